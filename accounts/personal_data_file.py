@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import operations
 from accounts.models import User
 from cassandra_db import current_time
-from web import personal_data as people
+from web.personal_data import PersonalDataEncoder, export_personal_data
 
 
 def answer_with_personal_data(user: User) -> HttpResponse:
@@ -26,9 +26,9 @@ def answer_with_personal_data(user: User) -> HttpResponse:
 
 def _personal_data_file(user: User) -> Iterator[str]:
     """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
-    encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
+    encoder = PersonalDataEncoder(indent=1, ensure_ascii=False)
     yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
-    for app, personal_data in people.export_personal_data(operations.person_from_user(user)):
+    for app, personal_data in export_personal_data(operations.person_from_user(user)):
         yield f",\n{json.dumps(app)}: "
         yield from encoder.iterencode(personal_data)
     yield "}\n"

@@ -13,8 +13,8 @@ from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
 from cassandra_db import current_microseconds, write, write_batch
-from catalogue import queries as catalogue
 from catalogue.entities import Product
+from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
 
 # A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
@@ -69,13 +69,13 @@ def record_sale(sale: Sale) -> bool:
     ):
         return False
     reading = {
-        line.product_id: catalogue.prefetch_product_at_quorum(line.product_id)
+        line.product_id: prefetch_product_at_quorum(line.product_id)
         for line in sale.lines
         if line.line_number not in known_facts
     }
     # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be delayed.
     noted = mark_day_changed(sale.day)
-    categories = _categories(catalogue.product_from_rows(each.rows()) for each in reading.values())
+    categories = _categories(product_from_rows(each.rows()) for each in reading.values())
     facts = [
         Fact(
             sale.order_id,
@@ -87,7 +87,7 @@ def record_sale(sale: Sale) -> bool:
         )
         for line in sale.lines
     ]
-    write_batch([_fact_row(fact, sale) for fact in facts])
+    write_batch([fact_row(fact, sale) for fact in facts])
     if current_microseconds() - noted > LATEST_FACT // timedelta(microseconds=2):
         mark_day_changed(sale.day)
     return True
@@ -103,12 +103,12 @@ def mark_day_changed(day: date) -> int:
 def _categories(products: Iterable[Product | None]) -> dict[UUID, tuple[UUID, ...]]:
     found = {}
     for product in products:
-        if product and (node := catalogue.get_category(product.category_id)):
+        if product and (node := get_category(product.category_id)):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found
 
 
-def _fact_row(fact: Fact, sale: Sale) -> BoundStatement:
+def fact_row(fact: Fact, sale: Sale) -> BoundStatement:
     line = fact.line
     return FACT.bind(
         day=sale.day,

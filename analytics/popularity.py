@@ -18,7 +18,7 @@ from analytics import queries
 from analytics.days import shop_day
 from analytics.figures import ALL_CATEGORIES, SoldLine
 from cassandra_db import current_microseconds
-from catalogue import operations as catalogue
+from catalogue import operations
 from catalogue.entities import Product
 from catalogue.queries import get_category
 from jobs.rows import guard_row
@@ -63,7 +63,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
     Doing it again on the same day changes nothing. Raises CassandraUnavailable.
     """
     at, day = current_microseconds(), popularity_day(now)
-    counted = list(_count(products, day - PERIOD, day - timedelta(days=1), now))
+    counted = list(count_interest(products, day - PERIOD, day - timedelta(days=1), now))
     bestsellers = choose_bestsellers(counted)
     changed = 0
     for each in counted:
@@ -72,7 +72,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
         if (popularity, is_bestseller) != (each.former, each.was_bestseller):
             # One that fails is counted again on the next day.
             with guard_row(f"popularity of product {each.product_id}"):
-                catalogue.set_popularity(
+                operations.set_popularity(
                     each.product_id, popularity, at, is_bestseller=is_bestseller
                 )
                 changed += 1
@@ -102,7 +102,7 @@ def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
     return frozenset(chosen)
 
 
-def _count(
+def count_interest(
     products: Iterable[Product], first: date, last: date, now: datetime
 ) -> Iterator[CountedProduct]:
     orders = count_orders(first, last)

@@ -22,7 +22,7 @@ from analytics.kinds import KINDS
 from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from cassandra_db.batch_writer import MAX_DELAY
-from catalogue import queries as catalogue
+from catalogue import queries
 from catalogue.search import has_all_words
 from catalogue.search_index import SearchIndexMissing
 from jobs.rows import guard_row
@@ -212,7 +212,7 @@ def _write_products(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None
     by_category: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     for each in views:
         category_id = tallies[str(each["product_id"])].category_id
-        node = catalogue.get_category(category_id) if category_id else None
+        node = queries.get_category(category_id) if category_id else None
         above = [one.category_id for one in [*node.ancestors, node]] if node else []
         for counted_in in (ALL_CATEGORIES, *above):
             by_category[counted_in].append(each)

@@ -132,12 +132,12 @@ def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
 
     from moneyed import EUR, Money
 
-    from catalogue import operations as catalogue
+    from catalogue import operations
     from catalogue.entities import Product, Variant
     from inventory.operations import copy_stock, receive_stock
 
     now, product_id = current_time(), uuid4()
-    category_id = catalogue.save_category(
+    category_id = operations.save_category(
         category_id=UUID(int=1),
         slug="sale",
         name="Sale",
@@ -161,7 +161,7 @@ def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
         tax_class="standard",
         variants=(variant,),
     )
-    catalogue.save_product(product, now)
+    operations.save_product(product, now)
     # From two warehouses, the smaller part from the second.
     for warehouse_id, received in (("berlin", units - units // 5), ("cork", units // 5)):
         if received:

@@ -49,76 +49,19 @@ ROOTS = ("House", "Table", "Wardrobe", "Study")
 MIDDLES = ("Basics", "Classics", "Fresh", "Handmade")
 LEAVES = ("Small", "Large", "Bright", "Plain", "Light", "Sturdy")
 ADJECTIVES = [
-    "Quiet",
-    "Sunny",
-    "Brisk",
-    "Mellow",
-    "Honest",
-    "Nimble",
-    "Rustic",
-    "Polished",
-    "Woven",
-    "Glazed",
-    "Brushed",
-    "Folded",
-    "Carved",
-    "Cosy",
-    "Airy",
-    "Bold",
-    "Gentle",
-    "Humble",
-    "Lively",
-    "Merry",
-    "Northern",
-    "Southern",
-    "Coastal",
-    "Alpine",
-    "Urban",
-    "Meadow",
-    "Harbour",
-    "Orchard",
-    "Winter",
-    "Summer",
+    *("Quiet", "Sunny", "Brisk", "Mellow", "Honest", "Nimble", "Rustic", "Polished"),
+    *("Woven", "Glazed", "Brushed", "Folded", "Carved", "Cosy", "Airy", "Bold"),
+    *("Gentle", "Humble", "Lively", "Merry", "Northern", "Southern", "Coastal", "Alpine"),
+    *("Urban", "Meadow", "Harbour", "Orchard", "Winter", "Summer"),
 ]
 MATERIALS = [
-    "Linen",
-    "Oak",
-    "Stoneware",
-    "Wool",
-    "Brass",
-    "Walnut",
-    "Cotton",
-    "Steel",
-    "Glass",
-    "Paper",
-    "Cork",
-    "Leather",
-    "Bamboo",
-    "Copper",
-    "Felt",
-    "Enamel",
+    *("Linen", "Oak", "Stoneware", "Wool", "Brass", "Walnut", "Cotton", "Steel"),
+    *("Glass", "Paper", "Cork", "Leather", "Bamboo", "Copper", "Felt", "Enamel"),
 ]
 THINGS = [
-    "Mug",
-    "Bowl",
-    "Plate",
-    "Jug",
-    "Lamp",
-    "Cushion",
-    "Blanket",
-    "Towel",
-    "Basket",
-    "Tray",
-    "Board",
-    "Vase",
-    "Candle",
-    "Notebook",
-    "Pen",
-    "Scarf",
-    "Cap",
-    "Tote",
-    "Apron",
-    "Stool",
+    *("Mug", "Bowl", "Plate", "Jug", "Lamp", "Cushion", "Blanket", "Towel"),
+    *("Basket", "Tray", "Board", "Vase", "Candle", "Notebook", "Pen", "Scarf"),
+    *("Cap", "Tote", "Apron", "Stool"),
 ]
 SHAPES = ("mug/{}-efeae0", "bowl/{}-efeae0", "plate/{}", "cushion/{}", "towel/{}", "vase/{}")
 COLOURS = (
@@ -416,26 +359,8 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
     """The order at the end of its course, as its copies show it."""
     sums = draft.sums
-    events = [*reversed(placement.placed_events(draft, "testbank", placed_at))]
     payment_id = derive_payment_id(draft.order_id, 0)
-    payment = {"payment_id": str(payment_id), "amount": to_minor_units(sums.total)}
-    details = {"authorized": payment, "captured": payment | {"key": "first"}}
-    state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)
-    for kind, minutes in _COURSE:
-        rule = TRANSITION_RULES[kind]
-        state = rule.next_status(state)
-        at = uuid_from_time(placed_at + timedelta(minutes=minutes))
-        events.append(
-            Event(
-                at,
-                kind,
-                "system",
-                "",
-                public=bool(rule.customer_label),
-                board_after=board_column(state),
-                details=details.get(kind, {}),
-            )
-        )
+    events, state = _closed_course(draft, payment_id, placed_at)
     return Order(
         order_id=draft.order_id,
         number=number,
@@ -473,9 +398,32 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         refunded=sums.total * 0,
         voucher="",
         discounts=(),
-        events=tuple(reversed(events)),
+        events=events,
         return_days=get_terms().return_days,
     )
+
+
+def _closed_course(
+    draft: OrderDraft, payment_id: UUID, placed_at: datetime
+) -> tuple[tuple[Event, ...], NextStatus]:
+    """Return an order's events, newest first, and its state after the last one."""
+    events = [*reversed(placement.placed_events(draft, "testbank", placed_at))]
+    payment = {"payment_id": str(payment_id), "amount": to_minor_units(draft.sums.total)}
+    details = {"authorized": payment, "captured": payment | {"key": "first"}}
+    state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)
+    for kind, minutes in _COURSE:
+        rule = TRANSITION_RULES[kind]
+        state = rule.next_status(state)
+        at = uuid_from_time(placed_at + timedelta(minutes=minutes))
+        events.append(
+            Event(
+                *(at, kind, "system", ""),
+                public=bool(rule.customer_label),
+                board_after=board_column(state),
+                details=details.get(kind, {}),
+            )
+        )
+    return tuple(reversed(events)), state
 
 
 def _event_row(order: Order, event: Event) -> BoundStatement:

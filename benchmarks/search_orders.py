@@ -152,8 +152,8 @@ def measure() -> dict[str, list[float]]:
         for _ in range(SEARCHES):
             found_orders(prefetch_order_search(typed, email, years))
         milliseconds = (process_time() - began) * 1000 / SEARCHES
-        shown = sum(len(each.orders) for each in found)
-        measured[kind] = [meter.statement_count, meter.round_count, milliseconds, shown]
+        order_count = sum(len(each.orders) for each in found)
+        measured[kind] = [meter.statement_count, meter.round_count, milliseconds, order_count]
     return measured
 
 

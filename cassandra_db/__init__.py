@@ -11,6 +11,12 @@ from cassandra_db.clock import (
 )
 from cassandra_db.errors import CassandraUnavailable, ClockWrong, InvalidPageToken, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
+from cassandra_db.meter import (
+    Meter,
+    collect_slow_statements,
+    count_statements,
+    observe_statements,
+)
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
 from cassandra_db.rows import Row, truncate_to_milliseconds
@@ -21,15 +27,11 @@ from cassandra_db.statements import (
     QUORUM,
     REGISTRY,
     Chain,
-    Meter,
     Outcome,
     PendingResult,
     Statement,
     apply_batch,
-    collect_slow_statements,
     conditional_write,
-    count_statements,
-    observe_statements,
     prepare_statements,
     read,
     scan,

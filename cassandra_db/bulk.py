@@ -16,7 +16,7 @@ from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.session import get_session
 from cassandra_db.statements import LOCAL_QUORUM, Statement, write
 
-TRIES = 6
+MAX_ATTEMPTS = 6
 
 
 def drop_condition(statement: Statement) -> Statement:
@@ -62,7 +62,7 @@ class BulkWriter:
         self._free.release()
 
     def _finish(self) -> None:
-        for attempt in range(TRIES):
+        for attempt in range(MAX_ATTEMPTS):
             for _ in range(self._at_once):
                 self._free.acquire()
             for _ in range(self._at_once):

@@ -42,8 +42,8 @@ NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
 
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
-_last: ClockComparison | None = None
-_failed_at = -inf  # when no node said the time (of `monotonic`)
+last_comparison: ClockComparison | None = None
+failed_at = -inf  # when no node said the time (of `monotonic`)
 
 
 def current_time() -> datetime:
@@ -103,7 +103,7 @@ class ClockComparison:
 
 def require_right_clock() -> None:
     """Compare the clock, if it is time to. Raises ClockWrong when this process must not write, CassandraUnavailable."""
-    known = _last
+    known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
     elif known.is_due and _lock.acquire(blocking=False):
@@ -132,14 +132,18 @@ def compare_clocks() -> ClockComparison:
     called_at = monotonic()
     with _lock:
         # What another thread has found while this one waited for it is as good.
-        if _last and _last.checked_at >= called_at and not _last.has_jumped:
-            return _last
+        if (
+            last_comparison
+            and last_comparison.checked_at >= called_at
+            and not last_comparison.has_jumped
+        ):
+            return last_comparison
         return _compare(FIRST_PATIENCE)
 
 
 def earliest_node_time() -> datetime:
     """Return what the node says whose clock is the last one that is right. Raises CassandraUnavailable when no node says the time."""
-    known = _last
+    known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
     right = [ahead for node, ahead in known.ahead_by_node.items() if node not in known.wrong_nodes]
@@ -148,20 +152,20 @@ def earliest_node_time() -> datetime:
 
 def has_wrong_node() -> bool:
     """Return whether a node's clock is known to be wrong. Raises CassandraUnavailable when no node says the time."""
-    return bool((_last or compare_clocks()).wrong_nodes)
+    return bool((last_comparison or compare_clocks()).wrong_nodes)
 
 
 def _compare(patience: float) -> ClockComparison:
-    global _last, _failed_at
-    if monotonic() - _failed_at < CHECK_AGAIN_AFTER.total_seconds():
+    global last_comparison, failed_at
+    if monotonic() - failed_at < CHECK_AGAIN_AFTER.total_seconds():
         raise CassandraUnavailable("no Cassandra node said the time a moment ago")
-    before = _last
+    before = last_comparison
     try:
-        found = ClockComparison(_ask_nodes(patience), monotonic(), time() - monotonic())
+        found = ClockComparison(ask_nodes(patience), monotonic(), time() - monotonic())
     except CassandraUnavailable:
-        _failed_at = monotonic()
+        failed_at = monotonic()
         raise
-    _last = found
+    last_comparison = found
     for node, offset in found.wrong_nodes.items():
         if not before or node not in before.wrong_nodes:
             log.error("the clock of the node %s is %s the other nodes'", node, _in_words(offset))
@@ -177,14 +181,14 @@ def _in_words(ahead: timedelta) -> str:
     return f"{timedelta(seconds=round(abs(ahead).total_seconds()))} {how}"
 
 
-def _ask_nodes(patience: float) -> dict[str, timedelta]:
+def ask_nodes(patience: float) -> dict[str, timedelta]:
     """Return by how much this clock is ahead of each node's that answers. Raises CassandraUnavailable when none does."""
     session = get_session()
     # To the nodes of other data centres there are no connections.
     hosts = [pool.host for pool in tuple(session.get_pools()) if pool.host.is_up is not False]
     answering = [host for host in hosts if not SilentNodesLastPolicy.is_silent(host)]
     asked = [
-        (host, datetime.now(UTC), _ask_node(session, host, patience))
+        (host, datetime.now(UTC), ask_node(session, host, patience))
         for host in sorted(answering or hosts, key=lambda host: str(host.host_id))[:MAX_NODES]
     ]
     found = {}
@@ -198,17 +202,17 @@ def _ask_nodes(patience: float) -> dict[str, timedelta]:
         except DRIVER_ERRORS as error:
             log.debug("node %s does not say the time: %s", host, error)
         else:
-            found[str(host.endpoint)] = _clock_ahead(began, told, datetime.now(UTC))
+            found[str(host.endpoint)] = clock_ahead(began, told, datetime.now(UTC))
     if not found:
         raise CassandraUnavailable("no Cassandra node says the time")
     return found
 
 
-def _ask_node(session: Session, host: Host, patience: float) -> ResponseFuture:
+def ask_node(session: Session, host: Host, patience: float) -> ResponseFuture:
     return session.execute_async(NODE_TIME, execution_profile=READ, timeout=patience, host=host)
 
 
-def _clock_ahead(began: datetime, told: datetime, ended: datetime) -> timedelta:
+def clock_ahead(began: datetime, told: datetime, ended: datetime) -> timedelta:
     """Return by how much our clock is ahead of one that told the time between two moments of ours; negative: behind.
 
     Nothing where it may be right: a slow answer says little.

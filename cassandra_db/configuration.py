@@ -102,7 +102,7 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
         "USER": env.str("CASSANDRA_USERNAME", default=""),
         "PASSWORD": env.str("CASSANDRA_PASSWORD", default=""),
         "OPTIONS": {
-            "replication": _replication(env.str("CASSANDRA_REPLICATION", default="1")),
+            "replication": parse_replication(env.str("CASSANDRA_REPLICATION", default="1")),
             "connection": {
                 # Without both, a command or a worker that starts while the database is away stays broken for ever.
                 "lazy_connect": True,
@@ -122,7 +122,7 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
     }
 
 
-def _replication(value: str) -> dict[str, Any]:
+def parse_replication(value: str) -> dict[str, Any]:
     if value.strip().isdecimal():
         return {"strategy_class": "SimpleStrategy", "replication_factor": int(value)}
     name, _, factor = value.partition(":")

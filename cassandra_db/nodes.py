@@ -25,7 +25,7 @@ PARTITIONS = (
 TOMBSTONES = (
     "SELECT keyspace_name, table_name, p99th AS figure FROM system_views.tombstones_per_read"
 )
-_QUESTIONS = (PARTITIONS, TOMBSTONES)
+QUESTIONS = (PARTITIONS, TOMBSTONES)
 log = logging.getLogger(__name__)
 
 
@@ -91,7 +91,7 @@ class PendingFigures:
             silent_nodes=[str(host.address) for host in hosts if host.is_up is False]
         )
         self._asked = [
-            (str(host.address), [self._ask(session, host, cql) for cql in _QUESTIONS])
+            (str(host.address), [self._ask(session, host, cql) for cql in QUESTIONS])
             for host in hosts
             if host.is_up is not False
         ]

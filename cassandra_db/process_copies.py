@@ -1,9 +1,10 @@
-"""What a process remembers for some seconds of rows that change seldom and that nearly every page asks for."""
+"""A process's copy, some seconds old, of rows that change seldom and that nearly every page asks for."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, TypeVar
 
@@ -13,18 +14,30 @@ from cassandra_db.session import keyspace_name
 from cassandra_db.statements import PendingResult
 
 T = TypeVar("T")
-# A read that was begun so lately is this page's own: what it has waited for in vain, it does not wait for again.
+# A pending read that is younger is this page's own. If it fails, the page does not wait a second time.
 OWN_SECONDS = 0.5
-# So long a process that could not read, and has no older copy, does not ask again: a page waits once in vain.
+# A process that could not read, and has no older copy, does not ask again for this time.
 WAITED_SECONDS = 1.0
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Dated(Generic[T]):
+    """What was read, or is being read, with its keyspace and the monotonic time when its read began."""
+
+    value: T
+    keyspace: str = field(default_factory=keyspace_name)
+    read_at: float = field(default_factory=lambda: monotonic())
+
+    def is_younger(self, seconds: float) -> bool:
+        return self.keyspace == keyspace_name() and monotonic() - self.read_at < seconds
 
 
 class ProcessCopy(Generic[T]):
     """This process's copy of what one read returns, at most `max_seconds` old. Two threads at once may read it twice, harmlessly.
 
-    What was read before this process changed it (`forget`) is not kept, nor is what is older than another thread's. With
-    `lasts_without_cassandra` an older copy is used while Cassandra is away, and asked for again as seldom as ever.
+    A result is dropped if this process changed the row meanwhile (`forget`), or if another thread's is newer.
+    With `lasts_without_cassandra` an older copy serves while Cassandra is away, and is read again no more often than usual.
     """
 
     def __init__(
@@ -39,81 +52,77 @@ class ProcessCopy(Generic[T]):
         self._start, self._parse = start, parse
         self._lasts_without_cassandra = lasts_without_cassandra
         self._generation = 0
-        # Of which keyspace, when its read began, and what was found; or what is still being read.
-        self._cached: tuple[str, float, T] | None = None
-        self._reading: tuple[str, float, PendingResult] | None = None
-        self._failed: tuple[str, float] = ("", 0.0)
+        self.cached: Dated[T] | None = None
+        self.reading: Dated[PendingResult] | None = None
+        self._failed: Dated[None] | None = None
 
     def prefetch(self) -> None:
         """Begin to read if the copy is too old, for a page that is about to wait for something else."""
-        if not self._is_fresh(self._reading) and not self._is_fresh(self._cached):
-            self._reading = self._begin()
+        if not self._is_fresh(self.reading) and not self._is_fresh(self.cached):
+            self.reading = self._begin()
 
     def get(self) -> T:
         """Return the copy, read anew if it is too old. Raises CassandraUnavailable."""
-        if (cached := self._cached) and self._is_fresh(cached):
-            return cached[2]
-        generation, begun = self._generation, self._reading
-        self._reading = None
-        if self._failed[0] == keyspace_name() and monotonic() < self._failed[1] + WAITED_SECONDS:
+        cached = self.cached
+        if cached and self._is_fresh(cached):
+            return cached.value
+        generation, begun = self._generation, self.reading
+        self.reading = None
+        if self._failed and self._failed.is_younger(WAITED_SECONDS):
             raise CassandraUnavailable("it could not be read a moment ago")
-        # A page that failed may have left behind what it began: one that old does not count.
-        if begun and not self._is_fresh(begun):
+        # A page that failed may have left an old read behind.
+        if not self._is_fresh(begun):
             begun = None
         try:
             found = self._read(begun)
         except CassandraUnavailable as error:
             found = self._do_without(error)
-        self._keep(found, generation)
-        return found[2]
+        return self._keep(found, generation)
 
     def renew(self) -> T:
-        """Return what is stored now, and keep that, for what is about to be written by it. Raises CassandraUnavailable."""
+        """Return what is stored now, and keep it, for a write that depends on it. Raises CassandraUnavailable."""
         generation = self._generation
-        found = self._read(None)
-        self._keep(found, generation)
-        return found[2]
+        return self._keep(self._read(None), generation)
 
-    def _keep(self, found: tuple[str, float, T], generation: int) -> None:
-        newer = self._cached and self._cached[0] == found[0] and self._cached[1] > found[1]
-        if generation == self._generation and not newer:
-            self._cached = found
+    def _keep(self, found: Dated[T], generation: int) -> T:
+        cached = self.cached
+        is_older = cached and cached.keyspace == found.keyspace and cached.read_at > found.read_at
+        if generation == self._generation and not is_older:
+            self.cached = found
+        return found.value
 
     def forget(self) -> None:
-        """Forget the copy, and what is being read of it: this process has changed it."""
+        """Forget the copy, and the read that is under way: this process has changed the rows."""
         self._generation += 1
-        self._cached = self._reading = None
-        self._failed = ("", 0.0)
+        self.cached = self.reading = self._failed = None
 
-    def _is_fresh(self, known: tuple[str, float, object] | None) -> bool:
-        return (
-            known is not None
-            and known[0] == keyspace_name()
-            and monotonic() - known[1] < self.max_seconds
-        )
+    def _is_fresh(self, known: Dated[T] | Dated[PendingResult] | None) -> bool:
+        return known is not None and known.is_younger(self.max_seconds)
 
-    def _begin(self) -> tuple[str, float, PendingResult]:
-        return keyspace_name(), monotonic(), self._start()
+    def _begin(self) -> Dated[PendingResult]:
+        # The clock is read first: a copy is as old as its read.
+        read_at = monotonic()
+        return Dated(self._start(), keyspace_name(), read_at)
 
-    def _read(self, begun: tuple[str, float, PendingResult] | None) -> tuple[str, float, T]:
-        keyspace, read_at, pending = begun or self._begin()
-        is_own = monotonic() - read_at <= OWN_SECONDS
+    def _read(self, begun: Dated[PendingResult] | None) -> Dated[T]:
+        begun = begun or self._begin()
+        is_own = monotonic() - begun.read_at <= OWN_SECONDS
         try:
-            rows = pending.rows()
+            rows = begun.value.rows()
         except CassandraUnavailable:
             if is_own or self._lasts_without_cassandra:
                 raise
-            # It was begun by another page, maybe when Cassandra was down.
-            keyspace, read_at, pending = self._begin()
-            rows = pending.rows()
-        return keyspace, read_at, self._parse(rows)
+            # Another page began it, maybe when Cassandra was down.
+            begun = self._begin()
+            rows = begun.value.rows()
+        return Dated(self._parse(rows), begun.keyspace, begun.read_at)
 
-    def _do_without(self, error: CassandraUnavailable) -> tuple[str, float, T]:
+    def _do_without(self, error: CassandraUnavailable) -> Dated[T]:
         if not self._lasts_without_cassandra:
             raise error
-        cached = self._cached
-        if cached is None or cached[0] != keyspace_name():
-            self._failed = keyspace_name(), monotonic()
+        cached = self.cached
+        if cached is None or cached.keyspace != keyspace_name():
+            self._failed = Dated(None)
             raise error
         log.warning("what was read before is used: %s", error)
-        return keyspace_name(), monotonic(), cached[2]
+        return Dated(cached.value)

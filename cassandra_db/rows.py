@@ -23,8 +23,10 @@ def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[R
     return [make(row) for row in rows]
 
 
-def mark_utc(rows: Sequence[Row], timestamp_columns: Sequence[int]) -> list[Row]:
+def mark_utc(rows: list[Row], timestamp_columns: Sequence[int]) -> list[Row]:
     """Return the rows with the timestamps in the columns `timestamp_columns` marked as UTC (the driver leaves them naive)."""
+    if not timestamp_columns:
+        return rows
     return [
         row._replace(
             **{

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any
 
-from cassandra_db.statements import measure_branches
+from cassandra_db.meter import measure_branches
 
 log = logging.getLogger(__name__)
 # Of a process, for all its requests: who finds all threads busy waits for one. No step waits for one that has no thread yet.

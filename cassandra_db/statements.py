@@ -18,8 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic, sleep
 from typing import Any
@@ -42,6 +41,7 @@ from cassandra_db.clock import require_right_clock
 from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentNodesLastPolicy
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import LostAnswerPolicy
+from cassandra_db.meter import Meter, counted, current_meter, note_statement
 from cassandra_db.rows import Row, mark_all_utc, mark_utc
 from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
 
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 # Before a conditional write whose outcome is unknown is sent again, in seconds: together longer than a lost connection
 # takes to come back (see the reconnection policy).
-_PAUSES = (0.05, 0.2, 0.8)
+PAUSES = (0.05, 0.2, 0.8)
 
 # When it is no longer sent again, in seconds after it was sent first. A coordinator that says that replicas are silent has
 # waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
@@ -70,158 +70,54 @@ _PREPARED_AT_ONCE = 16
 _RING_START, _RING_END = -(2**63), 2**63 - 1
 
 
-@dataclass
-class Meter:
-    """Counts what is waited for: reads, writes and conditional writes, and the rows that these write.
+@dataclass(frozen=True)
+class _Prepared:
+    """A statement as one session has prepared it, and the names of its parameters."""
 
-    A batch is one statement. Rounds are the longest chain: what is sent before an answer has come is one round with it.
-    """
-
-    read_count: int = 0
-    write_count: int = 0
-    conditional_write_count: int = 0
-    row_count: int = 0
-    round_count: int = 0
-    awaited_depth: int = field(default=0, repr=False)
-
-    @property
-    def statement_count(self) -> int:
-        return self.read_count + self.write_count + self.conditional_write_count
-
-    def count_sent(self, profile: str, rows: int = 0, depth: int | None = None) -> int:
-        """Count a statement that is sent now; return its place in the longest chain, for `count_answered`."""
-        if profile == READ:
-            self.read_count += 1
-        elif profile == WRITE:
-            self.write_count += 1
-        else:
-            self.conditional_write_count += 1
-        self.row_count += rows
-        depth = self.awaited_depth + 1 if depth is None else depth
-        self.round_count = max(self.round_count, depth)
-        return depth
-
-    def count_answered(self, depth: int) -> None:
-        """Note that the answer is here: what is sent from now on is a round more."""
-        self.awaited_depth = max(self.awaited_depth, depth)
-
-    def branch(self) -> Meter:
-        """Return a meter for one of several chains that go on from here at the same time, for `join`."""
-        return Meter(round_count=self.round_count, awaited_depth=self.awaited_depth)
-
-    def join(self, branch: Meter) -> None:
-        """Add what a branch has counted: of the chains the longest one counts."""
-        self.read_count += branch.read_count
-        self.write_count += branch.write_count
-        self.conditional_write_count += branch.conditional_write_count
-        self.row_count += branch.row_count
-        self.round_count = max(self.round_count, branch.round_count)
-        self.awaited_depth = max(self.awaited_depth, branch.awaited_depth)
+    session: Any
+    statement: PreparedStatement
+    parameters: frozenset[str]
 
 
-_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
-# The questions that were slow, while somebody collects them.
-_slow: list[str] | None = None
-# Who counts statements for the whole process: gets the question, the profile, and the seconds that it took, None for one that failed.
-Observer = Callable[[str, str, float | None], None]
-_observers: list[Observer] = []
-
-
-def observe_statements(observer: Observer) -> None:
-    """Tell `observer` of each statement of this process from now on, also from the driver's own thread: it must not wait."""
-    _observers.append(observer)
-
-
-def _note(question: str, profile: str, cql: str, took: float, *, failed: bool = False) -> None:
-    """Tell who counts, and log what was slow."""
-    for observer in _observers:
-        observer(question, profile, None if failed else took)
-    _log_if_slow(question, cql, took)
-
-
-@contextmanager
-def count_statements() -> Iterator[Meter]:
-    """Count the statements that this thread starts within the block."""
-    meter = Meter()
-    token = _meter.set(meter)
-    try:
-        yield meter
-    finally:
-        _meter.reset(token)
-
-
-@contextmanager
-def measure_branches(steps: Sequence[Callable[[], Any]]) -> Iterator[list[Callable[[], Any]]]:
-    """Give the steps to run at the same time within the block, each in a copy of this context; what they send is counted here."""
-    meter = _meter.get()
-    branches = [meter.branch() if meter else None for _ in steps]
-
-    def run(step: Callable[[], Any], branch: Meter | None) -> Any:
-        _meter.set(branch)
-        return step()
-
-    yield [partial(run, step, branch) for step, branch in zip(steps, branches, strict=True)]
-    for branch in branches:
-        if meter and branch:
-            meter.join(branch)
-
-
+@dataclass(eq=False, kw_only=True)
 class Statement:
     """One CQL statement with named parameters. Make one by `read`, `scan`, `write` or `conditional_write`."""
 
-    def __init__(
-        self,
-        question: str,
-        cql: str,
-        *,
-        profile: str,
-        consistency: int,
-        is_idempotent: bool,
-        is_scan: bool = False,
-        timeout: float | None = None,
-        page_size: int | None = None,
-    ) -> None:
-        self.question = question
-        self.cql = " ".join(cql.split())
-        self.profile = profile
-        self.consistency = consistency
-        self.is_idempotent = is_idempotent
-        self.is_scan = is_scan
-        self.timeout = timeout
-        self.page_size = page_size
-        self.timestamp_columns: tuple[int, ...] = ()
-        self._prepared: tuple[Any, PreparedStatement, frozenset[str]] | None = None
+    question: str = field(kw_only=False)
+    cql: str = field(kw_only=False)
+    profile: str
+    consistency: int = LOCAL_QUORUM
+    is_idempotent: bool = True
+    is_scan: bool = False
+    timeout: float | None = None
+    page_size: int | None = None
+    timestamp_columns: tuple[int, ...] = field(default=(), init=False)
+    _prepared: _Prepared | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.cql = " ".join(self.cql.split())
         REGISTRY.append(self)
-        _questions[self.cql] = question
+        _questions[self.cql] = self.question
 
     def __repr__(self) -> str:
         return f"<{self.question}: {self.cql}>"
 
     def with_consistency(self, consistency: int) -> Statement:
         """Declare the same statement at another consistency level."""
-        return Statement(
-            self.question,
-            self.cql,
-            profile=self.profile,
-            consistency=consistency,
-            is_idempotent=self.is_idempotent,
-            is_scan=self.is_scan,
-            timeout=self.timeout,
-            page_size=self.page_size,
-        )
+        return replace(self, consistency=consistency)
 
     def prepare(self) -> PreparedStatement:
         """Return the statement as this process's session has prepared it. Raises CassandraUnavailable."""
-        return self._ready()[1]
+        return self._ready().statement
 
-    def _ready(self) -> tuple[Any, PreparedStatement, frozenset[str]]:
-        current = get_session()
-        if self._prepared is not None and self._prepared[0] is current:
+    def _ready(self) -> _Prepared:
+        session = get_session()
+        if self._prepared is not None and self._prepared.session is session:
             return self._prepared
         with _translate_errors(self):
-            if current.keyspace != keyspace_name():
-                current.set_keyspace(keyspace_name())
-            made = _prepare_cql(current, self.cql)
+            if session.keyspace != keyspace_name():
+                session.set_keyspace(keyspace_name())
+            made = prepare_cql(session, self.cql)
         made.consistency_level = self.consistency
         made.is_idempotent = self.is_idempotent
         if self.page_size:
@@ -230,23 +126,26 @@ class Statement:
             made.serial_consistency_level = LOCAL_SERIAL
         self.timestamp_columns = tuple(
             i
-            for i, column in enumerate(made.result_metadata or ())
-            if issubclass(column[3], DateType) and not issubclass(column[3], TimeUUIDType)
+            for i, (_, _, _, cql_type) in enumerate(made.result_metadata or ())
+            if issubclass(cql_type, DateType) and not issubclass(cql_type, TimeUUIDType)
         )
-        self._prepared = (current, made, frozenset(column.name for column in made.column_metadata))
+        names = frozenset(column.name for column in made.column_metadata)
+        self._prepared = _Prepared(session, made, names)
         return self._prepared
 
     def bind(self, **params: Any) -> BoundStatement:
         """Return the statement bound to values, for a batch. Raises TypeError when a parameter is missing or too many."""
-        _, made, names = self._ready()
+        prepared = self._ready()
         # The driver would leave a missing value unset, silently.
-        if params.keys() != names:
-            raise TypeError(f"{self.question} takes {sorted(names)}, got {sorted(params)}")
-        return made.bind(params)
+        if params.keys() != prepared.parameters:
+            raise TypeError(
+                f"{self.question} takes {sorted(prepared.parameters)}, got {sorted(params)}"
+            )
+        return prepared.statement.bind(params)
 
     def start(self, **params: Any) -> PendingResult:
         """Send the statement without waiting."""
-        return PendingResult(self, params, _meter.get())
+        return PendingResult(self, params, current_meter())
 
     def all(self, **params: Any) -> list[Row]:
         """Return all rows. Raises CassandraUnavailable."""
@@ -264,15 +163,18 @@ class Statement:
     def apply(self, *, if_lost: LostAnswerPolicy, **params: Any) -> Outcome:
         """Run a conditional write. See `apply_batch` for `if_lost` and what is raised."""
         bound = self.bind(**params)
-        return _apply_with_retries(bound, bound, if_lost, rows=1)
+        return apply_with_retries(bound, bound, if_lost, rows=1)
 
     def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
-        """Yield the rows of a whole table, range by range and page by page. For what no request waits for."""
+        """Yield the rows of a whole table, range by range and page by page. Too slow for a request."""
         for part in range(splits):
             yield from self.iterate_part(part, splits, **params)
 
     def iterate_part(self, part: int, splits: int, **params: Any) -> Iterator[Row]:
-        """Yield the rows of one of so many parts of a table, page by page; a partition is in one part. For what no request waits for."""
+        """Yield the rows of part `part` (from 0) of `splits`, page by page. A partition is in one part.
+
+        Too slow for a request. Raises TypeError if the statement is no scan.
+        """
         if not self.is_scan:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
@@ -285,9 +187,7 @@ class Statement:
                 timeout=self.timeout or 30,
             )
             for row in found:
-                yield (
-                    mark_utc([row], self.timestamp_columns)[0] if self.timestamp_columns else row
-                )
+                yield mark_utc([row], self.timestamp_columns)[0]
 
 
 def prepare_statements() -> None:
@@ -300,7 +200,7 @@ def prepare_statements() -> None:
             pass
 
 
-def _prepare_cql(current: Session, cql: str) -> PreparedStatement:
+def prepare_cql(current: Session, cql: str) -> PreparedStatement:
     # The driver asks one node alone, and one that hangs does not answer: so a second one, and a third.
     for is_last in (False, False, True):
         try:
@@ -317,9 +217,7 @@ def read(
     question: str, cql: str, *, consistency: int = LOCAL_QUORUM, timeout: float | None = None
 ) -> Statement:
     """Declare a read of one partition."""
-    return Statement(
-        question, cql, profile=READ, consistency=consistency, is_idempotent=True, timeout=timeout
-    )
+    return Statement(question, cql, profile=READ, consistency=consistency, timeout=timeout)
 
 
 def scan(
@@ -331,7 +229,6 @@ def scan(
         cql,
         profile=READ,
         consistency=consistency,
-        is_idempotent=True,
         is_scan=True,
         page_size=page_size,
     )
@@ -339,7 +236,7 @@ def scan(
 
 def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
     """Declare a plain upsert or delete: sent twice, it does the same once."""
-    return Statement(question, cql, profile=WRITE, consistency=consistency, is_idempotent=True)
+    return Statement(question, cql, profile=WRITE, consistency=consistency)
 
 
 def conditional_write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
@@ -381,7 +278,7 @@ class PendingResult:
         if self._took is None:
             self._took = monotonic() - self._started
             what = self.statement
-            _note(what.question, what.profile, what.cql, self._took, failed=failed)
+            note_statement(what.question, what.profile, what.cql, self._took, failed=failed)
 
     def rows(self) -> list[Row]:
         """Wait for the rows. Raises CassandraUnavailable."""
@@ -395,11 +292,7 @@ class PendingResult:
                 result.fetch_next_page()
                 rows = [*rows, *result.current_rows]
                 self._count_answered()
-        return (
-            mark_utc(rows, self.statement.timestamp_columns)
-            if self.statement.timestamp_columns
-            else rows
-        )
+        return mark_utc(rows, self.statement.timestamp_columns)
 
     def _count_answered(self) -> None:
         if self._meter:
@@ -484,10 +377,10 @@ def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
     )
     for statement in bound:
         batch.add(statement)
-    return _apply_with_retries(bound[0], batch, if_lost, rows=len(bound))
+    return apply_with_retries(bound[0], batch, if_lost, rows=len(bound))
 
 
-def _apply_with_retries(
+def apply_with_retries(
     first: BoundStatement,
     statement: BatchStatement | BoundStatement,
     if_lost: LostAnswerPolicy,
@@ -497,16 +390,18 @@ def _apply_with_retries(
     require_right_clock()
     unknown: Exception | None = None
     began = monotonic()
-    for pause in (*_PAUSES, None):
+    for pause in (*PAUSES, None):
         started = monotonic()
         try:
-            with _counted(CONDITIONAL, rows):
+            with counted(CONDITIONAL, rows):
                 answer = mark_all_utc(
                     list(get_session().execute(statement, execution_profile=CONDITIONAL))
                 )
         except (Unavailable, NoHostAvailable) as error:
             if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
-                _note(_questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True)
+                note_statement(
+                    _questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True
+                )
                 raise CassandraUnavailable(str(error)) from error
             unknown = error
         except (
@@ -522,7 +417,7 @@ def _apply_with_retries(
             if isinstance(error, OperationTimedOut) and error.last_host is not None:
                 SilentNodesLastPolicy.mark_silent(error.last_host)
         else:
-            _note(_questions[cql], CONDITIONAL, cql, monotonic() - started)
+            note_statement(_questions[cql], CONDITIONAL, cql, monotonic() - started)
             applied = bool(answer[0].applied)
             won_before = (
                 unknown is not None
@@ -533,7 +428,7 @@ def _apply_with_retries(
                 again = "applies now" if applied else "was refused"
                 _log_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, answer)
-        _note(_questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True)
+        note_statement(_questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True)
         longest = _NODE_SILENT if isinstance(unknown, OperationTimedOut) else _REPLICAS_SILENT
         if not if_lost.is_resent or pause is None or monotonic() - began > longest:
             break
@@ -581,23 +476,13 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
     require_right_clock()
     cql, started, failed = statements[0].prepared_statement.query_string, monotonic(), True
     try:
-        with _translate_errors(cql), _counted(WRITE, len(statements)):
+        with _translate_errors(cql), counted(WRITE, len(statements)):
             get_session().execute(batch, execution_profile=WRITE)
         failed = False
     finally:
-        _note(_questions.get(cql, "other"), WRITE, cql, monotonic() - started, failed=failed)
-
-
-@contextmanager
-def _counted(profile: str, rows: int) -> Iterator[None]:
-    """Count what is sent and waited for within the block."""
-    meter = _meter.get()
-    depth = meter.count_sent(profile, rows) if meter else 0
-    try:
-        yield
-    finally:
-        if meter:
-            meter.count_answered(depth)
+        note_statement(
+            _questions.get(cql, "other"), WRITE, cql, monotonic() - started, failed=failed
+        )
 
 
 @contextmanager
@@ -611,29 +496,3 @@ def _translate_errors(what: object) -> Iterator[None]:
         raise
     except DRIVER_ERRORS as error:
         raise CassandraUnavailable(f"{what}: {error}") from error
-
-
-@contextmanager
-def collect_slow_statements() -> Iterator[list[str]]:
-    """Collect the questions of this process's slow statements within the block, instead of logging each.
-
-    For a command that reads everything: its own lines are what somebody shall read.
-    """
-    global _slow
-    found: list[str] = []
-    _slow = found
-    try:
-        yield found
-    finally:
-        _slow = None
-
-
-def _log_if_slow(question: str, cql: str, took: float) -> None:
-    from django.conf import settings
-
-    if took <= settings.SLOW_STATEMENT_SECONDS:
-        return
-    if (found := _slow) is not None:
-        found.append(question)
-    else:
-        log.warning("slow statement %s took %.0f ms: %s", question, took * 1000, cql)

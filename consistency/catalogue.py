@@ -5,16 +5,14 @@ What it has claimed and what is scheduled for it belongs to it, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
-from catalogue import bulk_changes, queries
-from catalogue import operations as catalogue
+from cassandra_db import Row, current_microseconds, current_time, read, scan
+from catalogue import bulk_changes, operations, queries
 from catalogue.entities import CategoryNode, Product
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
@@ -121,7 +119,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
     # Of a category that was renamed or moved, the worker brings the products to where they belong.
     is_moving = any(above.changed_at for node in stands_in for above in node.path)
-    if not is_moving and not _is_following(product, current_time()):
+    if not is_moving and not is_following(product, current_time()):
         yield from _check_cards(product)
     for category_id in product.all_category_ids - tree.by_id.keys():
         if category_id in tree.removed_ids:
@@ -130,7 +128,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
                 f"product {product_id}",
                 "stands in a category that was removed",
                 str(category_id),
-                lambda now, gone=category_id: catalogue.restore_category(gone),  # type: ignore[misc]
+                lambda now, gone=category_id: operations.restore_category(gone),  # type: ignore[misc]
             )
     yield from _check_schedule(product)
     slug = SLUG.one(slug=product.slug)
@@ -140,7 +138,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
             f"product {product_id}",
             "its address leads elsewhere, or nowhere",
             product.slug,
-            None if slug else lambda now: catalogue.claim_names(product),
+            None if slug else lambda now: operations.claim_names(product),
         )
     for variant in product.variants:
         found = queries.find_variant_by_sku(variant.sku)
@@ -153,11 +151,11 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
                 f"product {product_id}, variant {variant.variant_id}",
                 "its SKU leads elsewhere, or nowhere",
                 variant.sku,
-                None if found else lambda now: catalogue.claim_names(product),
+                None if found else lambda now: operations.claim_names(product),
             )
 
 
-def _is_following(product: Product, now: datetime) -> bool:
+def is_following(product: Product, now: datetime) -> bool:
     """Return whether a product has come, gone or changed its price by itself just now, so that its lists are about to follow."""
     saved_at = product.updated_at or now
     begun = {
@@ -170,10 +168,10 @@ def _is_following(product: Product, now: datetime) -> bool:
 
 
 def _check_cards(product: Product) -> Iterator[Violation]:
-    belongs = catalogue.compute_list_positions(
+    belongs = operations.compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
-    found = catalogue.list_positions(product.product_id)
+    found = operations.list_positions(product.product_id)
     places = {
         place: CARD.start(
             category_id=place[0], sort=place[1], sort_key=place[2], product_id=product.product_id
@@ -181,13 +179,13 @@ def _check_cards(product: Product) -> Iterator[Violation]:
         for place in belongs | found
     }
     rows = {place: pending.one() for place, pending in places.items()}
-    values = catalogue.card_columns(queries.product_card(product)) if belongs else {}
+    values = operations.card_columns(queries.product_card(product)) if belongs else {}
     wrong = [
         place
         for place, row in rows.items()
         if (place in belongs) != (row is not None)
         or place not in found
-        or (row is not None and not _is_equal(row, values))
+        or (row is not None and not has_values(row, values))
     ]
     if wrong:
         yield Violation(
@@ -195,7 +193,7 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             f"product {product.product_id}",
             "its cards are not what it says",
             ", ".join(sorted({sort for _, sort, _ in wrong})),
-            lambda now: catalogue.refresh_cards(product.product_id),
+            lambda now: operations.refresh_cards(product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
         )
 
@@ -215,20 +213,20 @@ def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
             f"product {product_id}",
             "its price history lacks what is asked",
             f"{len(missing)} variants",
-            lambda now: catalogue.record_prices(rows, now, missing),
+            lambda now: operations.record_prices(rows, now, missing),
         )
 
 
 def _check_schedule(product: Product) -> Iterator[Violation]:
     now = current_time()
-    minutes = {catalogue.schedule_minute(each) for each in product.moments if each > now}
+    minutes = {operations.schedule_minute(each) for each in product.moments if each > now}
     reading = [SCHEDULED.start(minute=minute, product_id=product.product_id) for minute in minutes]
     if not all(pending.rows() for pending in reading):
         yield Violation(
             "I18",
             f"product {product.product_id}",
             "lists will not follow when it comes or goes",
-            fix=lambda now: catalogue.schedule_product(product, now),
+            fix=lambda now: operations.schedule_product(product, now),
         )
 
 
@@ -258,7 +256,7 @@ def _check_tree(name: str) -> Iterator[Violation]:
                 f"category {node.category_id}",
                 "stands below itself",
                 node.name,
-                lambda now, node=node: catalogue.lift_category(node.category_id),  # type: ignore[misc]
+                lambda now, node=node: operations.lift_category(node.category_id),  # type: ignore[misc]
             )
         # While the worker follows, the list that begins with what is pinned may be half written, and is not shown.
         if not node.changed_at and node.has_featured_list != bool(node.order.pinned_ids):
@@ -267,7 +265,7 @@ def _check_tree(name: str) -> Iterator[Violation]:
                 f"category {node.category_id}",
                 "is not shown in the order that was chosen for it",
                 node.name,
-                lambda now, node=node: catalogue.follow_order_again(node.category_id),  # type: ignore[misc]
+                lambda now, node=node: operations.follow_order_again(node.category_id),  # type: ignore[misc]
             )
 
 
@@ -282,13 +280,13 @@ def _circle_of(node: CategoryNode) -> set[UUID]:
 
 
 def _give_own_address(node: CategoryNode) -> None:
-    catalogue.save_category(
+    operations.save_category(
         category_id=node.category_id,
         slug=f"{node.slug[:90].rstrip('-')}-{node.category_id.hex[:6]}",
         name=node.name,
         parent_id=node.parent.category_id if node.parent else None,
         description=node.description,
-        seen=catalogue.fingerprint_category(node),
+        seen=operations.fingerprint_category(node),
     )
 
 
@@ -297,7 +295,7 @@ def _give_own_address(node: CategoryNode) -> None:
 
 def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
     if scope is None or "front_page_pins" in scope.tables:
-        yield from catalogue.FEATURE_TYPES
+        yield from operations.FEATURE_TYPES
 
 
 def _check_front_page(feature_type: str) -> Iterator[Violation]:
@@ -306,20 +304,23 @@ def _check_front_page(feature_type: str) -> Iterator[Violation]:
     now = current_time()
     if row is None or row.changed_at > now - SOON:
         return
-    changed = catalogue.list_changed_products(now - SOON, now)
-    shown = [card.product_id for card in queries.list_featured(feature_type)]
+    changed = operations.list_changed_products(now - SOON, now)
+    featured_ids = [card.product_id for card in queries.list_featured(feature_type)]
     found = queries.get_products_at_quorum(row.product_ids or ())
     expected = [
         product_id
         for product_id in row.product_ids or ()
-        if product_id in found and catalogue.can_be_shown(feature_type, found[product_id], now)
+        if product_id in found and operations.can_be_shown(feature_type, found[product_id], now)
     ]
-    if shown[: len(expected)] != expected and not changed.keys() & {*shown, *expected}:
+    if featured_ids[: len(expected)] != expected and not changed.keys() & {
+        *featured_ids,
+        *expected,
+    }:
         yield Violation(
             "I25",
             f"front page, {feature_type}",
             "does not begin with what is pinned",
-            fix=lambda now: catalogue.refresh_featured(()),
+            fix=lambda now: operations.refresh_featured(()),
         )
 
 
@@ -354,23 +355,23 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
         is_new = row.written > made_before or (
             product and product.updated_at and product.updated_at > saved_before
         )
-        if not is_used and not is_new and catalogue.is_claimed(claim):
+        if not is_used and not is_new and operations.is_claimed(claim):
             yield Violation(
                 "I17",
                 f"the {kind} {claim.name}",
                 "is claimed, and nothing has it",
-                fix=lambda now, claim=claim: catalogue.release_claims([claim]),  # type: ignore[misc]
+                fix=lambda now, claim=claim: operations.release_claims([claim]),  # type: ignore[misc]
             )
 
 
-def _claim_of(row: Row) -> tuple[catalogue.Claim, str]:
+def _claim_of(row: Row) -> tuple[operations.Claim, str]:
     """Return a row's claim, and of what kind its name is."""
     if variant_id := getattr(row, "variant_id", None):
-        return catalogue.Claim(row.sku, row.product_id, variant_id), "SKU"
-    return catalogue.Claim(row.slug, row.product_id), "address"
+        return operations.Claim(row.sku, row.product_id, variant_id), "SKU"
+    return operations.Claim(row.slug, row.product_id), "address"
 
 
-def _is_equal(row: Row, values: dict[str, Any]) -> bool:
+def has_values(row: Row, values: dict[str, Any]) -> bool:
     return all(
         _plain(getattr(row, name)) == _plain(wanted)
         for name, wanted in values.items()
@@ -384,119 +385,6 @@ def _plain(value: Any) -> Any:
 
 
 # ---- I14: the cards on other lists, which the worker writes some time after a change
-
-
-@dataclass(frozen=True)
-class CardList:
-    """A list of cards: the scan of them, how a card there is put and deleted by its `place`, and when the worker has written it.
-
-    `columns` returns, of a row and its product, what is put there besides the place.
-    """
-
-    cards: Statement
-    place: tuple[str, ...]
-    put: Statement
-    columns: Callable[[Row, Product], dict[str, Any]]
-    delete: Statement
-    written_within: timedelta
-
-    def write_again(self, row: Row) -> None:
-        """Put the product's card where the row is, or delete the row if the product is not sold any more.
-
-        This row alone: it may have to be stamped in the future, and what is stamped so cannot be changed by the worker.
-        """
-        product = queries.get_product_at_quorum(row.shown_id)
-        place = {name: getattr(row, name) for name in self.place}
-        if product and product.is_on_sale(current_time()):
-            self.put.run(**{**place, **self.columns(row, product)})
-        else:
-            self.delete.run(**place)
-
-
-def _card_of(product: Product) -> dict[str, Any]:
-    return catalogue.card_columns(queries.product_card(product))
-
-
-def _suggestion_columns(row: Row, product: Product) -> dict[str, Any]:
-    node = queries.get_category(product.category_id)
-    return {
-        "at": current_microseconds(),
-        **catalogue.prefix_columns(product, node.name if node else ""),
-    }
-
-
-CARD_LISTS = {
-    "featured_products": CardList(
-        scan(
-            "I14",
-            """SELECT feature_type, position, product_id AS shown_id, name, slug, picture, price, currency,
-                      writetime(name) AS written
-               FROM featured_products WHERE token(feature_type) > :start AND token(feature_type) <= :end""",
-        ),
-        ("feature_type", "position"),
-        catalogue.INSERT_FEATURED,
-        lambda row, product: {"product_id": product.product_id, **_card_of(product)},
-        catalogue.DELETE_FEATURED_CARD,
-        SOON,
-    ),
-    "related_products": CardList(
-        scan(
-            "I14",
-            """SELECT product_id, rank, pinned, related_id AS shown_id, name, slug, picture, price, currency,
-                      writetime(name) AS written
-               FROM related_products WHERE token(product_id) > :start AND token(product_id) <= :end""",
-        ),
-        ("product_id", "rank"),
-        catalogue.INSERT_RELATED,
-        lambda row, product: {
-            "related_id": product.product_id,
-            "pinned": bool(row.pinned),
-            **_card_of(product),
-        },
-        catalogue.DELETE_RELATED_CARD,
-        # On lists that are not mutual the daily job writes it (storefront.jobs), which itself may be late and takes its time.
-        timedelta(hours=26),
-    ),
-    "products_by_name_prefix": CardList(
-        scan(
-            "I14",
-            """SELECT prefix, rank, product_id, product_id AS shown_id, name, slug, picture, price, currency,
-                      writetime(name) AS written
-               FROM products_by_name_prefix WHERE token(prefix) > :start AND token(prefix) <= :end""",
-        ),
-        ("prefix", "rank", "product_id"),
-        catalogue.INSERT_PREFIX_ROW,
-        _suggestion_columns,
-        catalogue.DELETE_PREFIX_ROW,
-        SOON,
-    ),
-}
-
-
-def _iterate_lists(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & CARD_LISTS.keys() if scope is not None else CARD_LISTS
-
-
-def _check_shown(table: str) -> Iterator[Violation]:
-    """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
-    card_list, now = CARD_LISTS[table], current_time()
-    changed = catalogue.list_changed_products(now - card_list.written_within, now)
-    rows = (row for row in card_list.cards.iterate_table() if row.shown_id not in changed)
-    while part := list(islice(rows, AT_ONCE)):
-        found = queries.get_products_at_quorum({row.shown_id for row in part})
-        for row in part:
-            product = found.get(row.shown_id)
-            values = _card_of(product) if product and product.is_on_sale(now) else None
-            if product and _is_following(product, now):
-                continue
-            if values is None or not _is_equal(row, values):
-                yield Violation(
-                    "I14",
-                    f"{table}, product {row.shown_id}",
-                    "shows another card than the product has",
-                    fix=lambda now, row=row: card_list.write_again(row),  # type: ignore[misc]
-                    written=row.written or 0,
-                )
 
 
 # ---- I21: changes of many products
@@ -542,5 +430,4 @@ CHECKS = (
     Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
     Check("changes of many products", ("I21",), _iterate_changes, _check_change),
-    Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
 )

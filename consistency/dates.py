@@ -69,7 +69,7 @@ def _iterate_stamped_tables(scope: Scope | None) -> Iterator[str]:
     yield from scope.tables if scope is not None else STAMPED
 
 
-def _check_stamps(table: str) -> Iterator[Violation]:
+def check_stamps(table: str) -> Iterator[Violation]:
     now = current_time()
     for row in STAMPED[table].iterate_table():
         if row.written and is_in_future(written := moment_of(row.written), now):
@@ -84,5 +84,5 @@ def _check_stamps(table: str) -> Iterator[Violation]:
 
 CHECKS = (
     Check("leases", ("I11",), _iterate_jobs, _check_lease),
-    Check("tables' stamps", ("I12",), _iterate_stamped_tables, _check_stamps),
+    Check("tables' stamps", ("I12",), _iterate_stamped_tables, check_stamps),
 )

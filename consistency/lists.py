@@ -265,7 +265,7 @@ def _iterate_tables(scope: Scope | None) -> Iterator[str]:
     yield from scope.tables & RULES.keys() if scope is not None else RULES
 
 
-def _check_list(table: str) -> Iterator[Violation]:
+def check_list(table: str) -> Iterator[Violation]:
     rule = RULES[table]
     for row in rule.things.iterate_table():
         values = rule.values(row)
@@ -287,4 +287,4 @@ def _check_list(table: str) -> Iterator[Violation]:
             )
 
 
-CHECKS = (Check("lists", ("I14",), _iterate_tables, _check_list),)
+CHECKS = (Check("lists", ("I14",), _iterate_tables, check_list),)

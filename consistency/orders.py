@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from analytics import queries as analytics
+from analytics.queries import list_order_facts
 from cassandra_db import current_time
 from consistency import copies, order_search, vouchers
 from consistency.findings import Check, Scope, Violation
@@ -136,7 +136,7 @@ def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     sale = build_sale(order, items)
     if sale is None:
         return
-    facts = {fact.line for fact in analytics.list_order_facts(sale.day, sale.order_id)}
+    facts = {fact.line for fact in list_order_facts(sale.day, sale.order_id)}
     if facts != set(sale.lines):
         lines = sorted({line.line_number for line in facts ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"

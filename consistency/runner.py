@@ -17,6 +17,7 @@ from uuid import UUID
 
 from cassandra_db import current_time, require_right_clock, write_after
 from consistency import (
+    card_lists,
     catalogue,
     dates,
     lists,
@@ -28,6 +29,7 @@ from consistency import (
     shop_settings,
     spreadsheets,
     stock,
+    stock_lists,
     user_stats,
     users,
     vouchers,
@@ -38,6 +40,7 @@ from orders import queries
 
 CHECKS: tuple[Check, ...] = (
     *stock.CHECKS,
+    *stock_lists.CHECKS,
     *orders.CHECKS,
     *vouchers.CHECKS,
     *sales.CHECKS,
@@ -46,6 +49,7 @@ CHECKS: tuple[Check, ...] = (
     *reviews.CHECKS,
     *questions.CHECKS,
     *catalogue.CHECKS,
+    *card_lists.CHECKS,
     *spreadsheets.CHECKS,
     *shop_settings.CHECKS,
     *lists.CHECKS,

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID
 
-from analytics import operations as analytics
-from analytics import queries
+from analytics import operations, queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import roll_up_facts
 from cassandra_db import current_microseconds, read, scan
 from consistency.findings import Check, Scope, Violation
-from orders import queries as orders
 from orders.operations.sales import build_sale
+from orders.queries import get_order, list_items
 
 FACTS = scan(
     "I7",
@@ -41,7 +40,7 @@ FactsKey = tuple[date, UUID, int]
 
 def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
     """The orders that have facts, each with the day on which they stand and the time of their writing."""
-    known = {order_id: orders.get_order(order_id) for order_id in scope.orders} if scope else {}
+    known = {order_id: get_order(order_id) for order_id in scope.orders} if scope else {}
     if scope is not None and all(known.values()):
         # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
         for order in filter(None, known.values()):
@@ -60,14 +59,14 @@ def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
 
 def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
     day, order_id, written = facts_key
-    order = orders.get_order(order_id)
-    sale = build_sale(order, orders.list_items(order)) if order else None
+    order = get_order(order_id)
+    sale = build_sale(order, list_items(order)) if order else None
     if (sale is None or sale.day != day) and queries.list_order_facts(day, order_id):
         yield Violation(
             "I7",
             f"facts of {day}, order {order_id}",
             "there is no such sale" if sale is None else f"the sale is of {sale.day}",
-            fix=lambda now: analytics.remove_facts(day, order_id, written),
+            fix=lambda now: operations.remove_facts(day, order_id, written),
         )
 
 
@@ -112,7 +111,7 @@ def _check_day(day: date) -> Iterator[Violation]:
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            lambda now: analytics.roll_up_day(day),
+            lambda now: operations.roll_up_day(day),
             max(
                 (row.written or 0 for row in STAMPS.all(month=month_start(day), day=day)), default=0
             ),

@@ -18,36 +18,29 @@ from cassandra_db import (
     read,
     scan,
 )
-from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
-from inventory import operations as inventory
-from inventory import queries
+from inventory import operations, queries
 from inventory.entities import (
     ARRIVING,
-    BACKORDER_WAREHOUSE,
     IN_TRANSIT,
     LEAVING,
     Allocation,
     StockNumbers,
-    list_names,
 )
 from inventory.operations import rebuild_stock_numbers
-from inventory.operations.ledger import write_ledger_entries
-from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
-from orders import queries as orders
 from orders.jobs import expire_reservations
 from orders.lifecycle import parcels
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
 from orders.operations import apply_effects
+from orders.queries import get_order, list_items
 
 # The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)
-# Within this time the lists of stock have followed a product (inventory.jobs).
-LISTED_WITHIN = timedelta(minutes=10)
 
 STOCK_ITEMS = scan(
     "I1",
@@ -59,20 +52,6 @@ RESERVATION_EXPIRIES = scan(
     "SELECT minute, reservation_id FROM reservations_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
 )
 
-LISTED_PRODUCTS = scan(
-    "I26",
-    "SELECT DISTINCT product_id FROM stock_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
-)
-LISTED = scan(
-    "I26",
-    """SELECT warehouse_id, list_name, sku, variant_id, product_id FROM stock_items_by_warehouse
-       WHERE token(warehouse_id, list_name) > :start AND token(warehouse_id, list_name) <= :end""",
-)
-LISTED_ROW = read(
-    "I26",
-    """SELECT product_id, WRITETIME(product_id) AS written FROM stock_items_by_warehouse
-       WHERE warehouse_id = :warehouse_id AND list_name = :list_name AND sku = :sku AND variant_id = :variant_id""",
-)
 TRANSFERS = scan(
     "I27",
     "SELECT transfer_id FROM stock_transfers WHERE token(transfer_id) > :start AND token(transfer_id) <= :end",
@@ -251,7 +230,7 @@ def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetim
         allocation = Allocation(
             0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.reservation_id
         )
-        inventory.record_reservation_expiries(row.order_id, [allocation], now)
+        operations.record_reservation_expiries(row.order_id, [allocation], now)
         _clear_expiries()
 
     return fix
@@ -266,14 +245,12 @@ def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
 
 
 def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
-    order = orders.get_order(row.order_id) if row.order_id else None
+    order = get_order(row.order_id) if row.order_id else None
     what = f"{row.quantity} units of {describe_stock_item(stock_item)}, row {row.reservation_id}"
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
-    reservation_ids = {
-        each.reservation_id for each in order.list_allocations(orders.list_items(order))
-    }
+    reservation_ids = {each.reservation_id for each in order.list_allocations(list_items(order))}
     if (
         row.reservation_id not in reservation_ids
         or order.state in (CANCELLED, EXPIRED)
@@ -286,7 +263,7 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
 def _reserved_until(row: Row) -> datetime | None:
     """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
     now = current_time()
-    order = orders.get_order(row.order_id) if row.order_id else None
+    order = get_order(row.order_id) if row.order_id else None
     due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
     found = [
         minute
@@ -342,83 +319,6 @@ def _clear_expiries() -> None:
 # ---- I26: the lists of each warehouse
 
 
-@dataclass(frozen=True)
-class _ListRow:
-    """A row of a warehouse's list, by its key, and the product that it names."""
-
-    warehouse_id: str
-    list_name: str
-    sku: str
-    variant_id: UUID
-    product_id: UUID
-
-
-def _iterate_listed(scope: Scope | None) -> Iterator[UUID | _ListRow]:
-    yield from scope.products if scope is not None else ()
-    if scope is None:
-        yield from (row.product_id for row in LISTED_PRODUCTS.iterate_table())
-    for row in LISTED.iterate_table():
-        if scope is None or row.product_id in scope.products:
-            yield _ListRow(row.warehouse_id, row.list_name, row.sku, row.variant_id, row.product_id)
-
-
-def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
-    """A stock item stands in the lists in which its numbers and its product put it, and in no other."""
-    if isinstance(subject, UUID):
-        product_id = subject
-        for each in _expected_rows(product_id):
-            key = {name: value for name, value in vars(each).items() if name != "product_id"}
-            if LISTED_ROW.one(**key) is None:
-                yield Violation(
-                    "I26",
-                    f"variant {each.variant_id} in {each.warehouse_id}",
-                    f"is missing in the list {each.list_name}",
-                    each.sku,
-                    lambda now: _list_again(product_id),
-                )
-    elif subject not in _expected_rows(subject.product_id):
-        key = {name: value for name, value in vars(subject).items() if name != "product_id"}
-        found = LISTED_ROW.one(**key)
-        if found is not None:
-            yield Violation(
-                "I26",
-                f"variant {subject.variant_id} in {subject.warehouse_id}",
-                f"stands in the list {subject.list_name} and does not belong there",
-                subject.sku,
-                lambda now: delete_listed(**key),
-                found.written or 0,
-            )
-
-
-def _list_again(product_id: UUID) -> None:
-    inventory.copy_stock(product_id)
-    inventory.follow_product(product_id, rewrite=True)
-
-
-def _expected_rows(product_id: UUID) -> set[_ListRow]:
-    copies = COPIED.start(product_id=product_id)
-    product = get_product_at_quorum(product_id)
-    rows = [row for row in copies.rows() if row.warehouse_id != BACKORDER_WAREHOUSE]
-    reading = [
-        (row, queries.prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in rows
-    ]
-    expected = set()
-    for row, pending in reading:
-        numbers, listing = pending.one(), find_listing(product, row.variant_id)
-        # What was never copied is listed with its first copy (I13).
-        if numbers is None or numbers.received is None or listing is None or row.available is None:
-            continue
-        saved_at = product.updated_at if product else None
-        if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
-            listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker is about to
-        names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
-        expected |= {
-            _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)
-            for name in names
-        }
-    return expected
-
-
 # ---- I27: transfers between warehouses
 
 
@@ -452,7 +352,7 @@ def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
             what,
             "was left half done",
             detail,
-            lambda now: inventory.advance_transfer(transfer),
+            lambda now: operations.advance_transfer(transfer),
         )
     elif not is_moving and left != in_transit + arrived:
         yield Violation("I27", what, "not all that has left is in transit or has arrived", detail)
@@ -461,7 +361,7 @@ def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
             "I27",
             what,
             "is in transit and nobody sees it",
-            fix=lambda now: inventory.record_open_transfer(transfer),
+            fix=lambda now: operations.record_open_transfer(transfer),
         )
 
 
@@ -498,12 +398,13 @@ def _check_history(stock_item: StockItemKey, entries: Sequence[Row]) -> Iterator
                 "is in the ledger, and not in the history",
                 f"{row.units} units",
                 lambda now, row=row: write_ledger_entries(  # type: ignore[misc]
-                    *(*stock_item, row.source_id, [(row.kind, row.units)]),
-                    line_number=row.line_number,
-                    ref=row.ref,
-                    booked_at=row.booked_at,
-                    actor=row.actor or "",
-                    reason=row.reason or "",
+                    *stock_item,
+                    LedgerSource(
+                        *(row.source_id, row.line_number, row.ref, row.booked_at),
+                        actor=row.actor or "",
+                        reason=row.reason or "",
+                    ),
+                    [(row.kind, row.units)],
                 ),
             )
 
@@ -515,6 +416,5 @@ CHECKS = (
         _iterate_stock_items,
         _check_stock_item,
     ),
-    Check("stock lists", ("I26",), _iterate_listed, _check_listed),
     Check("stock transfers", ("I27",), _iterate_transfers, _check_transfer),
 )

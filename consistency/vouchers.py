@@ -14,10 +14,10 @@ from cassandra_db import (
 from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVATION_DURATION
-from orders import queries as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.operations import apply_effects
+from orders.queries import get_order
 from promotions import queries
 from promotions.operations import has_voucher_use, release_vouchers
 from promotions.queries import CODE, UNLIMITED
@@ -90,7 +90,7 @@ def _check_customers(
 
 
 def _check_claim(key: str, row: Row) -> Iterator[Violation]:
-    order = orders.get_order(row.order_id)
+    order = get_order(row.order_id)
     if order is None:
         if row.claimed_at and row.claimed_at < current_time() - RELEASED_WITHIN:
             what = f"code {key}, order {row.order_id}, which is none,"

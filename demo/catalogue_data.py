@@ -112,9 +112,9 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoChoice:
-    """One value of an option, such as the colour Oat or the size 45 × 45 cm.
+    """One value of an option, such as the colour Oat or the size 45 × 45 cm; or a product, before anything is chosen.
 
-    `code` goes into the SKU; `hexes` colour the picture; `price`, `was` and `grams` replace the product's.
+    `code` goes into the SKU; `hexes` colour the picture; `price`, `was` (EUR with tax), `grams` and `shape` replace the product's.
     """
 
     name: str
@@ -152,50 +152,42 @@ def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
 
 
 def make_variants(
-    sku: str,
-    *,
-    shape: str,
-    price: str,
-    grams: int,
-    was: str | None = None,
-    hexes: tuple[str, ...] = (),
+    product: DemoChoice,
     options: Mapping[str, Sequence[DemoChoice]] | None = None,
     stock: Mapping[str, tuple[int, int]] | None = None,
-    without: frozenset[str] = frozenset(),
+    without: Sequence[str] = (),
 ) -> tuple[DemoVariant, ...]:
     """Return the variants of a product, one a combination of its options.
 
-    `price` and `was` are EUR including tax, as text. `stock` names (Berlin, Cork) for the SKUs that are not
-    plentiful, and `without` the SKUs that are not made. Raises KeyError for a SKU in `stock` that no
-    combination has.
+    `product` says what holds where no choice says otherwise; its code begins each SKU. `stock` names (Berlin, Cork)
+    for the SKUs that are not plentiful, and `without` the SKUs that are not made.
+    Raises KeyError for a SKU in `stock` that no combination has.
     """
     exceptions = dict(stock or {})
     made = []
     for combination in DemoOptions(options or {}).combinations():
-        chosen = list(combination.values())
-        full_sku = "-".join([sku, *(choice.code for choice in chosen)])
-        if full_sku in without:
+        chosen = [*combination.values(), product]
+        sku = "-".join([product.code, *(choice.code for choice in combination.values())])
+        if sku in without:
             continue
-        exact = Decimal(next((c.price for c in chosen if c.price), price))
-        old = next((c.was for c in chosen if c.was), was)
-        colours = next((c.hexes for c in chosen if c.hexes), hexes)
-        drawn = next((c.shape for c in chosen if c.shape), shape)
-        rare = exceptions.pop(full_sku, None)
+        price = Decimal(next(choice.price for choice in chosen if choice.price))
+        was = next((choice.was for choice in chosen if choice.was), None)
+        shape = next(choice.shape for choice in chosen if choice.shape)
+        hexes = next((choice.hexes for choice in chosen if choice.hexes), ())
+        rare = exceptions.pop(sku, None)
         made.append(
             DemoVariant(
-                sku=full_sku,
+                sku=sku,
                 options={name: choice.name for name, choice in combination.items()},
-                price=exact,
-                compare_at=Decimal(old) if old else None,
-                picture=f"{drawn}/{'-'.join(colours)}",
-                weight_grams=next((c.grams for c in chosen if c.grams), grams),
-                stock={"berlin": rare[0], "cork": rare[1]}
-                if rare
-                else usual_stock(full_sku, exact),
+                price=price,
+                compare_at=Decimal(was) if was else None,
+                picture=f"{shape}/{'-'.join(hexes)}",
+                weight_grams=next(choice.grams for choice in chosen if choice.grams),
+                stock={"berlin": rare[0], "cork": rare[1]} if rare else usual_stock(sku, price),
             )
         )
     if exceptions:
-        raise KeyError(f"{sku} has no variant {', '.join(sorted(exceptions))}")
+        raise KeyError(f"{product.code} has no variant {', '.join(sorted(exceptions))}")
     return tuple(made)
 
 
@@ -218,8 +210,11 @@ def _read_products(department: str, colours: Mapping[str, Any]) -> Iterator[Demo
             name: [_read_choice(each, colours) for each in choices]
             for name, choices in variants.pop("options", {}).items()
         }
-        without, hexes = frozenset(variants.pop("without", ())), tuple(variants.pop("hexes", ()))
-        made = make_variants(**variants, options=options, without=without, hexes=hexes)
+        stock, without = variants.pop("stock", None), variants.pop("without", ())
+        base = _read_choice(
+            {"name": entry["name"], "code": variants.pop("sku"), **variants}, colours
+        )
+        made = make_variants(base, options, stock, without)
         option_names, related = tuple(entry.pop("option_names")), tuple(entry.pop("related", ()))
         photographs = tuple((name, alt) for name, alt in entry.pop("photographs", ()))
         yield DemoProduct(

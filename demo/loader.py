@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from random import Random
 from time import sleep
 from typing import TypeVar
 from uuid import UUID, uuid5
@@ -22,13 +21,7 @@ from moneyed import Money
 
 from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
-from analytics.days import shop_day
-from analytics.kinds import KINDS
-from analytics.operations import roll_up_changed_days
-from analytics.popularity import update_popularity
-from analytics.queries import prefetch_visits
-from analytics.roll_up import ALL_SUBJECTS, Tally, write_visits_of_day
-from cassandra_db import CassandraUnavailable, current_microseconds, truncate_to_milliseconds
+from cassandra_db import CassandraUnavailable, truncate_to_milliseconds
 from catalogue import operations, queries
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import CategoryChanged, ProductRefused
@@ -61,10 +54,6 @@ THREADS = 12
 # Before something is done again, in seconds. A busy machine leaves one statement of thousands without an answer.
 PAUSES = (1, 2, 4, 8)
 FEW_LEFT_FROM = 5
-VISIT_DAYS = 29
-# The search finds something for the first ones, and nothing for the others.
-SEARCHED = ("mug", "lamp", "notebook", "wool", "jumper", "towel", "candle", "desk")
-SEARCHED_IN_VAIN = ("yoga mat", "umbrella")
 
 # One of each kind: some for all customers, one for a cart that is worth it, one that is over.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
@@ -229,12 +218,12 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
             if present is None:
                 operations.add_former_prices(former_prices(made, now))
             version = present.version if present else 0
-            _save_reduced_as_allowed(replace(made, version=version), now)
+            save_reduced_as_allowed(replace(made, version=version), now)
 
     run_in_parallel(load, catalogue_data.PRODUCTS, step)
 
 
-def _save_reduced_as_allowed(product: Product, now: datetime) -> None:
+def save_reduced_as_allowed(product: Product, now: datetime) -> None:
     """Save a product; what may not be crossed out, since the staff have asked less in the last 30 days, is not."""
     try:
         operations.save_product(product, now)
@@ -245,7 +234,7 @@ def _save_reduced_as_allowed(product: Product, now: datetime) -> None:
         variants = (
             replace(each, compare_at=None) if each is reduced else each for each in product.variants
         )
-        _save_reduced_as_allowed(replace(product, variants=tuple(variants)), now)
+        save_reduced_as_allowed(replace(product, variants=tuple(variants)), now)
 
 
 def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Product:
@@ -469,63 +458,6 @@ def _time_id(moment: datetime, key: UUID) -> UUID:
     """Return an id that has a time in it and is the same for the same key."""
     made: UUID = uuid_from_time(moment, key.int % 2**47, key.int % 2**14)
     return made
-
-
-def load_visits(now: datetime, step: Step) -> None:
-    """Make what visitors did on the days before this one; a day that has visits keeps those."""
-    shown = [product for product in queries.iterate_products() if product.is_on_sale(now)]
-    shown.sort(key=lambda each: each.product_id)
-    today = shop_day(now)
-    days = [today - timedelta(days=number) for number in range(1, VISIT_DAYS + 1)]
-    reading = prefetch_visits(days[-1], days[0])
-    known = {row.day.date() for pending in reading for row in pending.rows()}
-
-    def load(day: date) -> None:
-        if shown and day not in known:
-            write_visits_of_day(day, _count_visits(day, shown), current_microseconds())
-
-    run_in_parallel(load, days, step)
-
-
-def _count_visits(day: date, shown: list[Product]) -> dict[str, dict[str, Tally]]:
-    """Return what some hundred visitors did on a day: the same, whenever it is counted."""
-    chance = Random(f"visits {day}")  # noqa: S311 nothing secret
-    # Some are looked at much more than others.
-    liked = [Random(f"{each.product_id}").paretovariate(1.6) for each in shown]  # noqa: S311
-    by_kind: dict[str, dict[str, Tally]] = {kind: {} for kind in KINDS}
-
-    def count(kind: str, subject: str, visitor: bytes, category_id: UUID | None = None) -> None:
-        for each in {subject, ALL_SUBJECTS} - {""}:
-            tally = by_kind[kind].setdefault(each, Tally())
-            tally.events += 1
-            tally.empty += subject in SEARCHED_IN_VAIN
-            tally.category_id = category_id if each == subject else None
-            tally.visitors.add(visitor)
-
-    for _ in range(chance.randint(90, 170)):
-        visitor = chance.randbytes(8)
-        seen = chance.choices(shown, liked, k=min(1 + int(chance.expovariate(0.5)), 9))
-        for product in seen:
-            count("product", str(product.product_id), visitor, product.category_id)
-        if chance.random() < 0.6:
-            count("category", str(seen[0].category_id), visitor)
-        if chance.random() < 0.3:
-            count("search", chance.choice((*SEARCHED, *SEARCHED_IN_VAIN)), visitor)
-        if chance.random() < 0.16:
-            count("add", str(seen[-1].product_id), visitor, seen[-1].category_id)
-            if chance.random() < 0.6:
-                count("checkout", "", visitor)
-                if chance.random() < 0.7:
-                    count("order", "", visitor)
-    return by_kind
-
-
-def load_popularity(now: datetime, step: Step) -> None:
-    """Count how popular the products are, of the visits and orders that were made."""
-    do_again_if_late(lambda: roll_up_changed_days(now))
-    products = do_again_if_late(lambda: list(queries.iterate_products()))
-    do_again_if_late(lambda: update_popularity(products, now, len(products)))
-    step()
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:

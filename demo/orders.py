@@ -21,12 +21,10 @@ from catalogue.entities import Product
 from demo import catalogue_data
 from demo.loader import FEW_LEFT_FROM, THREADS, Step, do_again_if_late, run_in_parallel
 from demo.logins import LOGINS
-from demo.testbank import cards
-from demo.testbank import operations as testbank
+from demo.testbank import cards, operations
 from inventory.entities import BACKORDER_WAREHOUSE
 from inventory.errors import OutOfStock
 from inventory.operations import receive_stock
-from orders import queries as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderError
 from orders.lifecycle.parcels import PACKED
@@ -40,6 +38,7 @@ from orders.operations import (
     start_payment,
     transition_order,
 )
+from orders.queries import get_order, list_items
 from pricing import delivery, tax
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
@@ -204,7 +203,7 @@ def load_orders(
 
     def load(plan: OrderPlan) -> None:
         try:
-            order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
+            order = get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
             if plan.number >= NEWEST_COUNT:
                 _receive_anew(order, plan)
             _let_happen(order, plan, now)
@@ -241,7 +240,7 @@ def _receive_anew(order: Order, plan: OrderPlan) -> None:
     """Receive what an order takes from the stock for good, where it takes it: once, however often this is done."""
     if "shipped" not in dict(plan.events):
         return
-    for each in order.list_allocations(orders.list_items(order)):
+    for each in order.list_allocations(list_items(order)):
         if each.warehouse_id != BACKORDER_WAREHOUSE:
             receive_stock(
                 each.product_id,
@@ -329,7 +328,7 @@ def _apply_event(
     if kind in ("paid", "payment_failed"):
         started = start_payment(order, settings.PUBLIC_URL, at)
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
-        testbank.submit_card(started.payment_id, card, at)
+        operations.submit_card(started.payment_id, card, at)
         order_after_payment = settle_payment(
             order.order_id, started.payment_id, at, with_effects=apply_effects
         )
@@ -367,9 +366,7 @@ def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
             return {"return": "1", "restock": {}}  # nobody sells it again
         case "refund_owed" if order.returns:
             item = next(
-                each
-                for each in order.current_lines(orders.list_items(order))
-                if each.line_number == line
+                each for each in order.current_lines(list_items(order)) if each.line_number == line
             )
             about = {"return": "1", "lines": {line: 1}, "reason": order.returns[0].reason}
             return _refund(order, to_minor_units(item.units_total(1))) | about

@@ -56,9 +56,9 @@ def run_checks() -> Iterator[Finding]:
     yield from _machine()
     if own_node:
         yield from _local_node()
-    yield from _configuration()
+    yield from check_configuration()
     yield from _mail()
-    yield _media()
+    yield check_media()
     try:
         connected = get_session()
     except CassandraUnavailable:
@@ -168,7 +168,7 @@ def _disk() -> Finding:
     )
 
 
-def _configuration() -> Iterator[Finding]:
+def check_configuration() -> Iterator[Finding]:
     try:
         key = settings.SECRET_KEY
     except ImproperlyConfigured:  # what Django says to an empty one
@@ -268,7 +268,7 @@ def _mail() -> Iterator[Finding]:
         yield Finding(GOOD, f"A mail server answers at {server}")
 
 
-def _media() -> Finding:
+def check_media() -> Finding:
     """Write and read where uploaded files are kept: the web hosts and the workers' have to reach the same storage."""
     where = settings.S3_BUCKET or settings.MEDIA_ROOT
     name = f"{INCOMING}/doctor-{uuid4().hex}"
@@ -390,7 +390,7 @@ def _replication(connected: Session) -> Iterator[Finding]:
     centres: dict[str, int] = {}
     for host in cluster.all_hosts():
         centres[host.datacenter] = centres.get(host.datacenter, 0) + 1
-    factors = _factors(keyspace.replication_strategy.export_for_schema(), centres)
+    factors = check_factors(keyspace.replication_strategy.export_for_schema(), centres)
     copies = ", ".join(
         f"{centre}: {factor} of {centres.get(centre, 0)} nodes"
         for centre, factor in factors.items()
@@ -414,7 +414,7 @@ def _replication(connected: Session) -> Iterator[Finding]:
         yield Finding(WRONG, f"Two data centres could sell the last unit twice: {names}", alter)
 
 
-def _factors(strategy: str, centres: dict[str, int]) -> dict[str, int]:
+def check_factors(strategy: str, centres: dict[str, int]) -> dict[str, int]:
     pairs = re.findall(r"'([\w.-]+)': '(\d+)'", strategy)
     if any(name == "replication_factor" for name, _ in pairs):
         factor = int(dict(pairs)["replication_factor"])

@@ -146,7 +146,7 @@ class ShopRun:
     def save_record(self) -> None:
         """Write down which processes belong to this run."""
         pids = {name: part.process.pid for name, part in self.parts.items()}
-        _record_path(os.getpid()).write_text(
+        record_path(os.getpid()).write_text(
             json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8"
         )
 
@@ -221,7 +221,7 @@ class ShopRun:
                 process.wait(timeout=max(0.1, deadline - time.monotonic()))
             _kill_group(process)
             process.wait()
-        _record_path(os.getpid()).unlink(missing_ok=True)
+        record_path(os.getpid()).unlink(missing_ok=True)
 
 
 def serve_shop(
@@ -247,11 +247,11 @@ def serve_shop(
         stack.callback(run.close)
         stack.callback(_ignore_signals, say)
         if prepare:
-            _choose_keyspace(run)
+            take_keyspace(run)
             _prepare(run)
         _launch_all(run, listener)
         run.wait_until_open()
-        say(_welcome(run, logins if run.is_demo else ()))
+        say(welcome_text(run, logins if run.is_demo else ()))
         if prepare and run.is_demo:
             _launch_older_orders(run)
         while True:
@@ -317,10 +317,10 @@ def _open_port(
     if free != port:
         say(f"Port {port} is taken; this run serves on {free}")
     listener = stack.enter_context(socket.create_server(("127.0.0.1", free), backlog=512))
-    return listener, ShopRun(free, development, say, _environment(free, development))
+    return listener, ShopRun(free, development, say, make_environment(free, development))
 
 
-def _environment(port: int, development: bool) -> dict[str, str]:
+def make_environment(port: int, development: bool) -> dict[str, str]:
     environment = os.environ | {"DEBUG": str(development).lower(), "PYTHONUNBUFFERED": "1"}
     environment.setdefault("STOA_DEMO", "true")
     environment.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
@@ -343,7 +343,7 @@ def _is_true(text: str) -> bool:
     return text.lower() in Env.BOOLEAN_TRUE_STRINGS
 
 
-def _choose_keyspace(run: ShopRun) -> None:
+def take_keyspace(run: ShopRun) -> None:
     before = settings.DATABASES["default"]["NAME"]
     chosen = run.run_command("Looking at the tables", "choose_keyspace").strip()
     if chosen != before:
@@ -397,7 +397,7 @@ def _launch_all(run: ShopRun, listener: socket.socket) -> None:
         run.launch_part("web", command, keep_open=(descriptor,))
 
 
-def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
+def welcome_text(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
     rows = [("Shop", run.address), ("Staff", f"{run.address}staff/")]
     if run.is_demo:
         rows.append(("Mail", f"{run.address}demo/mail/"))
@@ -438,7 +438,7 @@ def _ignore_signals(say: Say) -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _record_path(pid: int) -> Path:
+def record_path(pid: int) -> Path:
     return RUN_FOLDER / "runs" / f"{pid}.json"
 
 

@@ -357,13 +357,13 @@ class PendingListedItems:
     def collect(self) -> tuple[list[ListedItem], str]:
         """Return the page's rows, and the token of the next page or "". Raises CassandraUnavailable."""
         rows = self._reading.rows()
-        shown = rows[:LIST_PAGE_LENGTH]
+        page_rows = rows[:LIST_PAGE_LENGTH]
         following = (
-            page_token((shown[-1].sku, shown[-1].variant_id), self._name)
+            page_token((page_rows[-1].sku, page_rows[-1].variant_id), self._name)
             if len(rows) > LIST_PAGE_LENGTH
             else ""
         )
-        return [_listed_item(self._warehouse_id, row) for row in shown], following
+        return [_listed_item(self._warehouse_id, row) for row in page_rows], following
 
 
 def prefetch_listed_items(
@@ -481,7 +481,7 @@ def list_stock_history(
     name = f"stock history {variant_id}"
     booked_at, entry_id = page_key(after, name) if after else _END_OF_TIME
     rows = HISTORY.all(variant_id=variant_id, booked_at=booked_at, entry_id=entry_id, most=most + 1)
-    shown = rows[:most]
+    page_rows = rows[:most]
     is_more = len(rows) > most
-    token = page_token((shown[-1].booked_at, shown[-1].entry_id), name) if is_more else ""
-    return shown, token
+    token = page_token((page_rows[-1].booked_at, page_rows[-1].entry_id), name) if is_more else ""
+    return page_rows, token

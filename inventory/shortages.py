@@ -17,7 +17,7 @@ KNOWN_SECONDS = 2.0
 MAX_VARIANTS = 1000
 
 # By variant: how many units could be ordered, and since when this is known; None where it was forgotten then. The oldest stand first.
-_known: dict[UUID, tuple[int | None, float]] = {}
+known_shortages: dict[UUID, tuple[int | None, float]] = {}
 _lock = threading.Lock()
 
 
@@ -35,19 +35,19 @@ def remember_shortages(units: Mapping[UUID, int], asked_at: float) -> None:
 
 def _note(variant_id: UUID, available: int | None, at: float) -> None:
     """Note what is known since then, unless something newer is."""
-    if variant_id in _known and _known[variant_id][1] > at:
+    if variant_id in known_shortages and known_shortages[variant_id][1] > at:
         return
-    _known.pop(variant_id, None)
-    _known[variant_id] = (available, at)
-    while len(_known) > MAX_VARIANTS:
-        del _known[next(iter(_known))]
+    known_shortages.pop(variant_id, None)
+    known_shortages[variant_id] = (available, at)
+    while len(known_shortages) > MAX_VARIANTS:
+        del known_shortages[next(iter(known_shortages))]
 
 
 def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
     """Return how many units of these variants could be ordered, for those of which that was heard just now."""
     since = monotonic() - KNOWN_SECONDS
     with _lock:
-        found = {each: _known[each] for each in variant_ids if each in _known}
+        found = {each: known_shortages[each] for each in variant_ids if each in known_shortages}
     return {
         variant_id: units
         for variant_id, (units, known) in found.items()

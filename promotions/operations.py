@@ -28,7 +28,7 @@ from promotions.rules import Promotion, code_key
 # The promotions of a trigger, ended ones included.
 MAX_PROMOTIONS = 1000
 # How often another customer may be faster with a use of the same code before we say that we are busy.
-ATTEMPTS = 50
+MAX_ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def redeem_voucher(
     free_claims = [
         [f"user:{each}:{number}" for number in range(found.limit_per_customer)] for each in keys
     ]
-    for _attempt in range(ATTEMPTS):
+    for _attempt in range(MAX_ATTEMPTS):
         if not all(free_claims):
             raise VoucherRefused(queries.already_used_message(found))
         claims = [free[0] for free in free_claims]

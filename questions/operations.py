@@ -50,7 +50,7 @@ from questions.entities import (
 from questions.errors import NoSuchText, QuestionFull, TextChanged
 
 # So often an answer is tried while others are given to the same question.
-ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 
 CLAIM = conditional_write(
     "R6",
@@ -189,7 +189,7 @@ def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) 
     Raises QuestionFull, NoSuchText, TextChanged, CassandraUnavailable.
     """
     question = {"product_id": answer.product_id, "question_id": answer.question_id}
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         rows = {row.answer_id: row for row in queries.ANSWERS.all(**question)}
         present = rows.pop(answer.answer_id, None)
         if present and (seen is None or present.change_id == answer.change_id):
@@ -293,7 +293,7 @@ def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
         reporters, waits = add_report(text.reporters, key, is_decided=text.decided_at is not None)
         return replace(text, reporters=reporters, held_for="reported" if waits else text.held_for)
 
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         if has_report(text, reader_id):
             return text
         try:

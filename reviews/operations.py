@@ -47,7 +47,7 @@ from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.links import guest_url
 from reviews.queries import ALL, HELPFUL, MAX_HELPFUL
 
-ATTEMPTS = 8
+MAX_ATTEMPTS = 8
 # Why a review that everybody reads waits: it has pictures that the staff have not seen.
 PICTURES = "pictures"
 
@@ -303,7 +303,7 @@ def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
         )
         return replace(review, reporters=reporters, held_for="reported" if waits else "")
 
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         if has_report(review, reader_id):
             return review
         try:
@@ -418,7 +418,7 @@ def _apply(before: Review | None, after: Review) -> None:
     def is_ours(found: Any) -> bool:
         return getattr(found, "change_id", None) == after.change_id
 
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         if apply_batch(*batch, if_lost=applied_if(is_ours)):
             return
         present = queries.get_review(after.product_id, after.user_id)
@@ -601,7 +601,7 @@ def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime)
     vote = INSERT_VOTE.bind(**key, now=now) if is_helpful else DELETE_VOTE.bind(**key)
     count = ADD_VOTES.bind(review_id=review.review_id, count=1 if is_helpful else -1)
     mark_pending(review.product_id, review.user_id)
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         # Sent again it is refused by what it wrote itself: then it is as wanted, too.
         outcome = apply_batch(vote, count, if_lost=SEND_AGAIN)
         if outcome or queries.has_voted(review.review_id, voter_id) == is_helpful:
@@ -632,7 +632,7 @@ def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
 def _erase(review: Review, *, keeps_text: bool) -> None:
     new_id = erased_id(review.review_id)
     mark_pending(review.product_id, new_id)
-    for _attempt in retry_attempts(ATTEMPTS):
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
         nobodys = _as_nobodys(review, keeps_text=keeps_text)
         outcome = apply_batch(
             INSERT_REVIEW.bind(**_columns(nobodys)),

@@ -17,7 +17,7 @@ from shop_settings.queries import SHOP, clear_settings_cache, get_settings_at_qu
 
 T = TypeVar("T")
 MAX_SETTINGS = 500
-MAX_TRIES = 8
+MAX_ATTEMPTS = 8
 
 UPDATE_REVISION = conditional_write(
     "settings",
@@ -77,7 +77,7 @@ def change_settings(
 
     `change` is called again if another save was faster, and may raise. Raises SettingRefused, SettingsBusy, CassandraUnavailable.
     """
-    for _try in range(MAX_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         current = get_settings_at_quorum()
         before = current.get_values(kind)
         after = change(before)

@@ -191,7 +191,7 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
             actor=actor,
             reason=reason,
             now=current_time(),
-            received=row.seen,
+            counted=None if row.seen is None else operations.Counted(row.seen),
         )
     except StockChanged:
         return "changed", _("Units have come, or were corrected, since the file was read.")

@@ -161,12 +161,12 @@ def choose_picture(product: Product, current: Variant, wanted: str) -> str:
 
 
 def list_picture_choices(
-    product: Product, current: Variant, shown: str, preview: str = ""
+    product: Product, current: Variant, chosen_picture: str, preview: str = ""
 ) -> list[PictureChoice]:
-    """Return each of the product's pictures once, and then those that its variants have besides; the one `shown` is checked.
+    """Return each of the product's pictures once, and then those that its variants have besides.
 
-    A picture leads to the variant that looks like it and differs least from the one chosen. Of a drawing that the one chosen is shown by
-    there are further views, beside it.
+    `chosen_picture` is checked. A picture leads to the variant that looks like it and differs least from the current one.
+    The current variant's drawing has further views, which stand beside it.
     """
     sold = [each for each in reversed(product.variants) if each.sold]
     looks = {
@@ -184,7 +184,7 @@ def list_picture_choices(
                 picture="" if picture in looks else str(number),
                 preview=preview,
             ),
-            picture == shown,
+            picture == chosen_picture,
             variant is not current,
         )
         for picture, number in _number_pictures(product, current).items()

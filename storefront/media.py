@@ -17,7 +17,7 @@ CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 
 # An upload waits for the storage, and staff wait for the upload.
-_CONNECT_SECONDS, _READ_SECONDS, _TRIES = 3, 10, 2
+_CONNECT_SECONDS, _READ_SECONDS, MAX_ATTEMPTS = 3, 10, 2
 
 
 class WholeFileStorage(FileSystemStorage):
@@ -67,7 +67,7 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
         "client_config": Config(
             connect_timeout=_CONNECT_SECONDS,
             read_timeout=_READ_SECONDS,
-            retries={"total_max_attempts": _TRIES},
+            retries={"total_max_attempts": MAX_ATTEMPTS},
         ),
         "file_overwrite": True,
         "object_parameters": {"CacheControl": CACHE_CONTROL},

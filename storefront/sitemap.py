@@ -69,7 +69,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
     changed_at: dict[str, datetime] = {}
     for product in products:
         with guard_row(f"sitemap entry of product {product.product_id}"):
-            at = _find_last_change(product, now)
+            at = find_last_change(product, now)
             if product.is_on_sale(now):
                 yield reverse("product", args=(product.slug,)), at
             if at is None:
@@ -84,7 +84,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
         yield reverse("category", args=(slug,)), changed_at.get(slug)
 
 
-def _find_last_change(product: Product, now: datetime) -> datetime | None:
+def find_last_change(product: Product, now: datetime) -> datetime | None:
     """Return when a product changed last: by a save, or as was planned."""
     planned = (each for each in product.moments if each <= now)
     return max(filter(None, (product.updated_at, *planned)), default=None)

@@ -5,12 +5,12 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
-from storefront.views import health, lists, pages, search, sensors, seo
+from storefront.views import health, lists, pages, product, search, sensors, seo
 
 urlpatterns = [
     path("", pages.home, name="home"),
     path("c/<slug:slug>/", pages.category, name="category"),
-    path("p/<slug:slug>/", pages.product, name="product"),
+    path("p/<slug:slug>/", product.product, name="product"),
     path("deals/", lists.deals, name="deals"),
     path("new/", lists.new_arrivals, name="new_arrivals"),
     path("search", search.search_page, name="search"),

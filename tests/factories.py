@@ -23,7 +23,7 @@ from accounts.operations import register_user
 from accounts.second_factor import mark_second_factor_passed
 from benchmarks.scale import SKU, SLUG, product_statements
 from cassandra_db import current_time, truncate_to_milliseconds, write, write_batch
-from catalogue import operations as catalogue
+from catalogue import operations
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.prices import PricePoint
 from catalogue.queries import PRODUCT_NOW, get_category_tree_with
@@ -46,7 +46,7 @@ def make_category(
 ) -> CategoryNode:
     """A category with an address of its own."""
     category_id = uuid4()
-    return catalogue.save_category(
+    return operations.save_category(
         category_id=category_id,
         slug=f"{slugify(name)}-{category_id.hex[:10]}",
         name=name,
@@ -116,7 +116,7 @@ def make_product(
     )
     if compare_at:
         # What is crossed out was asked before.
-        catalogue.add_former_prices(former_prices(made, now))
+        operations.add_former_prices(former_prices(made, now))
     skus = (
         SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
         for each in made.variants
@@ -126,17 +126,17 @@ def make_product(
     write_batch(product_statements(made))
     for each in made.variants:
         write_batch(
-            catalogue.price_statements(
+            operations.price_statements(
                 each.variant_id, [PricePoint(now, each.price, each.compare_at)]
             )
         )
     if listed:
         _, positions, cards = zip(
-            *catalogue.card_statements(made, get_category_tree_with(made.category_id)), strict=True
+            *operations.card_statements(made, get_category_tree_with(made.category_id)), strict=True
         )
         write_batch(positions)
         write_batch(cards)
-        catalogue.record_product_change(product_id, current_time())
+        operations.record_product_change(product_id, current_time())
     return made
 
 

@@ -36,7 +36,7 @@ GO_SUMS = {
     "darwin-arm64": "h1:dFjGhY6f8DTsY8/rLchUTDRRfjJP4pCrGCwxvHFT2Fg=",
 }
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
-_TRIES = 3
+MAX_ATTEMPTS = 3
 
 
 class ToolMissing(Exception):
@@ -89,7 +89,7 @@ def _build(tool: Tool, go: Path, say: Callable[[str], None]) -> None:
             "GOFLAGS": "-modcacherw",
         }
         command = [str(go), "install", f"{tool.package}@{tool.version}"]
-        for _ in range(_TRIES):
+        for _ in range(MAX_ATTEMPTS):
             ran = subprocess.run(
                 command, env=os.environ | given, capture_output=True, text=True, check=False
             )
@@ -158,13 +158,13 @@ def _fetch(module: str, archive: Path) -> None:
         (each for each in proxies if each.startswith("https://")), "https://proxy.golang.org"
     )
     name, version = module.split("@")
-    for attempt in range(_TRIES):
+    for attempt in range(MAX_ATTEMPTS):
         try:
             address = f"{proxy.rstrip('/')}/{name}/@v/{version}.zip"
             with urllib.request.urlopen(address, timeout=60) as answer, archive.open("wb") as file:  # noqa: S310
                 shutil.copyfileobj(answer, file)
         except OSError as error:
-            if attempt + 1 == _TRIES:
+            if attempt + 1 == MAX_ATTEMPTS:
                 raise ToolMissing(
                     f"Go is needed to build what the suite runs beside the shop, and {module} cannot be had from the Go"
                     f" module proxy: {error}. Install Go {'.'.join(map(str, OLDEST_GO))} or newer, or set GOPROXY."

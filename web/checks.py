@@ -1,5 +1,6 @@
 """What `manage.py check` says of secrets, and what gunicorn refuses to start with (S54)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
@@ -27,76 +28,70 @@ def check_deployment(**_: Any) -> list[CheckMessage]:
 
 
 def check_secrets(**_: Any) -> list[CheckMessage]:
-    """Return which secrets a shop must not be opened with. Debug and a demo shop may be tried out on one machine."""
-    database = settings.DATABASES["default"]
-    found: list[CheckMessage] = []
-    if database["USER"] == SUPERUSER and not settings.DEBUG:
-        found.append(
-            Error(
-                "The shop would log in to Cassandra as its superuser.",
-                hint="Make a role of its own (docs/operations.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
-                id="cassandra_db.E001",
-            )
-        )
-    hosts = database["HOST"].split(",")
-    if not database["USER"] and not (settings.DEBUG or settings.DEMO or all(map(_is_local, hosts))):
-        found.append(
-            Error(
-                "The shop would speak to Cassandra over a network without a login.",
-                hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations.md).",
-                id="cassandra_db.E002",
-            )
-        )
-    if settings.DEBUG and not _is_local(settings.PUBLIC_URL.split("://")[-1]):
-        found.append(
-            Error(
-                f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
-            ),
-        )
-    tried_out = settings.DEBUG or settings.DEMO
-    if not (settings.HTTPS or tried_out or _is_local(settings.PUBLIC_URL.split("://")[-1])):
-        found.append(
-            Error(
-                f"The shop at {settings.PUBLIC_URL} would take passwords and addresses without HTTPS.",
-                hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations.md).",
-                id="cassandra_db.E008",
-            )
-        )
-    if settings.DEMO and not _is_local(settings.PUBLIC_URL.split("://")[-1]) and _takes_money():
-        found.append(
-            Error(
-                f"A demo shop at {settings.PUBLIC_URL} would take real money, and everybody there may read all its mail.",
-                hint="STOA_DEMO=false for a shop; STRIPE_SECRET_KEY=sk_test_… for a demo.",
-                id="cassandra_db.E007",
-            )
-        )
-    if not settings.DEBUG and 0 < len(_key()) < KEY_LENGTH:
-        found.append(
-            Error(
-                f"SECRET_KEY is shorter than {KEY_LENGTH} characters.",
-                hint="python -c 'import secrets; print(secrets.token_urlsafe(50))'",
-                id="cassandra_db.E004",
-            )
-        )
+    """Return the errors that keep a shop from being opened. Debug and a demo shop may be tried out on one machine."""
+    found: list[CheckMessage] = [*_check_database(), *_check_public_address(), *_check_keys()]
     if settings.CHEAP_PASSWORD_HASHES and not (settings.DEBUG or settings.DEMO):
         found.append(_CHEAP_PASSWORD_HASHES)
+    return found
+
+
+def _check_database() -> Iterator[CheckMessage]:
+    database = settings.DATABASES["default"]
+    if database["USER"] == SUPERUSER and not settings.DEBUG:
+        yield Error(
+            "The shop would log in to Cassandra as its superuser.",
+            hint="Make a role of its own (docs/operations.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
+            id="cassandra_db.E001",
+        )
+    is_local = all(map(_is_local, database["HOST"].split(",")))
+    if not (database["USER"] or settings.DEBUG or settings.DEMO or is_local):
+        yield Error(
+            "The shop would speak to Cassandra over a network without a login.",
+            hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations.md).",
+            id="cassandra_db.E002",
+        )
+
+
+def _check_public_address() -> Iterator[CheckMessage]:
+    if _is_local(settings.PUBLIC_URL.split("://")[-1]):
+        return
+    if settings.DEBUG:
+        yield Error(
+            f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
+        )
+    if not (settings.HTTPS or settings.DEBUG or settings.DEMO):
+        yield Error(
+            f"The shop at {settings.PUBLIC_URL} would take passwords and addresses without HTTPS.",
+            hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations.md).",
+            id="cassandra_db.E008",
+        )
+    if settings.DEMO and _takes_money():
+        yield Error(
+            f"A demo shop at {settings.PUBLIC_URL} would take real money, and everybody there may read all its mail.",
+            hint="STOA_DEMO=false for a shop; STRIPE_SECRET_KEY=sk_test_… for a demo.",
+            id="cassandra_db.E007",
+        )
+
+
+def _check_keys() -> Iterator[CheckMessage]:
+    if not settings.DEBUG and 0 < len(_key()) < KEY_LENGTH:
+        yield Error(
+            f"SECRET_KEY is shorter than {KEY_LENGTH} characters.",
+            hint="python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            id="cassandra_db.E004",
+        )
     if not settings.DEBUG and any(len(key) < KEY_LENGTH for key in settings.SECRET_KEY_FALLBACKS):
-        found.append(
-            Error(
-                f"A key in SECRET_KEY_FALLBACKS is shorter than {KEY_LENGTH} characters.",
-                hint="Take it out of the list: what it signed cannot be trusted.",
-                id="cassandra_db.E005",
-            )
+        yield Error(
+            f"A key in SECRET_KEY_FALLBACKS is shorter than {KEY_LENGTH} characters.",
+            hint="Take it out of the list: what it signed cannot be trusted.",
+            id="cassandra_db.E005",
         )
     if 0 < len(settings.METRICS_TOKEN) < TOKEN_LENGTH:
-        found.append(
-            Error(
-                f"METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
-                hint="python -c 'import secrets; print(secrets.token_urlsafe(32))'",
-                id="cassandra_db.E009",
-            )
+        yield Error(
+            f"METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
+            hint="python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+            id="cassandra_db.E009",
         )
-    return found
 
 
 def _key() -> str:

@@ -12,7 +12,7 @@ from accounts.forms import PasswordConfirmationForm
 from accounts.login import log_out
 from accounts.personal_data_file import answer_with_personal_data
 from cassandra_db import current_time
-from web import personal_data as people
+from web import personal_data
 from web.decorators import get_or_post, no_store, post_only, public
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
@@ -51,7 +51,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
 def request_erasure(request: HttpRequest) -> HttpResponse:
     """Say what goes and what stays; and, once the password was given again, let the account go."""
     user = current_member(request)
-    obstacles = people.list_erasure_obstacles(operations.person_from_user(user))
+    obstacles = personal_data.list_erasure_obstacles(operations.person_from_user(user))
     attempt = (
         hit_rate_limit(request, "password", str(user.pk)) if request.method == "POST" else None
     )

@@ -207,8 +207,7 @@ def _book_count(
             actor=str(by.pk),
             reason=clean["reason"],
             now=now,
-            received=numbers.received,
-            shipped=numbers.shipped,
+            counted=operations.Counted(numbers.received, numbers.shipped),
         )
     except StockChanged:
         form.is_stale = True

@@ -36,7 +36,7 @@ LATE_DELAY = timedelta(seconds=20)
 # How much later than what it overtook a webhook comes.
 OUT_OF_ORDER_DELAY = timedelta(seconds=5)
 # How often a webhook is sent that no shop accepts, and how long the bank waits before it tries again.
-WEBHOOK_TRIES = 12
+MAX_ATTEMPTS = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
 _CHANGING = ("state", "card", "answers_at", "amount", "codes", "captured", "refunded")
@@ -86,9 +86,9 @@ def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
     if row is None or row.state != "open" or card == SILENT:
         return
     if card == CHALLENGED:
-        _change_payment(row, state="asked", card=card)
+        change_payment(row, state="asked", card=card)
     elif card in (LATE, AWAY):
-        if _change_payment(
+        if change_payment(
             row, state="late" if card == LATE else "away", card=card, answers_at=now + LATE_DELAY
         ):
             _queue_webhook(row, "authorized", now + LATE_DELAY)
@@ -110,7 +110,7 @@ def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
     if code == CODE or wrong >= WRONG_CODES:
         _decide(row, "authorized" if code == CODE else "declined", now, codes=wrong)
     else:
-        _change_payment(row, codes=wrong)
+        change_payment(row, codes=wrong)
     return code == CODE
 
 
@@ -122,7 +122,7 @@ def abandon_payment(payment_id: UUID, now: datetime) -> None:
 
 
 def _decide(row: Row, state: str, now: datetime, **changes: Any) -> None:
-    if not _change_payment(row, state=state, **changes):
+    if not change_payment(row, state=state, **changes):
         return
     card = changes.get("card", row.card)
     _queue_webhook(row, state, now)
@@ -145,14 +145,14 @@ def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
             or row.card == REFUSED_LATER
         ):
             raise CaptureRefused(f"payment {payment_id} is {row.state}")
-        if _change_payment(row, state="captured", captured=row.captured + amount, key=key):
+        if change_payment(row, state="captured", captured=row.captured + amount, key=key):
             return
 
 
 def void_payment(payment_id: UUID) -> None:
     """Release what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
     for row in _iterate_tries(payment_id, ""):
-        if row.state not in ("open", "asked", "late", "away", "authorized") or _change_payment(
+        if row.state not in ("open", "asked", "late", "away", "authorized") or change_payment(
             row, state="voided"
         ):
             return
@@ -167,7 +167,7 @@ def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
         if row.refunded + amount > row.captured:
             raise ValueError(f"payment {payment_id}: {amount} is more than is left of it")
         all_of_it = row.refunded + amount == row.captured
-        if _change_payment(
+        if change_payment(
             row,
             state="refunded" if all_of_it else row.state,
             refunded=row.refunded + amount,
@@ -188,7 +188,7 @@ def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
     raise TimeoutError("the bank is too busy")
 
 
-def _change_payment(row: Row, *, key: str = "", **changes: Any) -> bool:
+def change_payment(row: Row, *, key: str = "", **changes: Any) -> bool:
     """Change the payment, unless it is not as it was read any more."""
     stamp = uuid4()
     previous = {name: getattr(row, name) for name in _CHANGING}
@@ -241,6 +241,6 @@ def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
 def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
     """Note whether a webhook was accepted; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
     tries = row.tries + 1
-    if not accepted and tries < WEBHOOK_TRIES:
+    if not accepted and tries < MAX_ATTEMPTS:
         _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)
     DELETE_WEBHOOK.run(minute=row.minute, due_at=row.due_at, notice_id=row.notice_id)

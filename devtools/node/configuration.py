@@ -92,8 +92,7 @@ class NodePlan:
         return _RING_START + _RING_SIZE * (self.number - 1) // self.node_count
 
 
-def yaml_settings(plan: NodePlan) -> dict[str, object]:
-    """Return what goes into the node's `cassandra.yaml`."""
+def _place_in_cluster(plan: NodePlan) -> dict[str, object]:
     data = plan.folder / "data"
     return {
         "cluster_name": f"stoa-{plan.node_count}",
@@ -118,6 +117,12 @@ def yaml_settings(plan: NodePlan) -> dict[str, object]:
         "hints_directory": str(data / "hints"),
         "saved_caches_directory": str(data / "saved_caches"),
         "cdc_raw_directory": str(data / "cdc_raw"),
+    }
+
+
+def yaml_settings(plan: NodePlan) -> dict[str, object]:
+    """Return what goes into the node's `cassandra.yaml`."""
+    return _place_in_cluster(plan) | {
         "commitlog_sync": "periodic",
         "commitlog_sync_period": "1s",
         "commitlog_segment_size": "16MiB",

@@ -237,7 +237,7 @@ def _start_missing(
             f"Starting Cassandra {jars.VERSION}, {nodes} node{'s' if nodes > 1 else ''}, heap {heap} MiB"
         )
         try:
-            return _launch(plans, alive, java.path, class_path, home, keep, say)
+            return launch(plans, alive, java.path, class_path, home, keep, say)
         except OSError as error:
             raise NodeError(f"Cassandra could not be started: {error}.") from error
         except NodeDied:
@@ -309,7 +309,7 @@ def _plan(
     ]
 
 
-def _launch(
+def launch(
     plans: Sequence[NodePlan],
     alive: Sequence[Node],
     java: Path,
@@ -341,7 +341,7 @@ def _launch(
         # The first node of a new cluster makes the system tables; the others then join it together.
         for group in (missing[:1], missing[1:]):
             for plan in group:
-                processes[plan.name] = _spawn(plan, java, class_path)
+                processes[plan.name] = spawn(plan, java, class_path)
                 pids[plan.name] = processes[plan.name].pid
             cluster = record()
             for plan in group:
@@ -356,7 +356,7 @@ def _launch(
     return cluster
 
 
-def _spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.Popen[bytes]:
+def spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.Popen[bytes]:
     configuration.write_files(plan)
     (plan.folder / "tmp").mkdir(exist_ok=True)
     # What a former start wrote must not be shown as the reason of this one's end.

@@ -30,8 +30,8 @@ _LINE = re.compile(
     r"(?P<coordinates>[\w.-]+:[\w.-]+:[\w.-]+(?::[\w.-]+)?) sha256:(?P<sha256>[0-9a-f]{64})"
 )
 _WORKERS = 8
-_TRIES = 3
-_PAUSE_SECONDS = 2.0
+MAX_ATTEMPTS = 3
+PAUSE_SECONDS = 2.0
 
 Say = Callable[[str], None]
 
@@ -127,8 +127,8 @@ def _fetch_all(jars: Sequence[Jar], store: Path, say: Say, download: Download) -
 
 def _fetch_one(jar: Jar, store: Path, download: Download, give_up: threading.Event) -> None:
     failure: Exception | None = None
-    for attempt in range(_TRIES):
-        if give_up.wait(_PAUSE_SECONDS * attempt):
+    for attempt in range(MAX_ATTEMPTS):
+        if give_up.wait(PAUSE_SECONDS * attempt):
             return
         # A folder of its own per try: another checkout may be fetching the same jar, and half a file must never
         # stand where a whole one is expected.

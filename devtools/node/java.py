@@ -37,7 +37,7 @@ def find_java() -> Java:
     Raises JavaMissing when there is none; the message lists what was looked at.
     """
     rejected: list[str] = []
-    for source, path in _candidates():
+    for source, path in list_candidates():
         java = ask_version(path, source)
         if java is None:
             rejected.append(f"{path} ({source}) does not answer")
@@ -65,7 +65,7 @@ def ask_version(path: Path, source: str) -> Java | None:
     return Java(path, match[1].rstrip("."), source) if match else None
 
 
-def _candidates() -> Iterator[tuple[str, Path]]:
+def list_candidates() -> Iterator[tuple[str, Path]]:
     if home := os.environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(home) / "bin" / "java"
     if found := shutil.which("java"):

@@ -10,13 +10,12 @@ row for each of those who reserve together (see `group_commit`).
 from inventory.operations.backorders import set_backorder
 from inventory.operations.ledger import rebuild_stock_numbers
 from inventory.operations.movements import (
-    commit_stock,
     release_stock,
     restock_units,
     set_reservation_units,
-    ship_stock,
 )
 from inventory.operations.receipts import (
+    Counted,
     adjust_stock,
     open_stock_item,
     receive_stock,

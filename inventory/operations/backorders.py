@@ -12,13 +12,13 @@ from cassandra_db import applied_if, apply_batch, conditional_write, retry_attem
 from inventory.entities import BACKORDER, BACKORDER_WAREHOUSE, PREORDER
 from inventory.errors import StockNumbersChanging
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.operations.receipts import INSERT_RECEIPT, seed_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import SHOP, get_stock_numbers
 
 # How often the limit is tried again when a sale comes in between.
-TRIES = 20
+MAX_ATTEMPTS = 20
 
 INSERT_BACKORDERED_VARIANT = write(
     "Q16",
@@ -71,7 +71,7 @@ def set_backorder(
 
 
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
-    for _ in retry_attempts(TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         numbers = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
         # Nothing is shipped from here: units leave by being reserved in a warehouse, which gives these back.
         units = max(limit - numbers.received, -numbers.available)
@@ -93,12 +93,10 @@ def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
             write_ledger_entries(
                 variant_id,
                 BACKORDER_WAREHOUSE,
-                entry_id,
+                LedgerSource(
+                    *(entry_id, 0, entry_id, now, actor), f"At most {limit} are sold ahead."
+                ),
                 [("adjusted", units)],
-                ref=entry_id,
-                booked_at=now,
-                actor=actor,
-                reason=f"At most {limit} are sold ahead.",
             )
             return numbers.available + units
     raise StockNumbersChanging(f"variant {variant_id}, sold ahead")

@@ -29,7 +29,7 @@ AT_ONCE = 2
 # How many reservations one batch carries at most.
 MAX_BATCH_SIZE = 32
 # How often a batch is tried again for requests that did not fit, or whose units others took in between.
-ROUNDS = 10
+MAX_ATTEMPTS = 10
 # How long a request waits for its turn, in seconds, before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
 
@@ -87,7 +87,7 @@ class StockItemQueue:
     waiting_turns: deque[WriteTurn] = field(default_factory=deque)
 
 
-_queues: dict[tuple[UUID, str], StockItemQueue] = {}
+queues: dict[tuple[UUID, str], StockItemQueue] = {}
 _lock = threading.Lock()
 
 
@@ -111,7 +111,7 @@ def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationReq
 
 def reserve_alone(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
     """Reserve units by a batch of its own, without a turn: for benchmarks that measure what group commit gains."""
-    _reserve_all((variant_id, warehouse_id), [request])
+    reserve_all((variant_id, warehouse_id), [request])
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
 def _enter_queue(key: tuple[UUID, str], mine: WriteTurn) -> bool:
     """Return whether the turn comes at once; if not, it is queued."""
     with _lock:
-        queue = _queues.setdefault(key, StockItemQueue())
+        queue = queues.setdefault(key, StockItemQueue())
         if queue.running_writes < AT_ONCE:
             queue.running_writes += 1
             return True
@@ -141,7 +141,7 @@ def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
     if mine.called.wait(WAIT_SECONDS):
         return
     with _lock:
-        queue = _queues.get(key)
+        queue = queues.get(key)
         if queue is not None and mine in queue.waiting_turns:
             queue.waiting_turns.remove(mine)
             raise CassandraUnavailable(f"too many wait for variant {key[0]} in {key[1]}")
@@ -151,20 +151,20 @@ def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
 def _hand_on_turn(key: tuple[UUID, str]) -> None:
     """Hand the turn on to the one that waits first."""
     with _lock:
-        queue = _queues[key]
+        queue = queues[key]
         if queue.waiting_turns:
             queue.waiting_turns.popleft().called.set()
             return
         queue.running_writes -= 1
         if not queue.running_writes:
-            del _queues[key]
+            del queues[key]
 
 
 def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
     """Reserve for this request and those that wait, then hand the turn on, whatever happens."""
     requests = [mine, *_take_waiting(key, mine)]
     try:
-        _reserve_all(key, requests)
+        reserve_all(key, requests)
     except BaseException as error:
         for each in requests:
             if each.is_reserved is None:
@@ -182,7 +182,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
     taken: list[ReservationRequest] = []
     ids = {mine.reservation_id}
     with _lock:
-        queue = _queues[key]
+        queue = queues[key]
         others: deque[WriteTurn] = deque()
         for each in queue.waiting_turns:
             # One reservation twice in a batch would take its units twice and leave one row.
@@ -199,13 +199,13 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
     return taken
 
 
-def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
+def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
     """Reserve units for as many requests as possible, first come, first served.
 
     Those for whom nothing would be left beside the others try again after them: the others may not get their units.
     """
     waiting, later = requests, list[ReservationRequest]()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ATTEMPTS):
         try:
             outcome = (
                 _reserve_one(key, waiting[0])

@@ -6,6 +6,7 @@ how it ended: numbers rebuilt from rows and ledger miss nothing, at any moment.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -31,39 +32,44 @@ HISTORY_ENTRY = write(
 )
 
 
-def write_ledger_entries(
-    variant_id: UUID,
-    warehouse_id: str,
-    source_id: UUID,
-    entries: Iterable[tuple[str, int]],
-    *,
-    line_number: int = 0,
-    ref: UUID = SENTINEL,
-    booked_at: datetime | None = None,
-    actor: str = "",
-    reason: str = "",
-) -> None:
-    """Write entries of one source: kind and units so far. An entry of no units is none. Raises CassandraUnavailable.
+@dataclass(frozen=True)
+class LedgerSource:
+    """What units are booked for: an order's line, a receipt, a transfer or a correction; when, by whom and why."""
 
-    What was booked at a time stands in the variant's history, too: one entry for each `ref`.
+    source_id: UUID
+    line_number: int = 0
+    ref: UUID = SENTINEL
+    booked_at: datetime | None = None
+    actor: str = ""
+    reason: str = ""
+
+
+def write_ledger_entries(
+    variant_id: UUID, warehouse_id: str, source: LedgerSource, entries: Iterable[tuple[str, int]]
+) -> None:
+    """Write entries of one source: kind and units so far. Skip entries of no units. Raises CassandraUnavailable.
+
+    A source with a `booked_at` is written to the variant's history, too: one entry for each `ref`.
     """
-    shard, writing = ledger_shard(source_id), []
+    shard, writing = ledger_shard(source.source_id), []
     for kind, units in entries:
         if not units:
             continue
         entry = {
             "variant_id": variant_id,
             "warehouse_id": warehouse_id,
-            "source_id": source_id,
+            "source_id": source.source_id,
             "kind": kind,
             "units": units,
-            "booked_at": booked_at,
-            "actor": actor or None,
-            "reason": reason or None,
+            "booked_at": source.booked_at,
+            "actor": source.actor or None,
+            "reason": source.reason or None,
         }
-        writing.append(ENTRY.start(shard=shard, line_number=line_number, ref=ref, **entry))
-        if booked_at:
-            writing.append(HISTORY_ENTRY.start(entry_id=ref, **entry))
+        writing.append(
+            ENTRY.start(shard=shard, line_number=source.line_number, ref=source.ref, **entry)
+        )
+        if source.booked_at:
+            writing.append(HISTORY_ENTRY.start(entry_id=source.ref, **entry))
     wait_for_all(writing)
 
 
@@ -75,14 +81,12 @@ def write_reservation_entries(each: Allocation, reserved: int, sent: int, releas
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
-        each.order_id,
+        LedgerSource(each.order_id, each.line_number, each.reservation_id),
         (
             ("committed", reserved + sent + released),
             ("shipped", sent),
             ("released_committed", released),
         ),
-        line_number=each.line_number,
-        ref=each.reservation_id,
     )
 
 
@@ -95,7 +99,7 @@ UPDATE_STOCK_NUMBERS = conditional_write(
           AND shipped = :was_shipped""",
 )
 # How often the numbers are rebuilt when they change in between.
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
@@ -105,7 +109,7 @@ def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNum
     sell what it does not have: where more was sold than ever came, nothing is free.
     Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
-    for _ in retry_attempts(TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
         # Many rows are read page by page: if something changed in between, they never stood like this together.

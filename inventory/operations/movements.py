@@ -24,10 +24,14 @@ from cassandra_db import (
 from inventory.allocation import sort_allocations
 from inventory.entities import Allocation
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries, write_reservation_entries
+from inventory.operations.ledger import (
+    LedgerSource,
+    write_ledger_entries,
+    write_reservation_entries,
+)
 
 # How often a step goes on from the state it has read, before something must be wrong.
-TRIES = 10
+MAX_ATTEMPTS = 10
 
 MOVE_UNITS = conditional_write(
     "Q17",
@@ -96,41 +100,6 @@ def _release_unpaid_step(current: ReservationState) -> ReservationState:
     return NO_RESERVATION if current.state == "held" else current
 
 
-def commit_stock(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """Commit reserved units, because they are paid for. Returns those that were not reserved any more.
-
-    Raises CassandraUnavailable.
-    """
-
-    def commit_step(current: ReservationState) -> ReservationState:
-        return (
-            current.advance(current.quantity, current.sent) if current.state == "held" else current
-        )
-
-    states = [
-        (each, _bring_to(each, ReservationState("held", each.quantity), commit_step))
-        for each in sort_allocations(allocations)
-    ]
-    return tuple(each for each, state in states if state.state != "committed")
-
-
-def ship_stock(allocations: Iterable[Allocation]) -> None:
-    """Note that all that is reserved of these was shipped; what was shipped before stays so.
-
-    Raises CassandraUnavailable.
-    """
-
-    def ship_step(current: ReservationState) -> ReservationState:
-        return (
-            current.advance(0, current.sent + current.quantity)
-            if current.state in ("held", "committed")
-            else current
-        )
-
-    for each in sort_allocations(allocations):
-        _bring_to(each, ReservationState("committed", each.quantity), ship_step)
-
-
 def set_reservation_units(
     allocation: Allocation, *, reserved_units: int, shipped_units: int
 ) -> bool:
@@ -158,7 +127,7 @@ def set_reservation_units(
 def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
     """Bring a reservation to the state that `step` wants, from whatever state it has; return the state it has then."""
     current, wanted = guess, step(guess)
-    for _ in retry_attempts(TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         with write_turn(each.variant_id, each.warehouse_id):
             outcome = _write_step(each, current, wanted)
         if outcome:
@@ -280,10 +249,7 @@ def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) 
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
-        order_id,
+        LedgerSource(order_id, each.line_number, row_id, now),
         [("returned", units)],
-        line_number=each.line_number,
-        ref=row_id,
-        booked_at=now,
     )
     return True

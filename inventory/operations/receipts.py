@@ -3,6 +3,7 @@
 They also say from how many on a stock item is low.
 """
 
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
     Outcome,
+    Row,
     applied_if,
     apply_batch,
     conditional_write,
@@ -20,7 +22,7 @@ from cassandra_db import (
 from inventory.entities import SENTINEL
 from inventory.errors import NotEnoughAvailable, PlaceChanged, StockChanged
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 
 RECEIVE = conditional_write(
     "Q16",
@@ -110,23 +112,12 @@ def receive_stock(
         seed_stock_item(product_id, variant_id, warehouse_id, threshold)
         booked = book()
     first = booked.current
+    source = LedgerSource(receipt_id, ref=receipt_id, booked_at=now, actor=actor)
     if booked or first is None:
-        write_ledger_entries(
-            variant_id,
-            warehouse_id,
-            receipt_id,
-            [("received", units)],
-            ref=receipt_id,
-            booked_at=now,
-            actor=actor,
-        )
+        write_ledger_entries(variant_id, warehouse_id, source, [("received", units)])
     elif first.state == "received":
-        write_ledger_entries(
-            *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
-            ref=receipt_id,
-            booked_at=first.reserved_at,
-            actor=actor,
-        )
+        source = replace(source, booked_at=first.reserved_at)
+        write_ledger_entries(variant_id, warehouse_id, source, [("received", first.quantity)])
     return booked.applied
 
 
@@ -203,12 +194,23 @@ def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> 
         raise PlaceChanged(current.place or "")
 
 
-def _bind_adjustment(received: int | None, shipped: int | None, **change: object) -> BoundStatement:
-    if received is None:
+@dataclass(frozen=True)
+class Counted:
+    """How many units had ever come, and how many had gone (None: unknown), when a stock item was counted."""
+
+    received: int
+    shipped: int | None = None
+
+    def holds(self, row: Row) -> bool:
+        return self.received == row.received and self.shipped in (None, row.shipped)
+
+
+def _bind_adjustment(counted: Counted | None, **change: object) -> BoundStatement:
+    if counted is None:
         return ADJUST.bind(**change)
-    if shipped is None:
-        return ADJUST_COUNTED.bind(received=received, **change)
-    return ADJUST_AS_READ.bind(received=received, shipped=shipped, **change)
+    if counted.shipped is None:
+        return ADJUST_COUNTED.bind(received=counted.received, **change)
+    return ADJUST_AS_READ.bind(received=counted.received, shipped=counted.shipped, **change)
 
 
 def adjust_stock(
@@ -220,13 +222,12 @@ def adjust_stock(
     actor: str,
     reason: str,
     now: datetime,
-    received: int | None = None,
-    shipped: int | None = None,
+    counted: Counted | None = None,
 ) -> bool:
-    """Correct a stock item by so many units, more or fewer; a correction that was booked before changes nothing.
+    """Add units to a stock item, or take them away (a negative number). Return whether it was booked now.
 
-    Returns whether it was booked now. Only units that are not reserved can be taken away. Pages show it after `copy_stock`.
-    `received` and `shipped` are how many units had ever come and gone when it was counted, if it is to be corrected only then.
+    A correction that was booked before changes nothing. Only units that are not reserved can be taken away.
+    Pages show it after `copy_stock`. With `counted`, units that came or went after the count refuse the correction.
     Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable or StockChanged,
     with nothing changed, CassandraUnavailable.
     """
@@ -236,7 +237,7 @@ def adjust_stock(
     change = {"units": units, "least": max(0, -units), **stock_item}
     with write_turn(variant_id, warehouse_id):
         booked = apply_batch(
-            _bind_adjustment(received, shipped, **change),
+            _bind_adjustment(counted, **change),
             INSERT_RECEIPT.bind(
                 units=units, state="adjusted", receipt_id=adjustment_id, now=now, **stock_item
             ),
@@ -249,15 +250,14 @@ def adjust_stock(
         if first is None:
             raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
         if first.reservation_id != adjustment_id:
-            if received not in (None, first.received) or shipped not in (None, first.shipped):
+            if counted and not counted.holds(first):
                 raise StockChanged
             raise NotEnoughAvailable(first.available)
         units, now = first.quantity, first.reserved_at
     write_ledger_entries(
-        *(variant_id, warehouse_id, adjustment_id, [("adjusted", units)]),
-        ref=adjustment_id,
-        booked_at=now,
-        actor=actor,
-        reason=reason,
+        variant_id,
+        warehouse_id,
+        LedgerSource(adjustment_id, 0, adjustment_id, now, actor, reason),
+        [("adjusted", units)],
     )
     return booked.applied

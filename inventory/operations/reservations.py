@@ -32,7 +32,7 @@ RESERVATION_DURATION = timedelta(minutes=10)
 # A reservation's expiry that took longer to be written may have been dropped with its minute, and counts as not written.
 MAX_WRITE_DURATION = timedelta(minutes=1)
 # How often a reservation is planned again when others were faster, before it gives up.
-ROUNDS = 10
+MAX_ATTEMPTS = 10
 
 INSERT_RESERVATION_EXPIRY = write(
     "Q17",
@@ -190,7 +190,7 @@ class _ReservationRun:
 
     def reserve_planned(self) -> tuple[Allocation, ...]:
         """Plan and reserve until one plan works out. Raises OutOfStock, with nothing reserved."""
-        for _ in retry_attempts(ROUNDS):
+        for _ in retry_attempts(MAX_ATTEMPTS):
             plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
                 if not self.guessed:

@@ -19,7 +19,7 @@ from cassandra_db import (
     write,
     write_batch,
 )
-from catalogue import operations as catalogue
+from catalogue import operations
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.operations.stock_lists import COPIED, find_last_write, is_moving, plan_list_changes
@@ -39,7 +39,7 @@ COPY = write(
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
 # How often a copy is looked at again because others have sold, or copied, meanwhile.
-_TRIES = 10
+MAX_ATTEMPTS = 10
 
 
 @dataclass(eq=False)
@@ -51,8 +51,8 @@ class _Copy:
     error: BaseException | None = None
 
 
-_next_copies: dict[UUID, _Copy] = {}
-_guard = Lock()  # of _next_copies
+next_copies: dict[UUID, _Copy] = {}
+_guard = Lock()  # of next_copies
 _turns = tuple(Lock() for _ in range(64))  # by product
 
 
@@ -66,7 +66,7 @@ def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = No
         rows = COPIED.all(product_id=product_id)
         stock_items = [(row.variant_id, row.warehouse_id) for row in rows]
     with _guard:
-        copy = _next_copies.setdefault(product_id, _Copy())
+        copy = next_copies.setdefault(product_id, _Copy())
         copy.stock_items.update(stock_items)
     with _turns[hash(product_id) % len(_turns)]:
         if not copy.is_over:
@@ -86,9 +86,9 @@ def copy_allocated_stock(allocations: Iterable[Allocation]) -> None:
 
 def _run_copy(product_id: UUID, copy: _Copy) -> None:
     with _guard:
-        del _next_copies[product_id]  # what is asked for from now on needs a later read
+        del next_copies[product_id]  # what is asked for from now on needs a later read
     try:
-        _copy_numbers(product_id, sorted(copy.stock_items))
+        copy_numbers(product_id, sorted(copy.stock_items))
     except CassandraUnavailable as error:
         copy.error = error
     except BaseException as error:
@@ -99,7 +99,7 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
         copy.is_over = True
 
 
-def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
+def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
     """Write what differs, then look again, until the copy says what the numbers do, and the product what its copy does.
 
     So of two processes at once the later one sees what both have written. A copy carries the time at which its read began, or a
@@ -116,7 +116,7 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         is_overtaken = key in listed and is_moving(listed[key], numbers)
         return is_overtaken or (copy is not None and bool(copy.lists_written))
 
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         read_at = current_microseconds()
         reading = COPIED.start(product_id=product_id)
         # To look again is most often to find nothing any more.
@@ -140,7 +140,7 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
             listed |= {key: numbers for key, _, numbers in moving}
             lists = plan_list_changes(product_id, moving, at)
             lists.begin()
-            _write_copies(product_id, outdated, at, lists.notes)
+            write_copies(product_id, outdated, at, lists.notes)
             lists.end()
             has_written = True
             continue
@@ -148,7 +148,7 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         availability = product_availability(stock_from_rows(copied.values()).values())
         if not found or row is None or (row.availability or "out") == availability:
             return
-        catalogue.set_availability(product_id, availability)
+        operations.set_availability(product_id, availability)
         has_written = True
     raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
 
@@ -161,7 +161,7 @@ def is_copied(row: Row | None, numbers: Row) -> bool:
     )
 
 
-def _write_copies(
+def write_copies(
     product_id: UUID,
     outdated: Iterable[tuple[StockItemKey, Row]],
     read_at: int,

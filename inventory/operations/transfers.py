@@ -36,7 +36,7 @@ from inventory.entities import (
 )
 from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefused
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, RECEIVE, open_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import MAX_OPEN_TRANSFERS, SHOP, make_arrival_id
@@ -168,7 +168,7 @@ def advance_open_transfers(now: datetime) -> int:
 
 def _leave(transfer: StockTransfer) -> StockTransfer:
     """Take the units out of the warehouse that sends them, or find that there are too few."""
-    booking = _book(transfer, transfer.source, transfer.transfer_id, -transfer.units)
+    booking = book_leg(transfer, transfer.source, transfer.transfer_id, -transfer.units)
     state = booking or _refuse(transfer)
     if state == "transferred":
         _enter_in_ledger(transfer, transfer.source, transfer.transfer_id, -transfer.units)
@@ -180,10 +180,10 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
     """Put the units into the warehouse where they have arrived."""
     key = (transfer.variant_id, transfer.arrived_in)
     arrival_id = make_arrival_id(transfer.transfer_id)
-    if not _book(transfer, transfer.arrived_in, arrival_id, transfer.units):
+    if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
         # There never was any.
         open_stock_item(transfer.product_id, *key, DEFAULT_THRESHOLD)
-        if not _book(transfer, transfer.arrived_in, arrival_id, transfer.units):
+        if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
             # It stays on its way, in everybody's sight, until it is booked.
             raise CassandraUnavailable(f"transfer {transfer.transfer_id} could not be booked")
     _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
@@ -193,7 +193,7 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
     return _move(transfer, ARRIVED)
 
 
-def _book(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
+def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
     """Change a warehouse's numbers by so many units, once; return the state of the row that says so, "" if it could not be."""
     stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
     # What leaves must be free. What arrives is there, also where orders were promised more than there is.
@@ -250,11 +250,16 @@ def _booked_at(transfer: StockTransfer, units: int) -> datetime:
 
 def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> None:
     write_ledger_entries(
-        *(transfer.variant_id, warehouse_id, transfer.transfer_id, [("transferred", units)]),
-        ref=row_id,
-        booked_at=_booked_at(transfer, units),
-        actor=transfer.actor if units < 0 else transfer.ended_by,
-        reason=transfer.reason,
+        transfer.variant_id,
+        warehouse_id,
+        LedgerSource(
+            transfer.transfer_id,
+            ref=row_id,
+            booked_at=_booked_at(transfer, units),
+            actor=transfer.actor if units < 0 else transfer.ended_by,
+            reason=transfer.reason,
+        ),
+        [("transferred", units)],
     )
 
 

@@ -38,8 +38,8 @@ from promotions.operations import has_voucher_use, redeem_voucher, release_vouch
 
 log = logging.getLogger(__name__)
 
-# How often an order may change before a transition is given up.
-_TRIES = 5
+# How often an order may change before a transition, or the use of its voucher, is given up.
+MAX_ATTEMPTS = 5
 
 
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
@@ -75,7 +75,7 @@ def transition_as_planned(
 
     Raises OrderChanged when something else keeps happening to it, what `plan` raises, TransitionRefused, CassandraUnavailable.
     """
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         transition = plan(order)
         if transition is None:
             return order
@@ -146,7 +146,7 @@ def _confirm_free_order(order: Order, now: datetime) -> Order:
 
     One that has to be confirmed by mail waits for that. Raises CassandraUnavailable.
     """
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         if order.state != PENDING or to_minor_units(order.total) or order.needs_email_confirmation:
             break
         try:
@@ -189,8 +189,6 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
 
 # As it is at this moment: `placing` is set while a late payment reserves the units again.
 CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
-# How often the order may change while its voucher is synchronised.
-_MAX_STATE_READS = 5
 
 
 def _sync_voucher(order: Order, now: datetime) -> None:
@@ -199,7 +197,7 @@ def _sync_voucher(order: Order, now: datetime) -> None:
     The order may have ended since it was read, or have been revived by a late payment; so its state is read before each
     step, and after it. A guest's order that has become a member's keeps the use that the guest took.
     """
-    for _ in retry_attempts(_MAX_STATE_READS if order.voucher else 0):
+    for _ in retry_attempts(MAX_ATTEMPTS if order.voucher else 0):
         row, has_use = (
             CURRENT_STATE.one(order_id=order.order_id),
             has_voucher_use(order.voucher, order.order_id),

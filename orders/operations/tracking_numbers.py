@@ -12,7 +12,7 @@ from cassandra_db import SEND_AGAIN, Row, applied_if, conditional_write, read, r
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TrackingNumberTaken
 
-_TRIES = 5
+MAX_ATTEMPTS = 5
 
 TAKE_TRACKING = conditional_write(
     "tracking numbers",
@@ -50,7 +50,7 @@ def take_tracking_number(tracking: str, order: Order) -> None:
     def is_taken(row: Row) -> bool:
         return (row.order_id, row.version) == (order.order_id, order.version)
 
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         if TAKE_TRACKING.apply(if_lost=applied_if(is_taken), **wanted):
             return
         row = OWNER.one(tracking=tracking)
@@ -96,7 +96,7 @@ def list_tracking_numbers(order: Order) -> set[str]:
 
 def _release(tracking: str, order_id: UUID, before: int) -> None:
     """Free a number of an order unless it was taken for this version of it, or a later one."""
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = OWNER.one(tracking=tracking)
         if row is None or row.order_id != order_id or (row.version or 0) >= before:
             return

@@ -54,7 +54,7 @@ RELEASE_ORDER = conditional_write(
 _MARGIN = timedelta(hours=1)
 # Days that an order may wait end with the last one, which is at most 25 hours long.
 _LONGEST = max(method.pay_within for method in METHODS.values()) + timedelta(hours=25) + _MARGIN
-_ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 
 
 def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, int]:
@@ -87,7 +87,7 @@ def _count_in_bucket(order_id: UUID, bucket: str, most: int, units: int) -> None
     seconds = round(
         (timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES) + _MARGIN).total_seconds()
     )
-    for _ in retry_attempts(_ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         rows = UNPAID_UNITS.all(bucket=bucket)
         counted = {row.order_id: row.units for row in rows if row.order_id}
         if order_id in counted:

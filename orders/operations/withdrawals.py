@@ -23,7 +23,7 @@ from orders.operations.transitions import append_event
 from shop_settings.terms import get_terms
 
 _STATEMENTS = UUID("5b4b1d0e-6a0c-4a57-9d6f-3d6f0b7a2c11")
-_MAX_TRIES = 5
+MAX_ATTEMPTS = 5
 RETURN_REASON = "Withdrawal from the contract"
 
 
@@ -52,7 +52,7 @@ def record_withdrawal(
     """
     order = queries.get_order_by_number(statement.number)
     transition = Transition("withdrawn", actor="shopper", at=now, details={"name": statement.name})
-    for _ in retry_attempts(_MAX_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
             if is_above_limit:
                 return
@@ -101,7 +101,7 @@ def follow_withdrawal(order: Order, now: datetime) -> Order:
     What is not packed is cancelled. What is packed is put on hold for staff, who take it apart, and then it is cancelled. For
     what has arrived a return is requested, whatever the day: staff answer it.
     """
-    for _ in retry_attempts(_MAX_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         transition = _next_step(order, now)
         if transition is None:
             break

@@ -25,7 +25,7 @@ from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
 # How often a change is tried when something else happens to the order at the same moment, such as its payment.
-_TRIES = 3
+MAX_ATTEMPTS = 3
 
 
 def _back_to_order(message: str) -> Answer:
@@ -133,7 +133,7 @@ def _handle_change_form(
         return render_page(request, template, context | {"news": news, "typed": True}, status=409)
     if not context["form"].is_valid():
         return render_page(request, template, context, status=422)
-    for _try in range(_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         try:
             order = make_change(order, current_time())
         except OrderChanged as stale:

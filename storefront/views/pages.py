@@ -1,13 +1,11 @@
-"""The storefront: front page, lists, products, and what stands beside them."""
+"""The front page, a category, pictures, and the pages of text."""
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -29,42 +27,26 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analytics.events import NotedEvent, note_event
-from cart.forms import build_add_form
-from cart.shipping_country import get_shipping_country
-from cart.with_product import prefetch_units_in_carts, render_carts_with_product
 from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
-from catalogue.entities import CardPage, CategoryNode, Product
+from catalogue.entities import CardPage, CategoryNode
 from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
-from catalogue.previews import is_preview_token
 from catalogue.search_index import SearchIndexMissing
 from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
-from inventory.entities import Stock
-from inventory.queries import prefetch_stock, stock_from_rows
 from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
 from pricing.delivery import list_delivery_countries
-from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
-from questions.queries import newest_from_rows, prefetch_newest_questions
-from reviews.entities import Rating
-from reviews.queries import (
-    NEWEST_SHOWN,
-    listed_from_rows,
-    prefetch_listed,
-    prefetch_rating,
-    rating_from_row,
-)
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
-from storefront import choices, recently_viewed, structured_data
+from storefront import recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
-from storefront.delivery_tables import make_delivery_table, usual_delivery_rows, weight_rows
+from storefront.delivery_tables import make_delivery_table, weight_rows
 from storefront.media import CACHE_CONTROL
-from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
+from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
@@ -184,146 +166,6 @@ def _count_products(node: CategoryNode) -> int | None:
         return search.count_on_sale_in(node)
     except SearchIndexMissing:
         return None
-
-
-@require_safe
-@whole_page("variant", "country", "picture", "preview")
-@public
-def product(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product in the variant that the address names."""
-    queries.prefetch_categories()
-    prefetch_automatic_promotions()
-    prefetch_settings()
-    product_id = queries.find_product_id_by_slug(slug)
-    if product_id is None:
-        raise Http404
-    reading = (
-        queries.prefetch_product(product_id),
-        prefetch_stock(product_id),
-        queries.prefetch_related(product_id),
-        prefetch_rating(product_id),
-        prefetch_listed(product_id, NEWEST_SHOWN),
-        prefetch_newest_questions(product_id),
-    )
-    units_in_carts = prefetch_units_in_carts(request)
-    found, now = queries.product_from_rows(reading[0].rows()), current_time()
-    if found is None:
-        raise Http404
-    preview = _preview_token(request, found, now)
-    if found.is_to_come(now) and not preview:
-        raise Http404
-    if found.slug != slug:
-        address = list_url(
-            reverse("product", args=(found.slug,)),
-            variant=request.GET.get("variant", ""),
-            preview=preview,
-        )
-        return redirect(address, permanent=not preview)
-    trail = _trail(found)
-    if not (found.is_on_sale(now) or preview):
-        successor = queries.find_successor(found, now)
-        context = {
-            "product": found,
-            "ancestors": trail,
-            "category": trail[-1] if trail else None,
-            "successor": queries.product_card(successor) if successor else None,
-        }
-        return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
-    stock = stock_from_rows(reading[1].rows())
-    rating = rating_from_row(reading[3].one())
-    wanted_sku = request.GET.get("variant", "")
-    chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
-    country = get_shipping_country(request)
-    look = found.picture_of(chosen.variant)
-    shown = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
-    context = {
-        "product": found,
-        "stock": tuple(stock.items()),
-        "trail": tuple((node.name, node.slug) for node in trail),
-        "preview": preview,
-        "look": look,
-        "look_alt": choices.describe_look(found, chosen.variant, look),
-        "shown": shown,
-        "unknown_variant": bool(wanted_sku) and not is_known,
-        "country": country,
-        "tax_added": get_tax_rates(country).is_added,
-        "today": localdate(now),
-        "settings_revision": get_settings_revision(),
-        "promotions": list_running_promotions(now, found.category_id),
-        "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
-        "rating": rating,
-        "newest_reviews": listed_from_rows(reading[4].rows()),
-        "newest_questions": newest_from_rows(reading[5].rows()),
-        "ancestors": trail,
-        "nav_current": trail[0].slug if trail else "",
-        "viewed_any": is_drawn_for_all(request)
-        or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
-        "chosen": chosen,
-        "in_carts": render_carts_with_product(units_in_carts, product_id),
-    }
-    derived = _derived_context(found, stock, rating, chosen, shown, trail, country, preview, now)
-    response = render_page(request, "storefront/product.html", context | derived, part="chosen")
-    note_product(response, product_id, counts_as_viewed=not preview)
-    if not preview:
-        note_event(response, NotedEvent("product", product_id, found.category_id))
-    return response
-
-
-def _derived_context(
-    found: Product,
-    stock: Mapping[UUID, Stock],
-    rating: Rating,
-    chosen: choices.ChosenVariant,
-    shown: str,
-    trail: list[CategoryNode],
-    country: str,
-    preview: str,
-    now: datetime,
-) -> dict[str, Any]:
-    """Return what the page makes of what was read: only when it is drawn anew (web.templatetags.fragments)."""
-    url = reverse("product", args=(found.slug,))
-    return {
-        "shown_alt": choices.describe_look(found, chosen.variant, shown),
-        "share_image": SimpleLazyObject(lambda: find_share_image(found.picture_of(chosen.variant))),
-        "page_description": SimpleLazyObject(lambda: structured_data.summarize_product(found)),
-        "choices": SimpleLazyObject(
-            lambda: choices.list_option_choices(found, chosen.variant, stock)
-        ),
-        "pictures": SimpleLazyObject(
-            lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
-        ),
-        "slides": SimpleLazyObject(
-            lambda: choices.list_slides(
-                choices.list_picture_choices(found, chosen.variant, shown, preview)
-            )
-        ),
-        "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
-        "delivery_rows": SimpleLazyObject(
-            lambda: usual_delivery_rows(country, now, chosen.variant.weight_grams)
-        ),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(
-                structured_data.product_data(found, stock, rating),
-                structured_data.breadcrumb_data(trail, found.name, url),
-            )
-        ),
-    }
-
-
-def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
-    """Return the signed token of a link to a product that is not on sale, if it is its own and there is something to see."""
-    token = request.GET.get("preview", "")
-    is_open = (
-        not found.is_on_sale(now)
-        and any(variant.sold for variant in found.variants)
-        and is_preview_token(token, found.product_id)
-    )
-    return token if is_open else ""
-
-
-def _trail(found: Product) -> list[CategoryNode]:
-    node = queries.get_category_tree().by_id.get(found.category_id)
-    return [*node.ancestors, node] if node else []
 
 
 @require_safe

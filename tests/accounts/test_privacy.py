@@ -31,8 +31,8 @@ from accounts.operations.search_terms import TERMS
 from adminpanel.orders.history import staff_history
 from adminpanel.orders.order_page import get_order_page
 from cart import people
-from cart import queries as carts
 from cart.operations import sharing
+from cart.queries import CARTS, SUMS
 from cassandra_db import CassandraUnavailable
 from consistency.copies import BY_STATUS
 from jobs.leases import hold_lease, save_position
@@ -40,7 +40,6 @@ from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.queries import get_mail, list_recipient_mails
-from orders import queries as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
 from orders.lifecycle.transitions import Transition
@@ -55,6 +54,7 @@ from orders.operations import (
     transition_order,
 )
 from orders.privacy import _is_under_way
+from orders.queries import get_order, list_items, list_order_ids_by_email, list_orders_by_year
 from stock_alerts.operations import subscribe
 from stock_alerts.queries import Subscription, list_subscriptions
 from tests.cart.shared_carts import (
@@ -123,7 +123,7 @@ def exported(client: Client) -> dict[str, Any]:
 
 def everything_of(order_id: UUID) -> str:
     """All that any table says of an order, to look for a name in it."""
-    order = orders.get_order(order_id)
+    order = get_order(order_id)
     assert order is not None
     key = {
         "day": order.placed_at.astimezone(UTC).date(),
@@ -196,8 +196,8 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     erase_account(alice.pk, datetime.now(UTC))
     for person_id in (alice.pk, ben.pk):
         assert list_cart_names(person_id) == []
-    assert carts.CARTS.all(owner_id=alice.pk) == []
-    assert carts.SUMS.one(cart_id=own_cart) is None
+    assert CARTS.all(owner_id=alice.pk) == []
+    assert SUMS.one(cart_id=own_cart) is None
     assert people.PEOPLE.all(cart_id=own_cart) == []
     # Another user's cart goes on, without her.
     assert list_cart_names(cem.pk) == ["Garden"]
@@ -280,7 +280,7 @@ def test_s53_s86_erasing_leaves_numbers_and_sums_and_no_person(
     assert "What is deleted" in page
     assert "What stays, and why" in page
     unsent = queue_mail(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
-    (item,) = orders.list_items(order)
+    (item,) = list_items(order)
     subscribe(Subscription(item.product_id, item.variant_id, alice.email), datetime.now(UTC))
     other = Client()
     other.force_login(alice)
@@ -294,20 +294,20 @@ def test_s53_s86_erasing_leaves_numbers_and_sums_and_no_person(
     assert queries.get_user(alice.pk) is None
     assert queries.find_user_by_email(alice.email) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = orders.get_order(order.order_id)
+    after = get_order(order.order_id)
     assert after is not None
     assert (after.number, after.total, after.placed_at) == (
         order.number,
         order.total,
         order.placed_at,
     )
-    assert orders.list_items(after) == orders.list_items(order)
+    assert list_items(after) == list_items(order)
     assert after.events[0].kind == "erased"
     text = everything_of(order.order_id)
     for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice", "number 7"):
         assert word not in text
-    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
-    assert orders.list_order_ids_by_email(alice.email) == []
+    assert list_orders_by_year(alice.pk, range(2020, 2040)) == {}
+    assert list_order_ids_by_email(alice.email) == []
     assert TERMS.all(user_id=alice.pk) == []
     assert list_subscriptions(alice.email) == []
     assert get_mail(unsent) is None
@@ -349,13 +349,13 @@ def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_y
     with patch.object(guest_orders, "write_copies", side_effect=CassandraUnavailable("died here")):  # noqa: SIM117
         with pytest.raises(CassandraUnavailable):
             erase_account(alice.pk, datetime.now(UTC))
-    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
+    assert list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert erase_account(alice.pk, datetime.now(UTC))
     apply_effects(
         order.order_id, datetime.now(UTC)
     )  # what the worker does with the row that is left
     assert email not in everything_of(order.order_id)
-    assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
+    assert list_orders_by_year(alice.pk, range(2020, 2040)) == {}
 
 
 def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alice: User) -> None:
@@ -379,10 +379,10 @@ def test_s53_staff_still_see_the_sale(alice: User) -> None:
     order = make_done(alice)
     request_erasure(alice.pk, datetime.now(UTC))
     erase_account(alice.pk, datetime.now(UTC))
-    erased = orders.get_order(order.order_id)
+    erased = get_order(order.order_id)
     assert erased
     found = get_order_page(erased)
-    assert (found.order.total, found.items) == (order.total, orders.list_items(order))
+    assert (found.order.total, found.items) == (order.total, list_items(order))
     assert staff_history(found.order)[0].label == "Customer data deleted"
 
 
@@ -416,7 +416,7 @@ def test_s73_an_order_given_up_waits_for_a_bank_only_where_one_decides(
     draft = make_draft((product, 1), user_id=alice.pk, email=alice.email)
     order = place_order(replace(draft, payment_method=method), now)
     start_payment(order, "http://testserver", now)
-    order = orders.get_order(order.order_id) or order
+    order = get_order(order.order_id) or order
     order = transition_order(order, Transition("cancelled", actor="shopper", at=now))
     assert bool(list_erasure_obstacles(person_from_user(alice))) == (method == "card")
     request_erasure(alice.pk, datetime.now(UTC))
@@ -489,7 +489,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     assert steps > 10
     assert queries.get_user(alice.pk) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = orders.get_order(order.order_id)
+    after = get_order(order.order_id)
     assert after is not None
     assert [event.kind for event in after.events].count("erased") == 1
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
@@ -516,7 +516,7 @@ class Countdown:
             return run
 
         patching.setattr(statements.Statement, "run", counted(statements.Statement.run))
-        patching.setattr(statements, "_apply_with_retries", counted(statements._apply_with_retries))
+        patching.setattr(statements, "apply_with_retries", counted(statements.apply_with_retries))
 
 
 def test_s53_the_job_waits_a_while_and_begins_where_it_was(alice: User, asked: datetime) -> None:

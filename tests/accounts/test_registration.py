@@ -17,7 +17,7 @@ from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm
 from cassandra_db import RAISE_UNKNOWN, conditional_write, count_statements, scan, statements
-from cassandra_db import session as sessions
+from cassandra_db.session import get_session
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
 from tests.lost_answers import AnswerLosingSession
@@ -294,7 +294,7 @@ def test_a_repeat_whose_answer_was_lost_does_not_take_the_first_account_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     first, other = make_user(), make_user()
-    flaky = AnswerLosingSession(sessions.get_session())
+    flaky = AnswerLosingSession(get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     with pytest.raises(EmailTaken):
         operations.register_user(

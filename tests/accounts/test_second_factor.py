@@ -16,12 +16,12 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from accounts import second_factor as factors
+from accounts import second_factor
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import MAX_STAFF_SESSION_SECONDS, SECOND_FACTOR, STAFF_IDLE, SessionStore
 from cassandra_db import read
-from demo import logins as demo
+from demo import logins
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.journeys.connection import CSRF, ShopConnection
@@ -46,7 +46,7 @@ def make_ann() -> User:
     """One of the staff, enrolled ten minutes ago; nobody signs in with her password here."""
     user = make_user("Ann", password=None, role="warehouse")
     earlier = datetime.now(UTC) - timedelta(minutes=10)
-    assert factors.enrol_second_factor(user, SECRET, code_at(earlier), earlier)
+    assert second_factor.enrol_second_factor(user, SECRET, code_at(earlier), earlier)
     return user
 
 
@@ -113,11 +113,11 @@ def test_nothing_is_written_before_a_code_confirms_it_and_each_session_has_its_o
     other.force_login(ben)
     assert (
         client.get(PAGE).content == client.get(PAGE).content
-        or factors.get_second_factor(ben.pk) is None
+        or second_factor.get_second_factor(ben.pk) is None
     )
-    offers = {factors.enrolment_secret(key_of(each), ben) for each in (client, client, other)}
+    offers = {second_factor.enrolment_secret(key_of(each), ben) for each in (client, client, other)}
     assert len(offers) == 2
-    assert factors.get_second_factor(ben.pk) is None
+    assert second_factor.get_second_factor(ben.pk) is None
 
 
 def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled(
@@ -129,12 +129,12 @@ def test_the_picture_holds_the_key_is_kept_by_no_cache_and_is_gone_once_enrolled
     assert picture["Content-Type"] == "image/svg+xml"
     assert "no-store" in picture["Cache-Control"]
     assert not re.search(rb"style=|<script|class=", picture.content)
-    secret = factors.enrolment_secret(key_of(client), ben)
-    assert secret in factors.provisioning_uri(secret, ben)
-    assert factors.enrol_second_factor(ben, secret, code_at(NOW, secret), NOW)
+    secret = second_factor.enrolment_secret(key_of(client), ben)
+    assert secret in second_factor.provisioning_uri(secret, ben)
+    assert second_factor.enrol_second_factor(ben, secret, code_at(NOW, secret), NOW)
     assert client.get(reverse("adminpanel:second_factor_picture")).status_code == 404
     with pytest.raises(AlreadyEnrolled):
-        factors.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
+        second_factor.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
 
 
 # ---- Codes
@@ -173,7 +173,7 @@ def test_s32_x266_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> No
 def test_a_clock_may_be_one_step_off() -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     taken = {
-        ahead: factors.verify_totp_code(
+        ahead: second_factor.verify_totp_code(
             make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment
         )
         for ahead in range(-2, 3)
@@ -184,19 +184,21 @@ def test_a_clock_may_be_one_step_off() -> None:
 def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     before, present = code_at(moment - timedelta(seconds=30)), code_at(moment)
-    assert factors.verify_totp_code(ann.pk, present, moment)
-    assert not factors.verify_totp_code(ann.pk, present, moment)
-    assert not factors.verify_totp_code(ann.pk, before, moment)
+    assert second_factor.verify_totp_code(ann.pk, present, moment)
+    assert not second_factor.verify_totp_code(ann.pk, present, moment)
+    assert not second_factor.verify_totp_code(ann.pk, before, moment)
     assert (
-        factors.verify_totp_code(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
+        second_factor.verify_totp_code(
+            ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment
+        )
         is False
     )
 
 
 def test_s17_the_code_that_enrolled_is_used_up(client: Client) -> None:
     ben = make_user("Ben", password=None, role="support")
-    assert factors.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
-    assert not factors.verify_totp_code(ben.pk, code_at(NOW), NOW)
+    assert second_factor.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
+    assert not second_factor.verify_totp_code(ben.pk, code_at(NOW), NOW)
 
 
 @pytest.mark.timeout(300)
@@ -241,7 +243,7 @@ def test_wrong_codes_are_limited_and_right_ones_cost_nothing(ann_signed_in: Clie
 
 def codes_of(user: User) -> list[str]:
     moment = datetime.now(UTC) + timedelta(seconds=30)
-    codes = factors.renew_recovery_codes(user.pk, code_at(moment), moment)
+    codes = second_factor.renew_recovery_codes(user.pk, code_at(moment), moment)
     assert codes
     return codes
 
@@ -264,7 +266,7 @@ def test_s17_one_recovery_code_lets_one_of_many_in(ann: User) -> None:
 
     def use(_: int) -> bool:
         barrier.wait()
-        return factors.use_recovery_code(ann.pk, code)
+        return second_factor.use_recovery_code(ann.pk, code)
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(use, range(8))) == 1
@@ -279,7 +281,7 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     with time_machine.travel(time.time() + 90, tick=True):
         response = client.post(page, {"code": now_code()})
     assert response.content.decode().count('<li class="num">') == 10
-    assert not any(factors.use_recovery_code(ann.pk, code) for code in old[:2])
+    assert not any(second_factor.use_recovery_code(ann.pk, code) for code in old[:2])
 
 
 def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -> None:
@@ -308,10 +310,10 @@ def test_a_new_key_of_the_shop_keeps_what_the_old_one_encrypted_and_encrypts_it_
     codes = codes_of(ann)
     later = datetime.now(UTC) + timedelta(minutes=5)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
-        assert factors.use_recovery_code(ann.pk, codes[0])
-        assert factors.verify_totp_code(ann.pk, code_at(later), later)
+        assert second_factor.use_recovery_code(ann.pk, codes[0])
+        assert second_factor.verify_totp_code(ann.pk, code_at(later), later)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[]):
-        assert factors.verify_totp_code(ann.pk, code_at(later + timedelta(seconds=30)), later)
+        assert second_factor.verify_totp_code(ann.pk, code_at(later + timedelta(seconds=30)), later)
 
 
 # ---- Reset
@@ -321,7 +323,7 @@ def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) ->
     sign_in_staff(client, ann)
     call_command("staff", "second-factor-reset", ann.email)
     assert client.get("/staff/")["Location"].startswith(reverse("accounts:login"))
-    assert factors.get_second_factor(ann.pk) is None
+    assert second_factor.get_second_factor(ann.pk) is None
     with pytest.raises(CommandError, match="no second factor"):
         call_command("staff", "second-factor-reset", ann.email)
 
@@ -366,7 +368,7 @@ def test_s26_a_submit_renews_it_and_a_page_that_refreshes_itself_does_not(
 
 
 def demo_staff() -> User:
-    login = next(each for each in demo.LOGINS if each.label == "Staff")
+    login = next(each for each in logins.LOGINS if each.label == "Staff")
     return User(
         user_id=login.user_id,
         email=login.email,
@@ -382,19 +384,19 @@ def test_the_demo_shop_shows_the_code_of_its_own_staff_and_of_nobody_else(
 ) -> None:
     toni = demo_staff()
     moment = datetime.now(UTC)
-    factors.enrol_demo_second_factor(toni, moment)
-    factors.enrol_demo_second_factor(toni, moment)
-    code, wait = factors.get_demo_code(toni, moment)
+    second_factor.enrol_demo_second_factor(toni, moment)
+    second_factor.enrol_demo_second_factor(toni, moment)
+    code, wait = second_factor.get_demo_code(toni, moment)
     assert wait == 0
-    assert factors.verify_totp_code(toni.pk, code, moment)
-    following, _ = factors.get_demo_code(toni, moment)
+    assert second_factor.verify_totp_code(toni.pk, code, moment)
+    following, _ = second_factor.get_demo_code(toni, moment)
     assert following != code
-    assert factors.get_demo_code(ann, moment) == ("", 0)
+    assert second_factor.get_demo_code(ann, moment) == ("", 0)
     assert "demo-code" not in ann_signed_in.get(PAGE).content.decode()
     # Either is enough: a shop whose settings name the logins has none, nor has a demo shop whose settings do not.
     for shop in ({"DEMO": False}, {"DEMO_LOGINS": ""}):
         with override_settings(**shop):
-            assert factors.get_demo_code(toni, moment) == ("", 0)
-            assert factors.enrolment_secret("a session", toni) not in {
-                login.totp for login in demo.LOGINS
+            assert second_factor.get_demo_code(toni, moment) == ("", 0)
+            assert second_factor.enrolment_secret("a session", toni) not in {
+                login.totp for login in logins.LOGINS
             }

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -17,8 +16,7 @@ from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.catalogue.product_forms import NewProductForm, ProductForm
 from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time
-from cassandra_db.process_copies import ProcessCopy
-from cassandra_db.session import keyspace_name
+from cassandra_db.process_copies import Dated, ProcessCopy
 from catalogue import operations, queries
 from catalogue.errors import ProductRefused
 from catalogue.operations.categories import fingerprint_category
@@ -43,7 +41,7 @@ def unnoticed(*copies: ProcessCopy[Any]) -> Iterator[None]:
     known = [(copy, copy.get()) for copy in copies]
     yield
     for copy, found in known:
-        copy._cached = (keyspace_name(), monotonic(), found)
+        copy.cached = Dated(found)
 
 
 @pytest.fixture(autouse=True)

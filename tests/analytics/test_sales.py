@@ -82,7 +82,7 @@ def test_i7_the_same_sale_reported_twice_is_one_and_a_refund_rewrites_it() -> No
     later = make_sale(back, placed_at=sale.placed_at, version=5, order_id=sale.order_id)
     assert record_sale(later)
     # The write of a process that was asleep meanwhile: it carries the order's older version.
-    write_batch([operations._fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
+    write_batch([operations.fact_row(Fact(sale.order_id, first, (), "EUR"), sale)])
     assert [fact.line for fact in queries.list_order_facts(sale.day, sale.order_id)] == [back]
     roll_up_day(sale.day)
     found = figures(queries.list_daily_sales(sale.day, sale.day))

@@ -55,7 +55,7 @@ def test_a_write_that_is_sent_again_recognises_its_own_row(monkeypatch: pytest.M
     }
     lossy = AnswerLosingSession(get_session())
     monkeypatch.setattr(statements, "get_session", lambda: lossy)
-    monkeypatch.setattr(statements, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(statements, "PAUSES", (0.0, 0.0))
     variant_id, code = uuid4(), f"C{uuid4().hex[:10]}"
     assert receive_stock(uuid4(), variant_id, "berlin", 5, 1, uuid4(), current_time())
     assert adjust_stock(

@@ -87,6 +87,7 @@ CQL_ELSEWHERE = {
     "consistency/users.py": "asks what no page asks",
     "consistency/sales.py": "asks what no page asks",
     "consistency/stock.py": "asks what no page asks",
+    "consistency/stock_lists.py": "asks what no page asks",
     "consistency/vouchers.py": "asks what no page asks",
     "jobs/leases.py": _STORE,
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",

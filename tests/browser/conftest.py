@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -399,12 +398,3 @@ def read_shop_page(request: APIRequestContext, shop: ServedShop, place: ShopPage
 def long_category(shop: ServedShop) -> str:
     """The address of a category with more products than a page shows."""
     return shop.long_category
-
-
-def wait_until_true(what: Callable[[], Any], seconds: float = 20) -> Any:
-    """Ask again and again until the answer is something, and return it."""
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.25)
-    return found

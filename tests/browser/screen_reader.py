@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.conftest import wait_until_true
+from tests.waiting import wait_until
 
 # What is in these is their name, and is not read twice.
 _READ_AS_ONE = {
@@ -57,21 +57,21 @@ class ScreenReader:
             return not missing
 
         try:
-            wait_until_true(reads)
+            wait_until(reads)
         except AssertionError:
             read = "\n".join(f"{each.role}: {each.name}" for each in self.read_all())
             raise AssertionError(f"{missing[0]} is not read, or not there:\n{read}") from None
 
     def find(self, role: str, name: str) -> Spoken:
         """Return the first thing of that role and name, waiting for it."""
-        found: Spoken = wait_until_true(
+        found: Spoken = wait_until(
             lambda: next((each for each in self.read_all() if each.is_like(role, name)), None)
         )
         return found
 
     def get_focused(self) -> Spoken:
         """Return what has the focus, which is what is said after a step."""
-        found: Spoken = wait_until_true(
+        found: Spoken = wait_until(
             lambda: next(
                 (
                     each

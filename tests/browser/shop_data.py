@@ -33,18 +33,17 @@ from accounts.operations import (
     save_address,
 )
 from benchmarks.buyers import CHECKOUT_DETAILS, make_guest_cart
-from cart import operations as carts
-from cart import queries as cart_queries
+from cart import operations, queries
 from cart.operations import sharing
 from catalogue import bulk_changes
-from catalogue import operations as catalogue
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
+from catalogue.operations import save_product
 from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from checkout.form_cookie import save_typed_fields
-from demo import catalogue_data as data
+from demo import catalogue_data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
 from drafts.entities import DraftDiscount, DraftOrder
@@ -56,9 +55,9 @@ from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
-from orders import bulk_changes as orders_at_once
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
+from orders.bulk_changes import run_change, start_change
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.links import confirmation_url
@@ -76,7 +75,7 @@ from questions.entities import Text
 from questions.operations import answer_question, ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
-from spreadsheets import operations as spreadsheets
+from spreadsheets.operations import run_task, start_import, start_order_file
 from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
@@ -136,14 +135,14 @@ def make_shop_data() -> None:
     print(json.dumps(made))
 
 
-def _get_product(wanted: data.DemoProduct) -> Product:
+def _get_product(wanted: catalogue_data.DemoProduct) -> Product:
     product_id = find_product_id_by_slug(wanted.slug)
     found = get_product(product_id) if product_id else None
     assert found, wanted.slug
     return found
 
 
-def _products_in_stock(wanted: data.DemoProduct) -> list[Product]:
+def _products_in_stock(wanted: catalogue_data.DemoProduct) -> list[Product]:
     """The product once for each variant that there are plenty of, with that variant alone."""
     product, skus = _get_product(wanted), steps.skus_in_stock(wanted)
     return [replace(product, variants=(each,)) for each in product.variants if each.sku in skus]
@@ -186,7 +185,7 @@ def _place_order(number: int, now: datetime, by: User | None = None) -> Order:
     """An order of two products that no other order here, and no test, takes from stock."""
     others = [
         each
-        for each in data.PRODUCTS
+        for each in catalogue_data.PRODUCTS
         if steps.skus_in_stock(each) and each not in (steps.ONE_CHOICE, steps.TWO_CHOICES)
     ]
     lines = [(_products_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
@@ -210,12 +209,12 @@ def _make_carts(guest: Cookies, now: datetime) -> dict[str, str]:
         for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")
     )
     more = _get_product(steps.ONE_CHOICE)
-    carts.add_line(person, more, more.variants[0], 1, uuid4(), now, guest=True)
-    lines = {each.product_id: each.key for each in cart_queries.get_cart(cart).lines}
-    carts.save_line_for_later(person, cart, lines[more.product_id], uuid4(), now)
-    other = carts.create_cart(person, "For the garden", uuid4(), now, guest=True)
-    carts.add_line(person, more, more.variants[0], 2, uuid4(), now, guest=True)
-    carts.switch_cart(person, cart, now)
+    operations.add_line(person, more, more.variants[0], 1, uuid4(), now, guest=True)
+    lines = {each.product_id: each.key for each in queries.get_cart(cart).lines}
+    operations.save_line_for_later(person, cart, lines[more.product_id], uuid4(), now)
+    other = operations.create_cart(person, "For the garden", uuid4(), now, guest=True)
+    operations.add_line(person, more, more.variants[0], 2, uuid4(), now, guest=True)
+    operations.switch_cart(person, cart, now)
     link = sharing.create_link(person, cart, "", now)
     return {
         "cart": str(cart),
@@ -240,8 +239,8 @@ def _make_import(product: Product, ann: User, now: datetime) -> UUID:
     content = f"sku,price\n{product.variants[0].sku},1.00\nNOBODYS,1.00\n".encode()
     task_id: UUID = uuid_from_time(now)
     file = ContentFile(content, "prices")
-    task = spreadsheets.start_import(task_id, "prices", file, "prices.csv", ann.user_id, now)
-    spreadsheets.run_task(task, 10)
+    task = start_import(task_id, "prices", file, "prices.csv", ann.user_id, now)
+    run_task(task, 10)
     return task_id
 
 
@@ -249,9 +248,7 @@ def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     """A packing slip that can be fetched."""
     task_id: UUID = uuid_from_time(now)
     slips = ORDER_FILES["slips"]
-    spreadsheets.run_task(
-        spreadsheets.start_order_file(task_id, slips, [order_id], ann.user_id, now), 1
-    )
+    run_task(start_order_file(task_id, slips, [order_id], ann.user_id, now), 1)
     return task_id
 
 
@@ -273,23 +270,23 @@ def _make_order_change(order_id: UUID, ann: User, now: datetime) -> UUID:
     """A change of one order that is finished."""
     change_id: UUID = uuid_from_time(now)
     act = OrderAct("tagged", f"staff:{ann.user_id}:Ann", tags=("gift",))
-    orders_at_once.run_change(
-        orders_at_once.start_change(change_id, act, [order_id], {}, ann.user_id, now), 1
-    )
+    run_change(start_change(change_id, act, [order_id], {}, ann.user_id, now), 1)
     return change_id
 
 
 def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
-    catalogue.save_product(replace(gone, status="archived"), now)
+    save_product(replace(gone, status="archived"), now)
     shared, present = (
         make_shared_cart(ann, "Gifts", mugs=0),
         _products_in_stock(steps.ONE_CHOICE)[0],
     )
-    carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
+    operations.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
-    wanted = _get_product(next(each for each in data.PRODUCTS if steps.sold_out_skus(each)))
+    wanted = _get_product(
+        next(each for each in catalogue_data.PRODUCTS if steps.sold_out_skus(each))
+    )
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     ordered = make_payment(_place_order(4, now, ann))
     change = bulk_changes.start_change(
@@ -478,7 +475,7 @@ def _make_shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
         each: make_person(ann, cart_id, each, name=each.title()) for each in ("editor", "viewer")
     }
     for person in people.values():
-        carts.switch_cart(person.user_id, cart_id, now)
+        operations.switch_cart(person.user_id, cart_id, now)
     return str(cart_id), {role: _cookies(_sign_in(each)) for role, each in people.items()}
 
 

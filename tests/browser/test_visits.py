@@ -7,7 +7,7 @@ import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, ServedShop, wait_until_true
+from tests.browser.conftest import OpenPage, ServedShop
 from tests.browser.page_watch import assert_accessible
 from tests.browser.steps import (
     DECLINED_CARD,
@@ -23,6 +23,7 @@ from tests.browser.steps import (
     sign_in,
     skus_in_stock,
 )
+from tests.waiting import wait_until
 
 WAYS = pytest.mark.parametrize(
     ("device", "scripts"),
@@ -83,7 +84,7 @@ def test_x71_the_mailed_link_opens_the_order_in_another_browser(
     place_order(page)
     pay_by_card(page)
     number = read_order_number(page)
-    link = wait_until_true(lambda: shop.find_mailed_link(email, "/o/"), 40)
+    link = wait_until(lambda: shop.find_mailed_link(email, "/o/"), seconds=40)
     elsewhere = open_page("phone", allow="404")
     elsewhere.goto(f"/orders/{number}/")
     expect(elsewhere.locator("body")).not_to_contain_text("12 Harbour Street")
@@ -124,7 +125,7 @@ def test_x1_somebody_registers_and_buys_with_an_address_of_their_own(
     page.get_by_label("Email address").fill(email)
     page.get_by_role("button", name="Send link").click()
     expect(page.locator("h1")).to_have_text("Check your email")
-    page.goto(wait_until_true(lambda: shop.find_mailed_link(email, "/account/register/"), 40))
+    page.goto(wait_until(lambda: shop.find_mailed_link(email, "/account/register/"), seconds=40))
     page.get_by_label("Your name").fill("Bob Shopper")
     page.locator("#id_password").fill("a long row of words")
     page.get_by_role("button", name="Create account").click()

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from cassandra_db import checks
-from cassandra_db.configuration import _replication
+from cassandra_db.configuration import parse_replication
 from cassandra_db.session import get_session, keyspace_name
 
 
@@ -51,8 +51,8 @@ def test_x253_check_without_a_cluster_says_that_it_has_not_asked_and_nothing_els
 
 
 def test_x253_a_keyspace_is_made_in_one_data_center() -> None:
-    assert _replication("3")["replication_factor"] == 3
-    assert _replication("east:3")["east"] == 3
+    assert parse_replication("3")["replication_factor"] == 3
+    assert parse_replication("east:3")["east"] == 3
     for wrong in ("east:3,west:3", "east:", "east"):
         with pytest.raises(ImproperlyConfigured, match="CASSANDRA_REPLICATION"):
-            _replication(wrong)
+            parse_replication(wrong)

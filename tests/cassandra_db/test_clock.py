@@ -29,10 +29,10 @@ MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def strict_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forbid what other tests may do: to write at another time than the nodes'."""
     monkeypatch.setattr(clock, "MAX_CLOCK_ERROR", timedelta(seconds=5))
-    monkeypatch.setattr(clock, "_last", None)
-    monkeypatch.setattr(clock, "_failed_at", -inf)
+    monkeypatch.setattr(clock, "last_comparison", None)
+    monkeypatch.setattr(clock, "failed_at", -inf)
     yield
-    clock._last = None
+    clock.last_comparison = None
 
 
 @contextmanager
@@ -71,9 +71,9 @@ def test_i11_the_median_decides_and_a_slow_answer_says_little() -> None:
     assert not comparison(0, 86_400, 86_400).is_right
     assert "1 day, 0:00:00 behind" in comparison(-86_400).problem
     told, second = MOMENT, timedelta(seconds=1)
-    assert clock._clock_ahead(told - 30 * second, told, told + 30 * second) == timedelta(0)
-    assert clock._clock_ahead(told + 7 * second, told, told + 8 * second) == 7 * second
-    assert clock._clock_ahead(told - 9 * second, told, told - 7 * second) == -7 * second
+    assert clock.clock_ahead(told - 30 * second, told, told + 30 * second) == timedelta(0)
+    assert clock.clock_ahead(told + 7 * second, told, told + 8 * second) == 7 * second
+    assert clock.clock_ahead(told - 9 * second, told, told - 7 * second) == -7 * second
 
 
 def test_i11_with_one_node_away_half_of_the_others_are_enough(
@@ -86,7 +86,7 @@ def test_i11_with_one_node_away_half_of_the_others_are_enough(
     assert comparison(0, 12, -9).wrong_nodes == {"1": timedelta(seconds=-12)}
 
     told = {"one": timedelta(0), "two": timedelta(seconds=12)}
-    monkeypatch.setattr(clock, "_ask_nodes", lambda patience: told)
+    monkeypatch.setattr(clock, "ask_nodes", lambda patience: told)
     for _ in range(2):
         assert clock.compare_clocks().is_right
     said = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
@@ -98,11 +98,11 @@ def test_i11_a_node_that_is_slow_for_a_second_is_asked_again(
 ) -> None:
     monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
     late = Mock(result=Mock(side_effect=OperationTimedOut()))
-    monkeypatch.setattr(clock, "_ask_node", lambda *_: late)
+    monkeypatch.setattr(clock, "ask_node", lambda *_: late)
     silent = []
     for patience in (clock.PATIENCE, clock.FIRST_PATIENCE):
         with pytest.raises(CassandraUnavailable):
-            clock._ask_nodes(patience)
+            clock.ask_nodes(patience)
         silent.append(len(SilentNodesLastPolicy._silent))
     assert silent[0] == 0 < silent[1]
 
@@ -131,23 +131,23 @@ def test_i11_who_waits_for_another_threads_comparison_takes_what_it_finds(
 
     class HeldByAnotherThread:
         def __enter__(self) -> None:
-            clock._last = comparison(0)
+            clock.last_comparison = comparison(0)
 
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr(clock, "_ask_nodes", ask)
+    monkeypatch.setattr(clock, "ask_nodes", ask)
     with monkeypatch.context() as patch:
         patch.setattr(clock, "_lock", HeldByAnotherThread())
-        assert clock.compare_clocks() is clock._last
+        assert clock.compare_clocks() is clock.last_comparison
     assert asked == []
     # That nobody answers is known for a moment, too; then it is asked again.
-    clock._last = None
+    clock.last_comparison = None
     for _ in range(2):
         with pytest.raises(CassandraUnavailable):
             clock.require_right_clock()
     assert len(asked) == 1
-    clock._failed_at -= clock.CHECK_AGAIN_AFTER.total_seconds()
+    clock.failed_at -= clock.CHECK_AGAIN_AFTER.total_seconds()
     with pytest.raises(CassandraUnavailable):
         clock.require_right_clock()
     assert len(asked) == 2

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from cassandra_db import nodes
-from cassandra_db.management.commands import partitions as command
+from cassandra_db.management.commands import partitions
 from cassandra_db.nodes import PendingFigures, TableFigures, list_nodes
 from cassandra_db.partitions import MEBIBYTE, PartitionSize, compare_with_bounds, list_models
 
@@ -45,7 +45,7 @@ def test_x210_each_node_says_what_its_tables_are_like() -> None:
 def test_x210_a_node_that_cannot_say_it_is_named_and_the_page_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(nodes, "_QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
+    monkeypatch.setattr(nodes, "QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
     figures = PendingFigures().get()
     assert figures.silent_nodes == [node.address for node in list_nodes()]
     assert figures.mebibytes == {}
@@ -68,7 +68,7 @@ def test_x210_the_command_ends_with_a_status_for_scripts(
     text: str,
 ) -> None:
     figures = TableFigures(mebibytes, silent_nodes=silent)
-    monkeypatch.setattr(command.Command, "read_figures", lambda _: figures)
+    monkeypatch.setattr(partitions.Command, "read_figures", lambda _: figures)
     ended, said, complained = run()
     assert ended == status
     assert text in said

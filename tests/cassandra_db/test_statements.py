@@ -265,6 +265,6 @@ def test_nodes_that_stand_still_are_asked_last_when_a_statement_is_prepared(
     monkeypatch.setattr(connected, "prepare", silent_once)
     monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
     cql = "SELECT key FROM system.local WHERE key = :key"
-    assert statements._prepare_cql(connected, cql).query_string == cql
+    assert statements.prepare_cql(connected, cql).query_string == cql
     assert asked_hosts == [cql] * 3
     assert host in SilentNodesLastPolicy._silent

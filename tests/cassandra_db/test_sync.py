@@ -8,7 +8,7 @@ from cassandra.cqlengine import management
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from cassandra_db.management.commands.sync_cassandra import TRIES
+from cassandra_db.management.commands.sync_cassandra import MAX_ATTEMPTS
 
 
 def sync(monkeypatch: pytest.MonkeyPatch, *errors: Exception) -> tuple[str, int]:
@@ -40,7 +40,7 @@ def test_a_table_that_the_driver_has_not_read_yet_is_looked_at_again(
 
 def test_nodes_that_never_agree_are_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="did not agree"):
-        sync(monkeypatch, *[KeyError("daily_sales")] * TRIES)
+        sync(monkeypatch, *[KeyError("daily_sales")] * MAX_ATTEMPTS)
 
 
 def test_any_other_error_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

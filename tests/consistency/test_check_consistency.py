@@ -12,16 +12,16 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import User
-from analytics import queries as sales
 from analytics.figures import ALL_CATEGORIES, SoldLine
 from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
-from cassandra_db import CassandraUnavailable, statements
+from analytics.queries import SHOP, list_changed_days, list_order_facts
+from cassandra_db import CassandraUnavailable, meter
 from cassandra_db.session import get_session
 from consistency import runner
 from consistency.findings import Report, Scope
 from consistency.management.commands import check_consistency as command
 from consistency.runner import check_consistency
-from inventory import queries as stock
+from inventory.queries import get_stock_numbers
 from jobs.minutes import floor_to_minute
 from orders import queries
 from orders.lifecycle.entities import Order
@@ -113,7 +113,7 @@ def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_r
         for each in named
     )
     assert repair(of(order)).is_clean
-    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 18
+    assert get_stock_numbers(variant_id, warehouse_id).available == 18
 
 
 def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
@@ -152,7 +152,7 @@ def test_i2_units_of_a_paid_order_that_are_only_reserved_are_named_and_committed
     assert any("2 held, not 2 committed" in each for each in found(of(order), "I2"))
     assert repair(of(order)).is_clean
     variant_id, warehouse_id, _ = stock_item_of(order)
-    assert stock.get_stock_numbers(variant_id, warehouse_id).committed == 2
+    assert get_stock_numbers(variant_id, warehouse_id).committed == 2
 
 
 def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_back() -> None:
@@ -160,7 +160,7 @@ def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_bac
     variant_id, warehouse_id, _ = stock_item_of(order)
     assert any("2 held, not nothing" in each for each in found(of(order), "I2"))
     assert repair(of(order)).is_clean
-    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 20
+    assert get_stock_numbers(variant_id, warehouse_id).available == 20
 
 
 def test_i2_money_that_is_too_much_is_named() -> None:
@@ -333,7 +333,7 @@ def test_i4_a_reservation_that_has_run_out_is_named_and_released_by_the_workers_
     assert repair(of(order)).is_clean
     assert fresh(order).state == "expired"
     variant_id, warehouse_id, _ = stock_item_of(order)
-    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 20
+    assert get_stock_numbers(variant_id, warehouse_id).available == 20
 
 
 # ---- I6
@@ -396,9 +396,9 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
 
 def noted_no_more(day: date) -> None:
     """As if the worker had added the day up, and forgotten it, long ago."""
-    for noted, written in sales.list_changed_days():
+    for noted, written in list_changed_days():
         if noted == day:
-            DAY_DONE.run(shop=sales.SHOP, day=day, written=written)
+            DAY_DONE.run(shop=SHOP, day=day, written=written)
 
 
 def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_anew() -> None:
@@ -448,7 +448,7 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_written_anew() -> N
     assert len(named) == 1
     assert "are not what it sold (lines [1])" in named[0]
     assert repair(of(order), "I7").is_clean
-    (fact,) = sales.list_order_facts(order.placed_at.astimezone().date(), order.order_id)
+    (fact,) = list_order_facts(order.placed_at.astimezone().date(), order.order_id)
     assert (fact.line.refunded_units, fact.line.refunded_gross) == (1, 1200)
 
 
@@ -575,7 +575,7 @@ def test_its_slow_reads_do_not_bury_what_the_check_says(
 ) -> None:
     def read_slowly(*_: object, **__: object) -> Report:
         for question in ("Q12", "Q17", "Q12"):
-            statements._log_if_slow(question, "SELECT number FROM orders", took=9.0)
+            meter.log_if_slow(question, "SELECT number FROM orders", took=9.0)
         return Report()
 
     monkeypatch.setattr(command, "check_consistency", read_slowly)
@@ -583,7 +583,7 @@ def test_its_slow_reads_do_not_bury_what_the_check_says(
     assert status == 0
     assert not caplog.records
     assert "3 of its statements took longer than 5000 ms; most of them: Q12 2, Q17 1." in said
-    statements._log_if_slow("Q12", "SELECT number FROM orders", took=9.0)
+    meter.log_if_slow("Q12", "SELECT number FROM orders", took=9.0)
     assert len(caplog.records) == 1, "anybody else's are logged"
 
 

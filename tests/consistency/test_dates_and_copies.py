@@ -10,7 +10,7 @@ import time_machine
 from moneyed import EUR, Money
 
 from accounts import audit_log
-from analytics import queries as sales
+from analytics import queries
 from analytics.figures import SoldLine
 from analytics.operations import Sale, mark_day_changed, record_sale, roll_up_day
 from cart.operations import create_cart
@@ -18,11 +18,11 @@ from cart.operations.sharing import invite_person
 from cart.people import CartUser
 from cassandra_db import read, write_after
 from cassandra_db.partitions import list_models
-from catalogue import operations as catalogue
-from catalogue import queries as products
+from catalogue import operations
 from catalogue.prices import PricePoint
-from consistency import catalogue as catalogue_rules
-from consistency import dates, lists
+from catalogue.queries import find_product_id_by_slug, find_variant_by_sku, list_price_history
+from consistency import catalogue, dates, lists
+from consistency.card_lists import CARD_LISTS, check_card_list
 from consistency.findings import Scope, Violation
 from consistency.runner import RULES
 from inventory.operations import copy_stock
@@ -63,7 +63,7 @@ RULES_BY_COPY = {
     "questions_by_user": "I40",
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
-    **dict.fromkeys(catalogue_rules.CARD_LISTS, "I14"),
+    **dict.fromkeys(CARD_LISTS, "I14"),
     **dict.fromkeys(("product_ids_by_slug", "variants_by_sku"), "I14"),
     "price_history": "I16",
     "product_schedule_by_minute": "I18",
@@ -155,7 +155,7 @@ def test_i13_a_product_that_says_other_than_its_stock_is_named_and_put_right() -
     product = make_product("Hourglass")
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     copy_stock(product.product_id)
-    catalogue.set_availability(product.product_id, "out")
+    operations.set_availability(product.product_id, "out")
     only = Scope(products=frozenset({product.product_id}))
     (named,) = found(only, "I13")
     assert "its availability is not what its stock says (out, not in)" in named
@@ -177,7 +177,7 @@ def test_i7_figures_of_a_wrong_clock_are_added_up_again() -> None:
                 in_a_day(),
                 date(2031, 5, 1),
                 day,
-                next(iter(sales.list_daily_sales(day, day))).category_id,
+                next(iter(queries.list_daily_sales(day, day))).category_id,
             ),
         )
     roll_up_day(day)
@@ -189,25 +189,25 @@ def test_i7_figures_of_a_wrong_clock_are_added_up_again() -> None:
 
 def test_i14_cards_and_addresses_are_what_the_product_says() -> None:
     product = make_product("Sextant")
-    catalogue.refresh_cards(product.product_id)
+    operations.refresh_cards(product.product_id)
     only = Scope(products=frozenset({product.product_id}))
     assert found(only, "I14") == []
     sku = product.variants[0].sku
     cql("DELETE FROM product_ids_by_slug WHERE slug = %s", product.slug)
     cql("DELETE FROM variants_by_sku WHERE sku = %s", sku)
-    category_id, sort, sort_key = sorted(catalogue.list_positions(product.product_id))[0]
+    category_id, sort, sort_key = sorted(operations.list_positions(product.product_id))[0]
     cql(
         "UPDATE products_by_category USING TIMESTAMP %s SET name = 'Octant' WHERE category_id = %s AND sort = %s AND sort_key = %s AND product_id = %s",
         *(in_a_day(), category_id, sort, sort_key, product.product_id),
     )
-    catalogue.refresh_cards(product.product_id)
+    operations.refresh_cards(product.product_id)
     assert sorted(each.split(": ")[1].split(" (")[0] for each in found(only, "I14")) == [
         "its SKU leads elsewhere, or nowhere",
         "its address leads elsewhere, or nowhere",
         "its cards are not what it says",
     ]
     assert repair(only, "I14").is_clean
-    assert products.find_product_id_by_slug(product.slug) == product.product_id
+    assert find_product_id_by_slug(product.slug) == product.product_id
 
 
 def test_i16_what_is_asked_is_in_the_price_history() -> None:
@@ -219,7 +219,7 @@ def test_i16_what_is_asked_is_in_the_price_history() -> None:
     (named,) = found(only, "I16")
     assert "its price history lacks what is asked" in named
     assert repair(only, "I16").is_clean
-    (point,) = products.list_price_history(variant_id)
+    (point,) = list_price_history(variant_id)
     assert point.price == product.variants[0].price
 
 
@@ -228,19 +228,19 @@ def test_i16_a_product_that_comes_at_another_time_keeps_its_history_whole() -> N
     product = make_product("Theodolite", price="30.00", now=now - 90 * DAY)
     only = Scope(products=frozenset({product.product_id}))
     for active_from in (now - DAY, now - 30 * DAY, None):
-        product = catalogue.save_product(
+        product = operations.save_product(
             replace(product, active_from=active_from), datetime.now(UTC)
         )
         with time_machine.travel(now + timedelta(minutes=10), tick=True):
             assert found(only, "I16") == []
-    assert len(products.list_price_history(product.variants[0].variant_id)) == 4
+    assert len(list_price_history(product.variants[0].variant_id)) == 4
 
 
 def test_i14_lists_have_two_minutes_to_follow_what_changes_by_itself() -> None:
     product = make_product("Clepsydra", price="30.00", listed=True)
     begins = datetime.now(UTC) + DAY
     variants = (replace(product.variants[0], planned=(PricePoint(begins, Money("25", EUR)),)),)
-    catalogue.save_product(replace(product, variants=variants), datetime.now(UTC))
+    operations.save_product(replace(product, variants=variants), datetime.now(UTC))
     only = Scope(products=frozenset({product.product_id}))
     for late, named in ((1, 0), (3, 1)):
         with time_machine.travel(begins + timedelta(minutes=late), tick=True):
@@ -257,21 +257,21 @@ def test_i17_what_was_claimed_and_never_saved_is_free_again_after_a_day(
         tables=frozenset({"product_ids_by_slug", "variants_by_sku"}),
     )
     assert found(only, "I17") == [], "its form may be sent again"
-    monkeypatch.setattr(catalogue_rules, "CLAIMED_FOR_NOTHING", -DAY)
+    monkeypatch.setattr(catalogue, "CLAIMED_FOR_NOTHING", -DAY)
     assert sorted(each.split(": ")[0] for each in found(only, "I17")) == [
         f"I17 the SKU {lost.variants[0].sku}",
         f"I17 the address {lost.slug}",
     ]
     assert repair(only, "I17").is_clean
-    assert products.find_product_id_by_slug(lost.slug) is None
-    assert products.find_variant_by_sku(lost.variants[0].sku) is None
-    assert products.find_product_id_by_slug(product.slug) == product.product_id
+    assert find_product_id_by_slug(lost.slug) is None
+    assert find_variant_by_sku(lost.variants[0].sku) is None
+    assert find_product_id_by_slug(product.slug) == product.product_id
 
 
 def test_i17_a_sku_that_a_variant_had_before_is_free_again_a_day_after_the_last_save() -> None:
     product, other = make_product("Orrery"), make_product("Alidade")
     former = f"F-{uuid4().hex.upper()}"
-    catalogue.save_product(replace(product, slug=f"{product.slug}-x"), datetime.now(UTC))
+    operations.save_product(replace(product, slug=f"{product.slug}-x"), datetime.now(UTC))
     only = Scope(
         products=frozenset({product.product_id}),
         tables=frozenset({"product_ids_by_slug", "variants_by_sku"}),
@@ -286,26 +286,26 @@ def test_i17_a_sku_that_a_variant_had_before_is_free_again_a_day_after_the_last_
         assert [each.split(": ")[0] for each in found(only, "I17")] == [f"I17 the SKU {former}"]
         assert repair(only, "I17").is_clean
     stolen = (replace(other.variants[0], sku=former),)
-    catalogue.save_product(replace(other, variants=stolen), datetime.now(UTC))
-    assert products.find_product_id_by_slug(product.slug) == product.product_id
+    operations.save_product(replace(other, variants=stolen), datetime.now(UTC))
+    assert find_product_id_by_slug(product.slug) == product.product_id
 
 
 def test_i18_a_product_that_will_come_is_scheduled() -> None:
     product = make_product("Planimeter")
     # A microsecond is none of a row's: it is not a minute later.
     comes = floor_to_minute(datetime.now(UTC) + DAY) + timedelta(microseconds=1)
-    saved = catalogue.save_product(replace(product, active_from=comes), datetime.now(UTC))
+    saved = operations.save_product(replace(product, active_from=comes), datetime.now(UTC))
     only = Scope(products=frozenset({product.product_id}))
     assert found(only, "I18") == []
-    (minute,) = {catalogue.schedule_minute(each) for each in saved.moments}
-    catalogue.DELETE_SCHEDULE.run(minute=minute, product_id=product.product_id)
+    (minute,) = {operations.schedule_minute(each) for each in saved.moments}
+    operations.DELETE_SCHEDULE.run(minute=minute, product_id=product.product_id)
     (named,) = found(only, "I18")
     assert "lists will not follow" in named
     assert repair(only, "I18").is_clean
 
 
 def missing_in(table: str, mine: str) -> list[Violation]:
-    return [each for each in lists._check_list(table) if mine in each.subject]
+    return [each for each in lists.check_list(table) if mine in each.subject]
 
 
 def fix(violation: Violation) -> None:
@@ -392,7 +392,7 @@ def test_i14_what_is_left_of_a_mail_that_was_sent_30_days_ago_has_to_be_listed_n
 
 def wrong_cards(table: str, product_id: UUID) -> list[Violation]:
     mine = f"{table}, product {product_id}"
-    return [each for each in catalogue_rules._check_shown(table) if each.subject == mine]
+    return [each for each in check_card_list(table) if each.subject == mine]
 
 
 def forget_changes() -> None:
@@ -404,7 +404,7 @@ def forget_changes() -> None:
 def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_written() -> None:
     """Neither a card with an ordinary stamp nor one of tomorrow, on any of the three lists."""
     product, ended = make_product("Astrolabe"), make_product("Sundial")
-    catalogue.save_product(replace(ended, status="archived"), datetime.now(UTC))
+    operations.save_product(replace(ended, status="archived"), datetime.now(UTC))
     forget_changes()
     lists_of_cards = {
         "featured_products": ("feature_type, position, product_id", f"test-{uuid4().hex}"),
@@ -434,23 +434,23 @@ def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_wr
 
 def stamped_rows(table: str) -> set[str]:
     """The rows of a table that are stamped in the future."""
-    return {each.subject for each in dates._check_stamps(table)}
+    return {each.subject for each in dates.check_stamps(table)}
 
 
 def test_i14_a_list_that_is_not_mutual_waits_for_the_daily_job() -> None:
     product, other = make_product("Compass"), make_product("Chart")
-    catalogue.refresh_related(replace(other, related_ids=(product.product_id,)))
-    changed = catalogue.save_product(replace(product, name="Pocket compass"), datetime.now(UTC))
-    catalogue.refresh_related(changed)
+    operations.refresh_related(replace(other, related_ids=(product.product_id,)))
+    changed = operations.save_product(replace(product, name="Pocket compass"), datetime.now(UTC))
+    operations.refresh_related(changed)
     an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
     forget_changes()
-    catalogue.record_product_change(product.product_id, an_hour_ago)
+    operations.record_product_change(product.product_id, an_hour_ago)
     assert not wrong_cards("related_products", product.product_id)
     forget_changes()
     (wrong,) = wrong_cards("related_products", product.product_id)
     fix(wrong)
     assert not wrong_cards("related_products", product.product_id)
-    (related,) = catalogue.list_related_with_pins(other.product_id)
+    (related,) = operations.list_related_with_pins(other.product_id)
     assert (related.card.name, related.pinned) == ("Pocket compass", True)
 
 

@@ -213,10 +213,7 @@ def test_usual_stock_is_the_same_each_time_and_smaller_for_what_is_dear() -> Non
 def test_making_variants_refuses_stock_for_a_sku_that_is_not_made() -> None:
     with pytest.raises(KeyError, match="MUG-RED"):
         make_variants(
-            "MUG",
-            shape="mug",
-            price="14.00",
-            grams=340,
+            DemoChoice("Mug", "MUG", price="14.00", grams=340, shape="mug"),
             options={"Colour": (DemoChoice("Oat", "OAT", ("dfcfb0",)),)},
             stock={"MUG-RED": (1, 1)},
         )

@@ -18,8 +18,8 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from cassandra_db.session import get_session
-from demo.loader import SEARCHED_IN_VAIN
 from demo.orders import FATES, plan_orders
+from demo.visits import SEARCHED_IN_VAIN
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored_state import connect_node
 from tests.proof import LONG, ProofReport
@@ -48,7 +48,7 @@ from catalogue import queries, search
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from demo import orders as demo_orders
-from demo.loader import SEARCHED, SEARCHED_IN_VAIN
+from demo.visits import SEARCHED, SEARCHED_IN_VAIN
 from inventory.queries import get_stock
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects

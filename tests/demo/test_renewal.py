@@ -15,7 +15,7 @@ def test_x94_a_renewed_product_crosses_out_no_more_than_it_may() -> None:
     product = make_product(price="10.00", compare_at="12.00", listed=True)
     reduced = replace(product.variants[0], price=Money("5.00", EUR), compare_at=None)
     saved = operations.save_product(replace(product, variants=(reduced,)), now)
-    loader._save_reduced_as_allowed(replace(product, version=saved.version), now)
+    loader.save_reduced_as_allowed(replace(product, version=saved.version), now)
     renewed = queries.get_product_at_quorum(product.product_id)
     assert renewed
     assert [(each.price, each.compare_at) for each in renewed.variants] == [(Money(10, EUR), None)]

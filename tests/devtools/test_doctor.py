@@ -56,7 +56,9 @@ def test_s68_a_proxy_that_the_settings_do_not_know_is_named(
 
     def found() -> list[str]:
         return [
-            each.level for each in doctor._configuration() if "one network's limits" in each.text
+            each.level
+            for each in doctor.check_configuration()
+            if "one network's limits" in each.text
         ]
 
     with override_settings(BEHIND_PROXY=behind_proxy, PUBLIC_URL="https://shop.example"):
@@ -88,13 +90,13 @@ def test_a_mail_server_that_does_not_answer_is_named() -> None:
 
 
 def test_a_storage_that_takes_no_pictures_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor._media().level == doctor.GOOD
+    assert doctor.check_media().level == doctor.GOOD
 
     def fail(*_: object) -> None:
         raise PermissionError("read-only")
 
     monkeypatch.setattr(default_storage, "save", fail)
-    found = doctor._media()
+    found = doctor.check_media()
     assert found.level == doctor.WRONG
     assert "read-only" in found.text
     assert "MEDIA_ROOT" in found.fix
@@ -106,7 +108,7 @@ def test_replication_is_read_by_data_centre() -> None:
         "{'class': 'NetworkTopologyStrategy', 'east': '3', 'west': '2'}": {"east": 3, "west": 2},
     }
     assert {
-        strategy: doctor._factors(strategy, {"east": 3, "west": 3}) for strategy in factors
+        strategy: doctor.check_factors(strategy, {"east": 3, "west": 3}) for strategy in factors
     } == factors
 
 
@@ -129,6 +131,6 @@ def test_a_shop_without_a_gateway_fails_its_check() -> None:
     levels = {}
     for named, is_demo in expected:
         with override_settings(PAYMENT_GATEWAY=named, DEMO=is_demo, DEBUG=False):
-            about = [one for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.fix]
+            about = [one for one in doctor.check_configuration() if "PAYMENT_GATEWAY" in one.fix]
         levels[named, is_demo] = [one.level for one in about]
     assert levels == expected

@@ -44,7 +44,7 @@ def test_a_run_says_which_keyspace_it_fills(
     run = ShopRun(0, is_development=False, say=said.append, environment={})
     monkeypatch.setattr(ShopRun, "run_command", lambda *_: _printed("choose_keyspace"))
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", keyspace_of_before)
-    shop_run._choose_keyspace(run)
+    shop_run.take_keyspace(run)
     assert run.environment["CASSANDRA_KEYSPACE"] == f"{keyspace_of_before}_2"
     assert f"The shop uses {keyspace_of_before}_2" in said[0]
 

@@ -68,7 +68,7 @@ CONTENT = b"the right bytes"
 
 @pytest.fixture
 def jar(monkeypatch: pytest.MonkeyPatch) -> Jar:
-    monkeypatch.setattr(jars, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(jars, "PAUSE_SECONDS", 0.0)
     return Jar("org.example:thing:1.0:linux", hashlib.sha256(CONTENT).hexdigest())
 
 
@@ -175,7 +175,7 @@ def test_without_a_17_the_message_says_what_was_found(
 ) -> None:
     path = a_java(tmp_path, "21.0.1")
     monkeypatch.setattr(
-        java, "_candidates", lambda: iter([("JAVA_HOME", path), ("PATH", tmp_path / "none")])
+        java, "list_candidates", lambda: iter([("JAVA_HOME", path), ("PATH", tmp_path / "none")])
     )
     with pytest.raises(JavaMissing) as raised:
         java.find_java()
@@ -257,7 +257,7 @@ def test_a_start_that_fails_keeps_its_ports(
         with pytest.raises(NodeError, match="No space left"):
             control.start_cluster(home=tmp_path, say=print)
     # Or it starts, and ends as it finds no room for its log.
-    monkeypatch.setattr(control, "_spawn", lambda *_: subprocess.Popen(["true"]))
+    monkeypatch.setattr(control, "spawn", lambda *_: subprocess.Popen(["true"]))
     with pytest.raises(NodeDied):
         control.start_cluster(home=tmp_path, say=print)
     kept = state.load_cluster(tmp_path)
@@ -281,7 +281,7 @@ def test_a_clash_of_ports_is_seen_however_much_was_logged_after_it(
             raise NodeDied("It ended", control.last_log_lines(plans[0].folder))
         return a_cluster(0)
 
-    monkeypatch.setattr(control, "_launch", launch)
+    monkeypatch.setattr(control, "launch", launch)
     control.start_cluster(home=tmp_path, say=print)
     first, second = tried
     assert first.jmx_port != second.jmx_port

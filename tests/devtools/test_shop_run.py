@@ -8,7 +8,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from cassandra_db.session import get_session
 from devtools import shop_run
 from devtools.shop_run import RunError, ShopRun
 from tests.environment import ROOT
+from tests.waiting import wait_until
 from tests.web_server import fetch_page, find_free_port
 
 OPEN_SECONDS = 90.0
@@ -67,7 +67,7 @@ def test_a_part_that_ends_by_itself_is_started_again_with_a_word(
     assert run.parts["mail"].process.poll() is None
     assert run.parts["mail"].process.pid != ended.pid
     assert run.parts["worker"].process is other
-    recorded = json.loads(shop_run._record_path(os.getpid()).read_text())["parts"]
+    recorded = json.loads(shop_run.record_path(os.getpid()).read_text())["parts"]
     assert recorded["mail"] == run.parts["mail"].process.pid, "what `make stop` ends"
 
 
@@ -112,7 +112,7 @@ def test_only_a_demo_shop_is_filled_and_shows_its_logins(run: ShopRun) -> None:
     run.is_development = True
     run.environment["STOA_DEMO"] = "false"
     assert not run.is_demo
-    assert "demo/mail" not in shop_run._welcome(run, ())
+    assert "demo/mail" not in shop_run.welcome_text(run, ())
     run.environment["STOA_DEMO"] = "1"
     assert run.is_demo
 
@@ -122,16 +122,16 @@ def test_x113_an_empty_shop_opens_and_sells_on_this_machine(
 ) -> None:
     for name in (*shop_run.EMPTY_SHOP, "STOA_DEMO", "PUBLIC_URL"):
         monkeypatch.delenv(name, raising=False)
-    assert "PAYMENT_METHODS" not in shop_run._environment(8123, development=False)
+    assert "PAYMENT_METHODS" not in shop_run.make_environment(8123, development=False)
     monkeypatch.setenv("STOA_DEMO", "0")
     monkeypatch.setenv("BANK_ACCOUNT", "Mine|IBAN 1|BIC 2")
     monkeypatch.setenv("PUBLIC_URL", "https://shop.example")
-    public = shop_run._environment(8123, development=False)
+    public = shop_run.make_environment(8123, development=False)
     assert not {"STOA_HTTPS", "EMAIL_URL", "PAYMENT_METHODS"} & public.keys(), (
         "that is for it to say"
     )
     monkeypatch.delenv("PUBLIC_URL")
-    environment = shop_run._environment(8123, development=False)
+    environment = shop_run.make_environment(8123, development=False)
     assert environment["STOA_HTTPS"] == "false", "a browser would be sent to HTTPS"
     assert (environment["PAYMENT_METHODS"], environment["BANK_ACCOUNT"]) == (
         "transfer",
@@ -147,9 +147,7 @@ def test_closing_ends_also_what_a_part_has_started(run: ShopRun, tmp_path: Path)
         f"open({str(grandchild)!r}, 'w').write(str(child.pid)); time.sleep(600)"
     )
     run.launch_part("web", [sys.executable, "-c", script])
-    deadline = time.monotonic() + 20
-    while not (grandchild.exists() and grandchild.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: grandchild.exists() and grandchild.read_text())
     started = psutil.Process(int(grandchild.read_text()))
     run.close()
     # Adopted by init, it may stay in the table for a moment after its end.
@@ -189,11 +187,12 @@ def a_run(port: int, keyspace: str, folder: Path) -> Iterator[tuple[subprocess.P
 
 
 def wait_until_open(process: subprocess.Popen[bytes], screen: Path) -> str:
-    deadline = time.monotonic() + OPEN_SECONDS
-    while "Ctrl-C closes the shop" not in (text := screen.read_text(encoding="utf-8")):
-        assert process.poll() is None, text
-        assert time.monotonic() < deadline, text
-        time.sleep(0.2)
+    def open_or_ended() -> bool:
+        return "Ctrl-C closes the shop" in screen.read_text("utf-8") or process.poll() is not None
+
+    wait_until(open_or_ended, "the shop is not open", seconds=OPEN_SECONDS)
+    text = screen.read_text(encoding="utf-8")
+    assert process.poll() is None, text
     return text
 
 
@@ -218,10 +217,11 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
         assert fetch_page(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
         for part in psutil.Process(first.pid).children():
             part.kill()
-        deadline = time.monotonic() + OPEN_SECONDS
-        while first_screen.read_text(encoding="utf-8").count("is started again") < 3:
-            assert time.monotonic() < deadline, first_screen.read_text(encoding="utf-8")
-            time.sleep(0.2)
+        wait_until(
+            lambda: first_screen.read_text(encoding="utf-8").count("is started again") >= 3,
+            "not all parts were started again",
+            seconds=OPEN_SECONDS,
+        )
         fetch_page(f"http://127.0.0.1:{port}/healthz", until=200, seconds=OPEN_SECONDS)
         parts = psutil.Process(first.pid).children()
         assert len(parts) == 3

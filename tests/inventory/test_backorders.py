@@ -7,8 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from cassandra_db import session as sessions
-from cassandra_db import statements
+from cassandra_db import session, statements
 from inventory import entities, operations, queries
 from inventory.entities import (
     BACKORDER,
@@ -22,6 +21,7 @@ from inventory.errors import OutOfStock
 from tests.factories import make_product, make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.lost_answers import AnswerLosingSession
+from tests.stock import commit_stock
 
 SOON = date(2026, 12, 3)
 
@@ -51,7 +51,7 @@ def test_what_is_in_stock_goes_first_and_a_line_waits_as_a_whole() -> None:
 
 
 def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    flaky = AnswerLosingSession(sessions.get_session())
+    flaky = AnswerLosingSession(session.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     _product_id, variant_id = promised(5)
     assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(5, 5, 0, 0, 0)
@@ -92,7 +92,7 @@ def test_pages_say_that_it_can_be_backordered() -> None:
 def test_the_limit_counts_those_who_wait_already() -> None:
     product_id, variant_id = promised(5, kind=BACKORDER)
     allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    operations.commit_stock(allocations)
+    commit_stock(allocations)
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
@@ -114,7 +114,7 @@ def test_the_oldest_order_that_waits_comes_first_when_stock_arrives() -> None:
     orders = [uuid4(), uuid4()]
     for index, order_id in enumerate(orders):
         when = NOW.replace(minute=30 - index)
-        operations.commit_stock(
+        commit_stock(
             operations.reserve_stock(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
         )
     operations.reserve_stock(

@@ -13,14 +13,16 @@ from cassandra.cluster import NoHostAvailable
 from cassandra.query import BatchStatement
 
 from cassandra_db import CassandraUnavailable, UnknownOutcome, statements
-from cassandra_db import session as sessions
 from cassandra_db.configuration import CONDITIONAL
+from cassandra_db.session import get_session
 from inventory import operations
 from inventory.entities import StockNumbers
 from inventory.operations import group_commit
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.stock import commit_stock, ship_stock
+from tests.waiting import wait_until
 
 
 def make_request(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
@@ -39,7 +41,7 @@ class Watched:
     def __init__(
         self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()
     ) -> None:
-        self.real, self.around = sessions.get_session(), around
+        self.real, self.around = get_session(), around
         self.lock = threading.Lock()
         self.now = self.most = self.writes = 0
 
@@ -88,8 +90,8 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wait_for_queue(variant_id: UUID, count: int) -> None:
     """Return when so many are in the queue."""
-    while len(group_commit._queues[variant_id, "berlin"].waiting_turns) < count:
-        threading.Event().wait(0.005)
+    key = variant_id, "berlin"
+    wait_until(lambda: len(group_commit.queues[key].waiting_turns) >= count)
 
 
 def all_at_once(variant_id: UUID, requests: list[ReservationRequest]) -> list[BaseException | None]:
@@ -120,7 +122,7 @@ def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., W
     assert all(each.is_reserved for each in requests)
     assert session.writes == 2, "32 and 28"
     assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
@@ -131,8 +133,8 @@ def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
 
     def buy(_: int) -> None:
         allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.commit_stock(allocations)
-        operations.ship_stock(allocations)
+        commit_stock(allocations)
+        ship_stock(allocations)
 
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(buy, range(96)))
@@ -245,7 +247,7 @@ def test_who_cannot_get_an_answer_learns_so_and_the_stock_item_goes_on(
     watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variant_id = make_stock(10)
-    monkeypatch.setattr(statements, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(statements, "PAUSES", (0.0, 0.0))
 
     def silent(write: int, go: Callable[[], Any]) -> Any:
         if write <= 3:
@@ -273,7 +275,7 @@ def test_without_a_node_everybody_reads_so(watch: Callable[..., Watched]) -> Non
     watch(away)
     results = all_at_once(variant_id, [make_request(), make_request()])
     assert [type(each) for each in results] == [CassandraUnavailable] * 2
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 class Killed(BaseException):
@@ -293,7 +295,7 @@ def test_who_leads_and_is_interrupted_leaves_nobody_waiting(watch: Callable[...,
     first, *others = all_at_once(variant_id, [make_request(), make_request(), make_request()])
     assert isinstance(first, Killed)
     assert [type(each) for each in others] == [UnknownOutcome] * 2
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,13 +311,13 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
             pass
         with group_commit.write_turn(uuid4(), "berlin"):
             pass
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
     assert numbers(variant_id).reserved == 0
 
 
 def test_all_conditional_writes_of_a_stock_item_meet_at_one_coordinator() -> None:
     variant_id = make_stock(10)
-    session = sessions.get_session()
+    session = get_session()
     policy = session.cluster.profile_manager.profiles[CONDITIONAL].load_balancing_policy
     assert policy.shuffle_replicas is False, "the same replica comes first each time"
     keys = set()

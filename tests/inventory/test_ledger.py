@@ -21,6 +21,7 @@ from tests.factories import make_stock
 from tests.inventory.test_movements import paid
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.orders.consistency_checks import assert_stock_adds_up
+from tests.stock import commit_stock
 
 PLACES = ("berlin", "cork")
 UNITS = st.integers(1, 4)
@@ -116,7 +117,7 @@ class Stock(RuleBasedStateMachine):
     @rule(pick=PICK, often=st.integers(1, 2))
     def commit(self, pick: int, often: int) -> None:
         if part := self.some(pick, "held"):
-            self.again(lambda: operations.commit_stock([part.allocation]), often)
+            self.again(lambda: commit_stock([part.allocation]), often)
             part.state = "committed"
 
     @precondition(lambda self: self.parts)
@@ -294,7 +295,7 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
             with suppress(StockNumbersChanging):
                 operations.rebuild_stock_numbers(variant_id, "berlin")
         allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.commit_stock(allocations)
+        commit_stock(allocations)
         operations.set_reservation_units(allocations[0], reserved_units=0, shipped_units=1)
 
     with ThreadPoolExecutor(4) as pool:

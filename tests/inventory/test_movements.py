@@ -11,8 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from cassandra import OperationTimedOut
 
-from cassandra_db import session as sessions
-from cassandra_db import statements
+from cassandra_db import session, statements
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers
@@ -20,13 +19,14 @@ from inventory.errors import NotEnoughAvailable
 from inventory.operations import ledger
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.stock import commit_stock, ship_stock
 
 
 def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
     (allocation,) = operations.reserve_stock(
         order_id or uuid4(), [want(variant_id, units)], NOW, retry=False
     )
-    assert operations.commit_stock([allocation]) == ()
+    assert commit_stock([allocation]) == ()
     return allocation
 
 
@@ -123,7 +123,7 @@ def test_twelve_hands_at_once_do_it_once() -> None:
 def test_what_comes_back_is_put_into_stock_once() -> None:
     variant_id, order_id = make_stock(10), uuid4()
     allocation = paid(variant_id, 5, order_id)
-    operations.ship_stock([allocation])
+    ship_stock([allocation])
     for _ in range(2):
         operations.restock_units(order_id, "R1", [replace(allocation, quantity=2)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 7, 0, 0, 3)
@@ -177,7 +177,7 @@ class Lossy:
     """The driver's session, which loses the answer to every second conditional write after it was carried out."""
 
     def __init__(self) -> None:
-        self.real, self.lost, self.count = sessions.get_session(), 0, 0
+        self.real, self.lost, self.count = session.get_session(), 0, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -226,9 +226,9 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 order_id, [want(variant_id, 6)], NOW, retry=False
             )
             if step != "committed":
-                operations.commit_stock([allocation])
+                commit_stock([allocation])
             if step == "restocked":
-                operations.ship_stock([allocation])
+                ship_stock([allocation])
             back = [replace(allocation, quantity=1)]
             adjustment: dict[str, Any] = {
                 "adjustment_id": booking,
@@ -237,14 +237,14 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 "now": NOW,
             }
             steps: dict[str, Callable[[], Any]] = {
-                "committed": partial(operations.commit_stock, [allocation]),
+                "committed": partial(commit_stock, [allocation]),
                 "in parts": partial(
                     operations.set_reservation_units, allocation, reserved_units=4, shipped_units=2
                 ),
                 "given up": partial(
                     operations.set_reservation_units, allocation, reserved_units=0, shipped_units=2
                 ),
-                "sent": partial(operations.ship_stock, [allocation]),
+                "sent": partial(ship_stock, [allocation]),
                 "released": partial(operations.release_stock, [allocation]),
                 "restocked": partial(operations.restock_units, order_id, "R", back, NOW),
                 "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **adjustment),

@@ -4,14 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier, Event
-from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import CassandraUnavailable, count_statements, statements
-from cassandra_db import session as sessions
+from cassandra_db import CassandraUnavailable, count_statements, session, statements
 from catalogue import operations as catalogue
 from catalogue.queries import get_product_at_quorum
 from inventory import operations, queries
@@ -22,6 +20,8 @@ from inventory.warehouses import list_warehouses
 from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
+from tests.stock import commit_stock, ship_stock
+from tests.waiting import wait_until
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -133,21 +133,21 @@ def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
 def test_each_step_happens_once() -> None:
     variant_id = make_stock(10)
     allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    assert operations.commit_stock(allocations) == operations.commit_stock(allocations) == ()
+    assert commit_stock(allocations) == commit_stock(allocations) == ()
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 4, 0)
-    operations.ship_stock(allocations)
-    operations.ship_stock(allocations)
+    ship_stock(allocations)
+    ship_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
     operations.release_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    assert operations.commit_stock(allocations) == allocations, "what is gone cannot be committed"
+    assert commit_stock(allocations) == allocations, "what is gone cannot be committed"
 
 
 def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
     variant_id = make_stock(10)
     unpaid = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
     paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
-    operations.commit_stock(paid)
+    commit_stock(paid)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(operations.release_stock, [unpaid, paid] * 4))
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
@@ -155,20 +155,20 @@ def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
 
 def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     variant_id = make_stock(10)
-    operations.ship_stock(operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW))
+    ship_stock(operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW))
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
 
 
 def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, back = make_stock(10), make_stock(10)
-    flaky = AnswerLosingSession(sessions.get_session())
+    flaky = AnswerLosingSession(session.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
     allocations = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     assert numbers(variant_id) == StockNumbers(15, 11, 4, 0, 0)
-    assert operations.commit_stock(allocations) == ()
-    operations.ship_stock(allocations)
+    assert commit_stock(allocations) == ()
+    ship_stock(allocations)
     operations.release_stock(operations.reserve_stock(order_id, [want(back, 4)], NOW))
     assert flaky.lost_count >= 6
     assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)
@@ -181,7 +181,7 @@ def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.Monkey
     def crash(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(group_commit, "_reserve_all", crash)
+    monkeypatch.setattr(group_commit, "reserve_all", crash)
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
@@ -261,7 +261,7 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", real_read)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
         # As another process does: in this one the second copy would wait for the first.
-        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
+        stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
         return pending
 
     monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", overtaken)
@@ -292,7 +292,7 @@ def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
     variant_id = product.variants[0].variant_id
     make_stock(3, product_id=product.product_id, variant_id=variant_id)
     ahead = (datetime.now(UTC) + timedelta(seconds=4)).timestamp()
-    sessions.get_session().execute(
+    session.get_session().execute(
         "UPDATE stock_by_product USING TIMESTAMP %s SET available = 9 WHERE product_id = %s AND variant_id = %s AND warehouse_id = %s",
         (int(ahead * 1_000_000), product.product_id, variant_id, "berlin"),
     )
@@ -317,7 +317,7 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
         # Another process sells all, copies, and has nothing to do: the word is what it was.
         wanted = WantedLine(1, product_id, variant_id, 5)
         operations.reserve_stock(uuid4(), [wanted], NOW)
-        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
+        stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
         set_availability(product_id, availability)
 
     monkeypatch.setattr(catalogue, "set_availability", set_late)
@@ -335,15 +335,14 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
 
     def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> None:
         under_way.set()
-        while not copied and len(waiting()) < 7:
-            sleep(0.001)
+        wait_until(lambda: copied or len(waiting()) == 7)
         copied.append(set(stock_items))
 
     def waiting() -> set[Any]:
-        copy = stock_copies._next_copies.get(product_id)
+        copy = stock_copies.next_copies.get(product_id)
         return copy.stock_items if copy else set()
 
-    monkeypatch.setattr(stock_copies, "_copy_numbers", copy_once_all_have_asked)
+    monkeypatch.setattr(stock_copies, "copy_numbers", copy_once_all_have_asked)
     stock_items = [(uuid4(), "berlin") for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(operations.copy_stock, product_id, stock_items[:1])
@@ -364,10 +363,10 @@ def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
 
     product_id = uuid4()
     with monkeypatch.context() as patch:
-        patch.setattr(stock_copies, "_copy_numbers", fail)
+        patch.setattr(stock_copies, "copy_numbers", fail)
         with pytest.raises(CassandraUnavailable, match="away"):
             operations.copy_stock(product_id, [(uuid4(), "berlin")])
-    assert product_id not in stock_copies._next_copies
+    assert product_id not in stock_copies.next_copies
 
 
 def test_a_hundred_reservations_do_not_hide_the_numbers() -> None:

@@ -179,15 +179,15 @@ def test_a_reservation_gives_up_when_others_are_always_faster(
     monkeypatch.setattr(reservations, "reserve_batched", faster)
     with pytest.raises(OutOfStock):
         first_try(uuid4(), want(variant_id))
-    assert len(tries) == reservations.ROUNDS
-    assert group_commit._queues == {}
+    assert len(tries) == reservations.MAX_ATTEMPTS
+    assert group_commit.queues == {}
 
 
 def test_who_was_refused_too_often_to_know_reads_the_true_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variant_id = make_stock(5)
-    monkeypatch.setattr(group_commit, "ROUNDS", 0)
+    monkeypatch.setattr(group_commit, "MAX_ATTEMPTS", 0)
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})
     assert refused.value.shortages == {variant_id: 5}, (
@@ -195,13 +195,13 @@ def test_who_was_refused_too_often_to_know_reads_the_true_numbers(
     )
     monkeypatch.undo()
     rounds = iter((0, 10, 10))
-    whole = group_commit._reserve_all
+    whole = group_commit.reserve_all
 
     def once(*of: Any) -> None:
-        monkeypatch.setattr(group_commit, "ROUNDS", next(rounds))
+        monkeypatch.setattr(group_commit, "MAX_ATTEMPTS", next(rounds))
         whole(*of)
 
-    monkeypatch.setattr(group_commit, "_reserve_all", once)
+    monkeypatch.setattr(group_commit, "reserve_all", once)
     assert (
         first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})[0].quantity
         == 2

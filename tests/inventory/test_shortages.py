@@ -73,7 +73,7 @@ def test_it_remembers_so_many_variants_and_no_more() -> None:
     )  # heard again: now the second one is the oldest
     remember_shortages({uuid4(): 0}, read_clock())
     assert get_known_shortages(variants[:3]) == {variants[0]: 2, variants[2]: 1}
-    assert len(shortages._known) == MAX_VARIANTS
+    assert len(shortages.known_shortages) == MAX_VARIANTS
 
 
 def test_many_threads_remember_and_forget_at_once() -> None:
@@ -87,7 +87,7 @@ def test_many_threads_remember_and_forget_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(8)))
-    assert len(shortages._known) <= MAX_VARIANTS
+    assert len(shortages.known_shortages) <= MAX_VARIANTS
 
 
 def test_a_refused_reservation_tells_what_is_left_over_all_warehouses() -> None:

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from cassandra_db import InvalidPageToken, current_microseconds
-from catalogue import operations as catalogue
 from catalogue.entities import Product
+from catalogue.operations import change_product_status, save_product
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Scope
 from inventory import operations, queries
@@ -90,7 +90,7 @@ def test_x149_x154_a_stock_item_stands_where_its_numbers_its_threshold_and_its_p
     assert stored
     former = stored.variants[0].sku
     renamed = replace(stored.variants[0], sku=f"A-{uuid4().hex.upper()}")
-    catalogue.save_product(replace(stored, variants=(renamed,)), datetime.now(UTC))
+    save_product(replace(stored, variants=(renamed,)), datetime.now(UTC))
     assert operations.follow_product(product.product_id)
     assert lists_of(product) == ["all", "low"]
     for name in STOCK_LISTS:
@@ -100,7 +100,7 @@ def test_x149_x154_a_stock_item_stands_where_its_numbers_its_threshold_and_its_p
     stored = get_product_at_quorum(product.product_id)
     assert stored
     for status, expected in (("archived", ["all"]), ("active", ["all", "low"])):
-        stored = catalogue.change_product_status(stored, status, datetime.now(UTC))
+        stored = change_product_status(stored, status, datetime.now(UTC))
         operations.follow_product(product.product_id)
         assert lists_of(product) == expected
     assert found(only(product), "I13", "I26") == []
@@ -113,7 +113,7 @@ def test_x149_a_list_is_paged_by_sku_and_a_token_is_of_one_list(
     mark = f"PG{uuid4().hex[:10].upper()}"
     product = make_product(options={"Size": ["s", "m", "l"]})
     variants = tuple(replace(each, sku=f"{mark}-{n}") for n, each in enumerate(product.variants))
-    product = catalogue.save_product(replace(product, variants=variants), datetime.now(UTC))
+    product = save_product(replace(product, variants=variants), datetime.now(UTC))
     for each in product.variants:
         operations.open_stock_item(product.product_id, each.variant_id, "cork", 3)
     operations.copy_stock(product.product_id)
@@ -183,17 +183,17 @@ def test_x154_i26_what_gets_low_again_while_a_copy_takes_it_out_of_the_list_stay
     receive(product, 3)
     key = (product.variants[0].variant_id, "berlin")
     operations.receive_stock(product.product_id, *key, 5, 3, uuid4(), NOW)
-    write_copies = stock_copies._write_copies
+    write_copies = stock_copies.write_copies
 
     def be_overtaken(*args: Any) -> None:
         # Another process, which sees the copy of before, and numbers that are low as that is.
-        monkeypatch.setattr(stock_copies, "_write_copies", write_copies)
+        monkeypatch.setattr(stock_copies, "write_copies", write_copies)
         correction = {"adjustment_id": uuid4(), "actor": "", "reason": "broken", "now": NOW}
         operations.adjust_stock(*key, -6, **correction)  # type: ignore[arg-type]
-        stock_copies._copy_numbers(product.product_id, [key])
+        stock_copies.copy_numbers(product.product_id, [key])
         write_copies(*args)
 
-    monkeypatch.setattr(stock_copies, "_write_copies", be_overtaken)
+    monkeypatch.setattr(stock_copies, "write_copies", be_overtaken)
     operations.copy_stock(product.product_id)
     assert lists_of(product) == ["all", "low"]
     assert found(only(product), "I13", "I26") == []

@@ -134,7 +134,7 @@ def test_x151_units_arrive_also_where_more_is_promised_than_there_is(
     assert get_stock_numbers(transfer.variant_id, "cork").available == 1
     # What can't be booked has not arrived, and nobody is told that it has.
     with monkeypatch.context() as patched:
-        patched.setattr(transfers, "_book", lambda *_: "")
+        patched.setattr(transfers, "book_leg", lambda *_: "")
         with pytest.raises(CassandraUnavailable):
             end(lost)
     stored = get_transfer(lost.transfer_id)

@@ -166,7 +166,7 @@ def test_i11_what_lies_in_the_future_counts_as_unknown(monkeypatch: pytest.Monke
 
 def test_i11_a_position_never_passes_the_earliest_node(monkeypatch: pytest.MonkeyPatch) -> None:
     job, now = f"test-{uuid4()}", datetime.now(UTC)
-    monkeypatch.setattr(clock, "_last", nodes_behind(0, 3))
+    monkeypatch.setattr(clock, "last_comparison", nodes_behind(0, 3))
     with hold_lease(job):
         save_position(job, (now - timedelta(minutes=5)).isoformat())
         assert get_position(job) == (now - timedelta(minutes=5)).isoformat()
@@ -181,12 +181,12 @@ def test_i11_a_node_that_is_behind_takes_no_position_back(monkeypatch: pytest.Mo
     with hold_lease(job):
         # No job waits for a node that is far behind.
         for seconds, behind in enumerate((0, DAY.total_seconds(), since_1970)):
-            monkeypatch.setattr(clock, "_last", nodes_behind(0, 0, behind))
+            monkeypatch.setattr(clock, "last_comparison", nodes_behind(0, 0, behind))
             reached = (now - timedelta(seconds=2 - seconds)).isoformat()
             save_position(job, reached)
             assert get_position(job) == reached, behind
         # One that is a little behind is waited for.
-        monkeypatch.setattr(clock, "_last", nodes_behind(0, 8))
+        monkeypatch.setattr(clock, "last_comparison", nodes_behind(0, 8))
         save_position(job, datetime.now(UTC).isoformat())
         assert get_position(job) == now.isoformat()
         save_position(job, (now - DAY).isoformat())
@@ -200,10 +200,10 @@ def test_i11_what_a_wrong_node_says_of_a_positions_writing_does_not_count(
     job, now = f"test-{uuid4()}", datetime.now(UTC)
     leave_in_future(job, now)
     later = now + 2 * DAY
-    monkeypatch.setattr(clock, "_last", nodes_behind(0, 0, DAY.total_seconds()))
+    monkeypatch.setattr(clock, "last_comparison", nodes_behind(0, 0, DAY.total_seconds()))
     assert not get_lease(job).is_position_wrong(later)
     assert get_lease(job).is_position_wrong(now), "it is still in the future"
-    monkeypatch.setattr(clock, "_last", nodes_behind(0, 0, 0))
+    monkeypatch.setattr(clock, "last_comparison", nodes_behind(0, 0, 0))
     assert get_lease(job).is_position_wrong(later)
 
 

@@ -332,7 +332,7 @@ def make_popular(patch: Patch) -> list[Any]:
         )
         for each in found
     ]
-    patch.setattr("analytics.popularity._count", lambda *_: counted)
+    patch.setattr("analytics.popularity.count_interest", lambda *_: counted)
     return found
 
 
@@ -393,7 +393,7 @@ def make_stored(patch: Patch) -> list[Any]:
         make_product(f"Zq{uuid4().hex}", product_id=product_id)
     read = catalogue_queries.PRODUCT_NOW.all
     patch.setattr(
-        "catalogue.queries.PRODUCTS",
+        "catalogue.queries.products.PRODUCTS",
         SimpleNamespace(
             iterate_table=lambda: chain.from_iterable(read(product_id=each) for each in found)
         ),
@@ -478,7 +478,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
     ("search index", RowJob("catalogue.search_index.make_document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("search index", RowJob("catalogue.search_index.make_document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
-    ("sitemap", RowJob("storefront.sitemap._find_last_change", make_products, returns=NOW)),
+    ("sitemap", RowJob("storefront.sitemap.find_last_change", make_products, returns=NOW)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
     ("related products", RowJob("catalogue.operations.related._write_related", lambda patch: [each.product_id for each in make_products(patch)], lambda product_id, _: product_id)),

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from benchmarks.buyers import Buyer, make_guest_cart
-from demo.testbank import queries as bank_queries
-from inventory import queries as stock
+from demo.testbank.queries import get_payment
+from inventory.queries import get_stock_item
 from inventory.warehouses import list_warehouses
 from orders import queries
 from tests.factories import make_product, make_stock
@@ -68,7 +68,7 @@ class Crowd:
             row
             for each in self.variants
             for warehouse_id in list_warehouses()
-            for row in stock.get_stock_item(each, warehouse_id)[1]
+            for row in get_stock_item(each, warehouse_id)[1]
         ]
         placed = {
             order_id
@@ -83,9 +83,7 @@ class Crowd:
         order = assert_order_consistent(order_id)
         assert order.number == buyer.paid_number, "not the one that the shop confirmed to them"
         assert (order.state, order.payment) == ("confirmed", "paid")
-        at_the_bank = [
-            bank_queries.get_payment(each.payment_id) for each in list_attempts(order.order_id)
-        ]
+        at_the_bank = [get_payment(each.payment_id) for each in list_attempts(order.order_id)]
         assert sum(row.captured for row in at_the_bank if row and row.captured) == int(
             order.total.amount * 100
         )

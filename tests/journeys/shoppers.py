@@ -16,12 +16,11 @@ from uuid import UUID, uuid4
 import tests.journeys.set_up  # noqa: F401 first, for what the others import
 from catalogue.entities import Product
 from demo.testbank import cards
-from demo.testbank import operations as bank
-from inventory import operations as inventory
-from inventory import queries as stock
+from demo.testbank.operations import submit_card
 from inventory.entities import make_reservation_id
 from inventory.errors import OutOfStock
-from inventory.operations import RESERVATION_DURATION
+from inventory.operations import RESERVATION_DURATION, copy_stock, receive_stock
+from inventory.queries import get_stock_numbers, prefetch_stock_numbers
 from jobs.minutes import MINUTE, minutes_between
 from orders import jobs, operations, queries
 from orders.lifecycle.entities import Order
@@ -104,7 +103,7 @@ class Shop:
     def _pay(order_id: UUID) -> str:
         now = datetime.now(UTC)
         started = operations.start_payment(_get_order(order_id), ORIGIN, now)
-        bank.submit_card(started.payment_id, cards.APPROVED, now)
+        submit_card(started.payment_id, cards.APPROVED, now)
         order = operations.settle_payment(order_id, started.payment_id, now)
         assert order
         return order.payment
@@ -123,7 +122,7 @@ class Shop:
         for line, sku in enumerate(units, 1):
             variant_id, warehouse_id = articles[sku].variant_id, articles[sku].warehouse_id
             id_ = make_reservation_id(order_id, line, variant_id, warehouse_id)
-            rows = stock.prefetch_stock_numbers(variant_id, warehouse_id, id_).rows()
+            rows = prefetch_stock_numbers(variant_id, warehouse_id, id_).rows()
             held.append(any(row.reservation_id == id_ and row.quantity for row in rows))
         return held
 
@@ -170,10 +169,8 @@ class Shop:
     @staticmethod
     def _book(each: Article, units: int, receipt_id: UUID) -> str:
         product_id, now = each.product.product_id, datetime.now(UTC)
-        inventory.receive_stock(
-            product_id, each.variant_id, each.warehouse_id, units, FEW, receipt_id, now
-        )
-        inventory.copy_stock(product_id)
+        receive_stock(product_id, each.variant_id, each.warehouse_id, units, FEW, receipt_id, now)
+        copy_stock(product_id)
         return "received"
 
     def count(self) -> None:
@@ -188,7 +185,7 @@ class Shop:
 
 
 def _read_numbers(article: Article) -> dict[str, int]:
-    found = stock.get_stock_numbers(article.variant_id, article.warehouse_id)
+    found = get_stock_numbers(article.variant_id, article.warehouse_id)
     return {
         "available": found.available,
         "reserved": found.reserved,

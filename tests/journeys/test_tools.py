@@ -45,7 +45,7 @@ def test_without_go_and_without_the_proxy_it_is_said_what_is_missing(
 ) -> None:
     monkeypatch.setattr(tools, "FOLDER", tmp_path)
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-    monkeypatch.setattr(tools, "_TRIES", 1)
+    monkeypatch.setattr(tools, "MAX_ATTEMPTS", 1)
     monkeypatch.setattr(tools, "_MACHINES", {platform.machine().lower(): "arm64"})
     monkeypatch.setattr("platform.system", lambda: "Linux")
     monkeypatch.setenv("GOPROXY", "https://127.0.0.1:9,direct")

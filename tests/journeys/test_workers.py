@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email import message_from_bytes
 from pathlib import Path
@@ -28,6 +28,7 @@ from mail.operations import LATEST_OUTBOX_ENTRY, queue_mail
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored_state import connect_node
 from tests.proof import LONG, ProofReport
+from tests.waiting import wait_until
 from tests.web_server import find_free_port
 
 BACKLOG = 160 if LONG else 60
@@ -88,15 +89,6 @@ class WorkerProcess:
         self.process.wait(30)
 
 
-def until(true: Callable[[], bool], seconds: float, what: str) -> float:
-    """Wait until something is true; return how long that took."""
-    began = time.monotonic()
-    while not true():
-        assert time.monotonic() - began < seconds, f"after {seconds:.0f} s: {what}"
-        time.sleep(0.1)
-    return time.monotonic() - began
-
-
 def message_id(mail_id: UUID) -> str:
     return f"<{mail_id}@stoa.example>"
 
@@ -144,41 +136,43 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
     wanted = set(map(message_id, mails))
     workers = [WorkerProcess(tmp_path, name, port) for name in ("one", "other")]
     try:
-        until(
+        wait_until(
             lambda: all(worker.says("working on") for worker in workers),
-            60,
             "a worker does not start",
+            seconds=60,
         )
-        until(
+        wait_until(
             lambda: all(worker.of(list_shard_leases()) for worker in workers),
-            30,
             "one of them does all the work",
+            seconds=30,
         )
         # Early enough that a share is not done yet: what is left of it is sent by the other worker.
-        until(lambda: len(post.took) > BACKLOG // 8, 60, "no mail goes out")
+        wait_until(lambda: len(post.took) > BACKLOG // 8, "no mail goes out", seconds=60)
         victim, heir = workers
-        until(
+        wait_until(
             lambda: any(
                 each.holder for each in list_shard_leases() if each.job in victim.of([each])
             ),
-            30,
             "it is idle",
+            seconds=30,
         )
         victim.end(signal.SIGKILL)
         killed, before = time.monotonic(), len(post.took)
         assert heir.process.poll() is None
 
-        until(
-            lambda: not victim.of(list_shard_leases()), 2 * LEASE, "a job of the dead is left alone"
+        wait_until(
+            lambda: not victim.of(list_shard_leases()),
+            "a job of the dead is left alone",
+            seconds=2 * LEASE,
         )
         replaced = time.monotonic() - killed
         # All but the one that was under way: its next attempt is due two minutes after the last one.
-        until(lambda: len(wanted - set(post.took)) <= 1, 60, "mails wait")
+        wait_until(lambda: len(wanted - set(post.took)) <= 1, "mails wait", seconds=60)
         # The last mail is out a moment before its run is over and notes what it did.
-        until(
+        wait_until(
             lambda: all("sent" in each.result for each in list_shard_leases()),
-            30,
             "a job does not note what it did",
+            seconds=30,
         )
         heir.end(signal.SIGTERM)  # after the job at hand
     except AssertionError as error:

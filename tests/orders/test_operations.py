@@ -368,7 +368,7 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     assert operations.settle_payment(order.order_id, attempt.payment_id, now()) == waiting
     row = bank_queries.get_payment(attempt.payment_id)
     assert row
-    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     run_worker_after(order.order_id, 4)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 

@@ -763,7 +763,7 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     (attempt,) = list_attempts(order.order_id)
     row = bank_queries.get_payment(attempt.payment_id)
     assert row
-    assert bank._change_payment(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))
     part = shopper.client.get(reverse("orders:detail", args=[order.number]), headers=HTMX)
     assert "Thank you, Ada Lovelace" in text(part)
     assert b"<html" not in part.content

@@ -297,7 +297,7 @@ def test_a_bank_that_times_out_is_asked_again() -> None:
         operations.settle_payment(order.order_id, started.payment_id, now())
     assert assert_order_consistent(order.order_id).customer_label == "Waiting for payment"
     row = get_bank_payment(order)
-    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert run_worker(order).customer_label == "Confirmed"
 
 

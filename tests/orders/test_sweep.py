@@ -24,6 +24,7 @@ from payments.errors import GatewayUnavailable
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.shards import SingleItemShard
+from tests.stock import commit_stock
 
 
 def now() -> datetime:
@@ -131,7 +132,7 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     wanted_lines = [WantedLine(7, product.product_id, variant_id, 2)]
     (allocation,) = inventory.reserve_stock(order.order_id, wanted_lines, now(), 9)
-    inventory.commit_stock([allocation])
+    commit_stock([allocation])
     _sweep_reservations(order.order_id)
     assert stock.get_stock_numbers(variant_id, allocation.warehouse_id).committed == 3
 

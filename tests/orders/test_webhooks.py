@@ -169,7 +169,7 @@ def test_a_late_answer_is_shown_when_it_is_there(shop: str) -> None:
     assert fresh(order).state == "pending_payment"
     row = books.get_payment(payment_id)
     assert row
-    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     send_webhooks(payment_id, now() + bank.LATE_DELAY)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
@@ -185,7 +185,7 @@ def test_a_shop_that_is_away_gets_the_webhook_again_later() -> None:
 def test_the_bank_gives_up_after_a_while() -> None:
     _, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
     (row,) = list_pending_webhooks(payment_id)
-    bank.record_webhook_attempt(row._replace(tries=bank.WEBHOOK_TRIES - 1), False, now())
+    bank.record_webhook_attempt(row._replace(tries=bank.MAX_ATTEMPTS - 1), False, now())
     assert not list_pending_webhooks(payment_id)
 
 

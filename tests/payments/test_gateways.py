@@ -259,6 +259,6 @@ def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
         operations.settle_payment(order.order_id, payment_id, now())
     row = books.get_payment(payment_id)
     assert row
-    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert settle_payment(order, payment_id).customer_label == "Confirmed"
     assert [each.state for each in list_attempts(order.order_id)] == ["captured"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cassandra_db import CassandraUnavailable
+from cassandra_db.process_copies import Dated
 from cassandra_db.session import keyspace_name
 from promotions import queries
 from promotions.queries import AUTOMATIC_PROMOTIONS
@@ -33,7 +34,7 @@ def forgotten() -> Iterator[None]:
 
 
 def left_behind(begun: Begun, seconds: float) -> None:
-    AUTOMATIC_PROMOTIONS._reading = (keyspace_name(), monotonic() - seconds, begun)  # type: ignore[assignment]
+    AUTOMATIC_PROMOTIONS.reading = Dated(begun, keyspace_name(), monotonic() - seconds)  # type: ignore[arg-type]
 
 
 def test_what_was_begun_a_moment_ago_is_used() -> None:
@@ -61,5 +62,5 @@ def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
 def test_the_copy_is_as_old_as_its_read() -> None:
     left_behind(Begun(), AUTOMATIC_PROMOTIONS.max_seconds - 1)
     queries.list_automatic_promotions()
-    assert AUTOMATIC_PROMOTIONS._cached
-    assert monotonic() - AUTOMATIC_PROMOTIONS._cached[1] >= AUTOMATIC_PROMOTIONS.max_seconds - 1
+    assert AUTOMATIC_PROMOTIONS.cached
+    assert monotonic() - AUTOMATIC_PROMOTIONS.cached.read_at >= AUTOMATIC_PROMOTIONS.max_seconds - 1

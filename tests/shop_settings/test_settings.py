@@ -14,7 +14,8 @@ import time_machine
 from moneyed import EUR, Money
 
 from cassandra_db import CassandraUnavailable, count_statements, process_copies
-from cassandra_db import session as sessions
+from cassandra_db.process_copies import Dated
+from cassandra_db.session import get_session, keyspace_name
 from consistency.findings import Scope
 from consistency.shop_settings import KINDS
 from demo.loader import FORMER_RATES, load_settings
@@ -81,9 +82,9 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
         assert price("DE") == Money("4.90", EUR)
     assert meter.read_count == 1
     # Another process saves: this one sees it once its copy is five seconds old.
-    kept = CURRENT_SETTINGS._cached
+    kept = CURRENT_SETTINGS.cached
     save("standard-de", price=Decimal("5.50"))
-    CURRENT_SETTINGS._cached = kept
+    CURRENT_SETTINGS.cached = kept
     assert price("DE") == Money("4.90", EUR)
     clock[0] += 0.2
     assert price("DE") == Money("5.50", EUR)
@@ -104,13 +105,13 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
     with patch.object(queries, "SETTINGS") as slow:
 
         def overtaken(**_key: object) -> object:
-            CURRENT_SETTINGS._cached = newer
+            CURRENT_SETTINGS.cached = newer
             return slow.pending
 
-        newer = (sessions.keyspace_name(), clock[0] + 1, SettingsSnapshot(None, {}))
+        newer = Dated(SettingsSnapshot(None, {}), keyspace_name(), clock[0] + 1)
         slow.start.side_effect, slow.pending.rows.return_value = overtaken, []
-        assert get_settings() is not newer[2]
-    assert CURRENT_SETTINGS._cached is newer
+        assert get_settings() is not newer.value
+    assert CURRENT_SETTINGS.cached is newer
 
 
 @pytest.mark.usefixtures("own_settings")
@@ -139,7 +140,7 @@ def test_x157_saves_side_by_side_are_all_kept_and_a_stale_one_is_not() -> None:
         save_setting(DELIVERY, before.key, replace(before, price=Decimal("3.00")), seen, now())
     with pytest.raises(SettingChanged):
         remove_setting(DELIVERY, before.key, seen, now())
-    lossy = AnswerLosingSession(sessions.get_session())
+    lossy = AnswerLosingSession(get_session())
     with patch("cassandra_db.statements.get_session", lambda: lossy):
         save("standard-de", price=Decimal("4.00"))
     assert lossy.lost_count == 1

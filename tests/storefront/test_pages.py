@@ -2,117 +2,27 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
-from math import inf
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-import lxml.html
 import pytest
-from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.test import Client, override_settings
 from django.urls import reverse
-from PIL import Image
 
-from catalogue import operations, queries, share_images
+from catalogue import operations, queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.errors import ProductRefused
-from catalogue.search_index import READER, build_index, refresh_index
-from catalogue.share_images import find_share_image
 from pricing.delivery import list_delivery_countries, list_delivery_methods
-from reviews.entities import Rating
-from storefront import sitemap
-from storefront.delivery_tables import usual_delivery_methods
-from storefront.structured_data import postal_address, product_data
 from tests.architecture.routes import ROUTES, Route
 from tests.factories import make_category, make_product, make_stock, make_user
 from tests.rules import for_each
+from tests.storefront.page_parts import NONSENSE, names, page_of, rounds, texts, tree
 from web.decorators import list_methods
 from web.text_cache import FRAGMENTS
-
-NONSENSE = [
-    "\0",
-    "a" * 3000,
-    "%00",
-    "<script>alert(1)</script>",
-    "'; DROP TABLE products; --",
-    "٣",
-    "\ud7ff",
-    "../../etc",
-]
-
-
-@pytest.fixture(scope="module")
-def leaf_category(keyspace: str) -> CategoryNode:
-    """The third level of a tree, with 30 products on it: more than a page."""
-    root = make_category("Kitchenware")
-    leaf = make_category("Cups", parent=make_category("Tableware", parent=root))
-    start = datetime.now(UTC) - timedelta(days=60)
-    for place in range(30):
-        then = start + timedelta(hours=place)
-        make_product(
-            f"Quaich {place:02}", price=f"{10 + place}.00", category=leaf, now=then, listed=True
-        )
-    return leaf
-
-
-@pytest.fixture(scope="module")
-def jug(keyspace: str) -> Product:
-    """A jug in two colours and two sizes, of which one is sold out."""
-    jug = make_product(
-        "Stone Jug",
-        price="40.00",
-        compare_at="55.00",
-        options={"Colour": ["Teal", "Oat"], "Size": ["Small", "Large"]},
-    )
-    for variant, units in zip(jug.variants, (9, 3, 0, 40), strict=True):
-        if units:
-            make_stock(units, product_id=jug.product_id, variant_id=variant.variant_id)
-    return jug
-
-
-@pytest.fixture
-def index(jug: Product, leaf_category: CategoryNode, tmp_path: Path) -> Iterator[None]:
-    with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        build_index()
-        yield
-
-
-@pytest.fixture
-def member() -> Client:
-    client = Client()
-    client.force_login(make_user())
-    return client
-
-
-def tree(response: Any) -> Any:
-    return lxml.html.fromstring(response.content.decode())
-
-
-def texts(page: Any, selector: str) -> list[str]:
-    return [" ".join(each.text_content().split()) for each in page.cssselect(selector)]
-
-
-def names(page: Any) -> list[str]:
-    return texts(page, ".card__name")
-
-
-def rounds(response: Any) -> int:
-    found = re.search(r"rounds=(\d+)", response["X-Cassandra"])
-    assert found
-    return int(found[1])
-
-
-def page_of(product: Product, place: int | None = None) -> str:
-    url = reverse("product", args=(product.slug,))
-    return url if place is None else f"{url}?variant={product.variants[place].sku}"
-
 
 # ---- Reads
 
@@ -157,249 +67,6 @@ def test_the_front_page_shows_its_rows(client: Client) -> None:
     assert len(page.cssselect("h1")) == 1
     assert names(page) == ["Front Row Lamp"] * 3
     operations.rebuild_featured(queries.iterate_products())
-
-
-# ---- Lists
-
-
-def test_x5_a_category_page_has_its_way_and_its_children(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    root, middle = leaf_category.ancestors
-    page = tree(client.get(reverse("category", args=(root.slug,))))
-    assert middle.name in texts(page, "main nav a")
-    assert len(names(page)) == queries.PAGE_LENGTH
-    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
-    assert texts(page, ".crumbs li") == ["Home", root.name, middle.name, leaf_category.name]
-    assert leaf_category.name in page.findtext(".//title")
-    assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(
-        f"/c/{leaf_category.slug}/"
-    )
-
-
-def test_x24_the_order_is_named_in_the_address_and_survives_paging(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    url = reverse("category", args=(leaf_category.slug,))
-    upwards = list(range(30))
-    expected = {
-        "newest": upwards[::-1],
-        "price": upwards,
-        "price-down": upwards[::-1],
-        "name": upwards,
-    }
-    shown, said = {}, {}
-    for sort in expected:
-        page = tree(client.get(url, {"sort": sort}))
-        more = page.cssselect("a[rel=next]")[0].get("href")
-        following = tree(client.get(more))
-        shown[sort] = [int(name.split()[1]) for name in names(page) + names(following)]
-        forms = [(form.get("method"), form.get("action")) for form in page.cssselect("form.sort")]
-        chosen = [
-            each.cssselect("form.sort option[selected]")[0].get("value")
-            for each in (page, following)
-        ]
-        said[sort] = (forms, chosen, f"sort={sort}" in more or sort == "newest")
-    assert shown == expected
-    assert said == {sort: ([("get", url)], [sort] * 2, True) for sort in expected}
-
-
-def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
-    assert 15 <= len(names(page)) <= 30
-    (more,) = page.cssselect("a[rel=next]")
-    assert more.get("hx-get") == more.get("href")
-    part = client.get(more.get("href"), headers={"HX-Request": "true"})
-    assert b"<html" not in part.content
-    assert len(re.findall(rb'class="card"', part.content)) == 30 - queries.PAGE_LENGTH
-    assert b'rel="next"' not in part.content
-
-
-@pytest.mark.usefixtures("index")
-def test_x128_a_list_says_how_many_products_it_has(
-    client: Client, leaf_category: CategoryNode, tmp_path: Path
-) -> None:
-    def count_at(address: str) -> list[str]:
-        READER.looked_at = -inf
-        return texts(tree(client.get(address)), ".list-tools p")
-
-    category, root = (
-        reverse("category", args=(each.slug,))
-        for each in (leaf_category, leaf_category.ancestors[0])
-    )
-    for address in (category, root, "/search?q=quaich"):
-        assert count_at(address) == ["30 products"], address
-    one_more = make_product("Another cup", category=leaf_category, listed=True)
-    refresh_index(datetime.now(UTC) + timedelta(seconds=1))
-    assert [count_at(category), count_at(root)] == [["31 products"]] * 2
-    operations.change_product_status(one_more, "archived", datetime.now(UTC))
-    refresh_index(datetime.now(UTC) + timedelta(seconds=2))
-    assert count_at(category) == ["30 products"]
-    # A host whose index is not there yet counts nothing, and sorts all the same.
-    with override_settings(SEARCH_INDEX_DIR=tmp_path / "none"):
-        assert count_at(category) == []
-        assert tree(client.get(category)).cssselect("form.sort")
-
-
-def test_x129_deals_and_new_arrivals_have_pages_of_their_own(
-    client: Client, tmp_path: Path
-) -> None:
-    start = datetime.now(UTC) - timedelta(days=90)
-    made = [
-        make_product(
-            f"Reduced {place:02}",
-            price=f"{20 + place}.00",
-            compare_at="60.00",
-            now=start + timedelta(hours=place),
-        )
-        for place in range(20)
-    ]
-    old = [
-        make_product(f"Old {place:02}", now=start - timedelta(days=1 + place)) for place in range(9)
-    ]
-    new = [
-        make_product(f"New {place}", now=datetime.now(UTC) - timedelta(days=place))
-        for place in range(3)
-    ]
-    out = make_product("Gone", compare_at="90.00", availability="out", now=datetime.now(UTC))
-    names_of_all: dict[str, list[str]] = {}
-    with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        build_index([*made, *old, *new, out])
-        for address in ("/deals/", "/deals/?sort=newest", "/deals/?sort=price-down", "/new/"):
-            page = tree(client.get(address))
-            assert page.xpath("string(//link[@rel='canonical']/@href)") == (
-                settings.PUBLIC_URL + address.partition("?")[0]
-            )
-            more = page.cssselect("a[rel=next]")[0].get("href")
-            part = client.get(more, headers={"HX-Request": "true"})
-            assert b"<html" not in part.content
-            names_of_all[address] = names(page) + names(tree(client.get(more)))
-            assert texts(page, ".list-tools p") == [f"{len(names_of_all[address])} products"]
-        assert client.get(more.replace("/new/", "/deals/")).status_code == 404
-        assert client.get("/deals/?sort=best").status_code == 302
-        build_index(old[:1])
-        READER.looked_at = -inf
-        empty = tree(client.get("/deals/"))
-        assert empty.cssselect(".empty a[href='/new/']")
-        assert names(tree(client.get("/new/"))) == ["Old 00"]
-    reduced = [each.name for each in made]
-    # New is what came in 30 days, and the newest 24 at least.
-    assert names_of_all == {
-        "/deals/": reduced,
-        "/deals/?sort=newest": reduced[::-1],
-        "/deals/?sort=price-down": reduced[::-1],
-        "/new/": [*(each.name for each in new), *reduced[::-1], old[0].name],
-    }
-    links = [
-        each.get("href") for each in tree(client.get("/help/")).cssselect("header a, footer a")
-    ]
-    assert [links.count(each) for each in ("/deals/", "/new/")] == [3, 3]
-    # Without an index on this host it is the front page's row.
-    operations.rebuild_featured(queries.get_products([made[0].product_id]).values())
-    with override_settings(SEARCH_INDEX_DIR=tmp_path / "none"):
-        assert names(tree(client.get("/deals/"))) == [made[0].name]
-    operations.rebuild_featured(queries.iterate_products())
-
-
-def test_x3_x4_a_part_is_distinguished_from_the_page(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    url = (
-        tree(client.get(reverse("category", args=(leaf_category.slug,))))
-        .cssselect("a[rel=next]")[0]
-        .get("href")
-    )
-    whole, part = client.get(url), client.get(url, headers={"HX-Request": "true"})
-    assert "HX-Request" in whole["Vary"]
-    assert "HX-Request" in part["Vary"]
-    assert b"</html>" in whole.content
-    assert len(tree(whole).cssselect("h1")) == 1
-    restored = client.get(url, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
-    assert b"</html>" in restored.content
-
-
-def test_x16_an_empty_category_offers_a_next_step(client: Client) -> None:
-    empty = make_category("Empty")
-    page = tree(client.get(reverse("category", args=(empty.slug,))))
-    assert page.cssselect(".empty a[href='/']")
-
-
-def test_x27_x29_what_a_card_says(client: Client) -> None:
-    leaf_category = make_category("Cards")
-    make_product(
-        "Sold Out Bowl",
-        price="20.00",
-        compare_at="30.00",
-        category=leaf_category,
-        availability="out",
-        listed=True,
-    )
-    many = make_product(
-        "Many Bowls",
-        price="10.00",
-        options={"Colour": ["A", "B"]},
-        category=leaf_category,
-        listed=True,
-    )
-    dearer = replace(many.variants[1], price=many.variants[1].price * 2)
-    operations.save_product(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
-    cards = tree(
-        client.get(reverse("category", args=(leaf_category.slug,)), {"sort": "name"})
-    ).cssselect(".card")
-    assert [len(card.cssselect("a")) for card in cards] == [1, 1]
-    varied, gone = (" ".join(card.text_content().split()) for card in cards)
-    assert "from €10.00" in varied
-    assert "In stock" in varied
-    assert "2 colours" in varied
-    assert "Sold out" in gone
-    assert "now €20.00 was €30.00" in gone
-    assert cards[1].cssselect("s .vh")[0].text_content().strip() == "was"
-    assert all(card.cssselect("img[alt][width][height]") for card in cards)
-
-
-def test_x30_the_first_row_is_loaded_at_once_and_one_picture_first(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
-    loading = [image.get("loading") for image in page.cssselect(".card img")]
-    assert loading[:4] == ["eager"] * 4
-    assert set(loading[4:]) == {"lazy"}
-    assert len(page.cssselect("[fetchpriority=high]")) == 1
-
-
-def test_x19_the_page_speaks_english_and_euros(client: Client, jug: Product) -> None:
-    page = tree(client.get(page_of(jug)))
-    assert page.get("lang") == "en"
-    assert "€40.00" in texts(page, ".price")[0]
-
-
-def test_nonsense_in_a_lists_address_is_a_page(client: Client, leaf_category: CategoryNode) -> None:
-    url, wrong = reverse("category", args=(leaf_category.slug,)), []
-    for nonsense in NONSENSE:
-        for address in (
-            f"{url}?after={quote(nonsense)}",
-            f"{url}?sort={quote(nonsense)}",
-            f"/c/{quote(nonsense, safe='')}/",
-        ):
-            response = client.get(address)
-            styled = (
-                response.status_code == 404
-                and tree(response).cssselect("h1")
-                and b"Stoa" in response.content
-            )
-            if response.status_code != 302 and not styled:
-                wrong.append(f"{address} answered {response.status_code}")
-    assert wrong == []
-
-
-def test_a_page_token_of_another_list_is_refused(
-    client: Client, leaf_category: CategoryNode
-) -> None:
-    url = reverse("category", args=(leaf_category.slug,))
-    href = tree(client.get(url, {"sort": "price"})).cssselect("a[rel=next]")[0].get("href")
-    assert client.get(href.replace("sort=price", "sort=name")).status_code == 404
 
 
 # ---- Products
@@ -512,7 +179,7 @@ def test_x127_the_day_of_arrival_is_that_of_the_shops_clock(
         datetime(2026, 11, 26, 23, 30, tzinfo=UTC),
         datetime(2026, 11, 27, 0, 30, tzinfo=UTC),
     ):
-        monkeypatch.setattr("storefront.views.pages.current_time", lambda moment=moment: moment)
+        monkeypatch.setattr("storefront.views.product.current_time", lambda moment=moment: moment)
         page = tree(client.get(page_of(jug)))
         shown.append(" ".join(page.cssselect("#delivery + p")[0].text_content().split()))
         others = page.cssselect("#product table td")[0].text_content()
@@ -676,155 +343,6 @@ def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
     assert things[0]["name"] == product.name
 
 
-def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
-    (data,) = tree(client.get(page_of(jug))).cssselect("script[type='application/ld+json']")
-    product, way = json.loads(data.text)
-    assert (product["@type"], way["@type"]) == ("ProductGroup", "BreadcrumbList")
-    offers = [variant["offers"] for variant in product["hasVariant"]]
-    offer = offers[2]
-    assert (offer["price"], offer["priceCurrency"]) == ("40.00", "EUR")
-    assert offer["availability"].endswith("OutOfStock")
-    assert product["image"][0].startswith(f"{settings.PUBLIC_URL}/pictures/mug/")
-    assert way["itemListElement"][-1]["item"] == f"{settings.PUBLIC_URL}{page_of(jug)}"
-    # An offer says what it costs to send and how it goes back, as the shop's own pages do. What was said once has an id.
-    said = {
-        each["@id"]: each
-        for offer in offers
-        for each in (*offer["shippingDetails"], offer["hasMerchantReturnPolicy"])
-        if len(each) > 1
-    }
-    for offer in offers:
-        costs = {
-            region["addressCountry"]: (
-                detail["shippingRate"]["value"],
-                detail["deliveryTime"]["transitTime"]["maxValue"],
-            )
-            for detail in (said[each["@id"]] for each in offer["shippingDetails"])
-            for region in detail["shippingDestination"]
-        }
-        assert costs == {
-            code: (f"{usual.price.amount:.2f}", usual.days[1])
-            for code, usual in usual_delivery_methods(0)
-        }
-        returns = said[offer["hasMerchantReturnPolicy"]["@id"]]
-        assert returns["merchantReturnDays"] == settings.RETURN_DAYS
-    free_from = list_delivery_methods("DE")[0].free_from
-    assert free_from
-    dear = replace(jug.variants[0], price=free_from, weight_grams=6000)
-    with override_settings(RETURN_DAYS=0):
-        (offer,) = product_data(replace(jug, variants=(dear,)), {}, Rating())["offers"]
-    first = offer["shippingDetails"][0]
-    assert first["shippingDestination"] == [{"@type": "DefinedRegion", "addressCountry": "DE"}]
-    assert first["shippingRate"]["value"] == "0.00"
-    returns = offer["hasMerchantReturnPolicy"]
-    assert returns["merchantReturnDays"] == settings.WITHDRAWAL_DAYS
-    # The front page says whose shop it is, and how it is searched.
-    (data,) = tree(client.get("/")).cssselect("script[type='application/ld+json']")
-    seller, site = json.loads(data.text)
-    assert (seller["@type"], seller["email"]) == ("Organization", settings.SELLER["email"])
-    assert site["publisher"]["@id"] == seller["@id"]
-    search = site["potentialAction"]["target"]["urlTemplate"].removeprefix(settings.PUBLIC_URL)
-    found = client.get(search.format(search_term_string=jug.variants[1].sku))
-    assert (found.status_code, found["Location"]) == (302, page_of(jug, 1))
-
-
-def test_x283_a_product_of_several_variants_is_a_group_of_what_differs(
-    client: Client, jug: Product
-) -> None:
-    options = {"Colour": ["Teal", "Oat"], "Glaze": ["Matt"]}
-    mug = make_product("Mug", options=options, brand="", description="")
-    (data,) = tree(client.get(page_of(mug))).cssselect("script[type='application/ld+json']")
-    group, _ = json.loads(data.text)
-    assert (group["@type"], group["productGroupID"]) == ("ProductGroup", str(mug.product_id))
-    assert group["variesBy"] == ["https://schema.org/color", "Glaze"]
-    assert not {"offers", "sku"} & group.keys()
-    assert [
-        (each["@type"], each["name"], each["sku"], each["color"]) for each in group["hasVariant"]
-    ] == [
-        ("Product", f"Mug, {variant.label}", variant.sku, variant.options["Colour"])
-        for variant in mug.variants
-    ]
-    for variant, each in zip(mug.variants, group["hasVariant"], strict=True):
-        assert each["additionalProperty"] == [
-            {"@type": "PropertyValue", "name": "Glaze", "value": "Matt"}
-        ]
-        assert each["offers"]["url"] == each["url"]
-        assert each["url"].endswith(page_of(mug, mug.variants.index(variant)).partition("?")[2])
-        assert each["offers"]["@type"] == "Offer"
-    # What is sold in one way alone is a product by itself.
-    cup = make_product("Cup")
-    (data,) = tree(client.get(page_of(cup))).cssselect("script[type='application/ld+json']")
-    alone, _ = json.loads(data.text)
-    assert (alone["@type"], alone["sku"]) == ("Product", cup.variants[0].sku)
-    assert len(alone["offers"]) == 1
-
-
-def test_x283_no_property_is_empty(client: Client) -> None:
-    bare = make_product("Bare", brand="", description="")
-    with override_settings(SELLER=settings.SELLER | {"vat_id": "", "address": [""]}):
-        texts = [
-            tree(client.get(address)).cssselect("script[type='application/ld+json']")[0].text
-            for address in ("/", page_of(bare))
-        ]
-    things = [thing for text in texts for thing in json.loads(text)]
-
-    def empty(thing: Any, place: str) -> list[str]:
-        if isinstance(thing, dict):
-            found = [each for name in thing for each in empty(thing[name], f"{place}.{name}")]
-            return found + ([place] if thing.keys() == {"@type"} else [])
-        if isinstance(thing, list):
-            found = [each for part in thing for each in empty(part, place)]
-            return found + ([] if thing else [place])
-        return [] if thing not in ("", None) else [place]
-
-    assert [each for thing in things for each in empty(thing, thing["@type"])] == []
-
-
-def test_x283_an_address_is_in_parts_only_where_nothing_of_it_is_guessed(client: Client) -> None:
-    (data,) = tree(client.get("/")).cssselect("script[type='application/ld+json']")
-    said = json.loads(data.text)[0]["address"]
-    assert said == postal_address(settings.SELLER["address"])
-    names = ("streetAddress", "postalCode", "addressLocality", "addressCountry")
-    for written, *parts in (
-        ("Weg 1|10115 Berlin|Germany", "Weg 1", "10115", "Berlin", "DE"),
-        ("Weg 1|D-10115 Berlin|Germany", "Weg 1", "10115", "Berlin", "DE"),
-        ("Stiege 2|Ring 1|A 1010 Wien|AT", "Stiege 2, Ring 1", "1010", "Wien", "AT"),
-        ("Gasse 1|CH-8001 Zürich|Switzerland", "Gasse 1", "8001", "Zürich", "CH"),
-        ("Gatan 1|SE-111 29 Stockholm|Sweden", "Gatan 1", "111 29", "Stockholm", "SE"),
-        ("Iela 1|LV-1010 Rīga|Latvia", "Iela 1", "LV-1010", "Rīga", "LV"),
-        ("Unit 4|2 Quay|Cork T12 X70A|IE", "Unit 4, 2 Quay", "T12 X70A", "Cork", "IE"),
-        ("Quay 1|Dublin|D02 X285|Ireland", "Quay 1", "D02 X285", "Dublin", "IE"),
-        ("Gracht 1|1012 AB Amsterdam|The Netherlands", "Gracht 1", "1012 AB", "Amsterdam", "NL"),
-        ("1 Mall|London, SW1A 2AA|United Kingdom", "1 Mall", "SW1A 2AA", "London", "GB"),
-        ("Ulice 1|110 00 Praha 1|Czechia", "Ulice 1", "110 00", "Praha 1", "CZ"),
-        # Which of these lines is the town?
-        ("Main Street|Naas|Co. Kildare|W91 X2Y3|IE", "Main Street, Naas, Co. Kildare", "W91 X2Y3"),
-        # No postcode, no country, or a name that is no country's.
-        ("1 Example Street|Dublin|Ireland", "1 Example Street, Dublin, Ireland"),
-        ("Weg 1|10115 Berlin|Deutschland", "Weg 1, 10115 Berlin, Deutschland"),
-        ("Calle 1|38001 Santa Cruz|Canary Islands", "Calle 1, 38001 Santa Cruz, Canary Islands"),
-        ("Weg 1|Berlin", "Weg 1, Berlin"),
-        ("Germany", "Germany"),
-    ):
-        address = postal_address(written.split("|"))
-        found = [address.get(name, "") for name in names]
-        wanted = [*parts, *[""] * (4 - len(parts))]
-        if written.startswith("Main"):
-            wanted[3] = "IE"
-        assert found == wanted
-
-
-def test_x282_who_has_the_sitemap_or_robots_already_is_answered_304(client: Client) -> None:
-    for address in ("/robots.txt", "/sitemap.xml"):
-        first = client.get(address)
-        again = client.get(address, headers={"If-None-Match": first["ETag"]})
-        assert (first.status_code, again.status_code, again.content) == (200, 304, b""), address
-        packed = client.get(address, headers={"Accept-Encoding": "gzip"})
-        assert client.get(address, headers={"If-None-Match": packed["ETag"]}).status_code == 304
-        changed = client.get(address, headers={"If-None-Match": '"another"'})
-        assert changed.content == first.content
-
-
 def test_x282_what_no_page_takes_is_405_with_or_without_a_token() -> None:
     client = Client(enforce_csrf_checks=True)
     for address, allowed in (
@@ -856,48 +374,6 @@ def test_x282_each_static_file_has_a_type_and_the_manifest_its_own() -> None:
         types = {name: client.get(f"/static/{name}")["Content-Type"] for name in names}
     assert types["icons/site.webmanifest"] == "application/manifest+json"
     assert [name for name, found in types.items() if found == "application/octet-stream"] == []
-
-
-def test_x136_s87_other_sites_show_a_jpeg_that_only_the_shop_can_have_made(
-    client: Client, jug: Product, leaf_category: CategoryNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    addresses = ("/", reverse("category", args=(leaf_category.slug,)), page_of(jug, 1))
-    for address in addresses:
-        page = tree(client.get(address))
-        said = {
-            each.get("property") or each.get("name"): each.get("content")
-            for each in page.cssselect("meta")
-        }
-        assert said["og:url"] == page.xpath("string(//link[@rel='canonical']/@href)")
-        assert said["og:url"] == f"{settings.PUBLIC_URL}{address.partition('?')[0]}"
-        assert page.findtext(".//title") == f"{said['og:title']} · {said['og:site_name']}"
-        assert said["og:description"] == said["description"]
-        assert said["twitter:card"] == "summary_large_image"
-        image = said["og:image"].removeprefix(settings.PUBLIC_URL)
-        found = client.get(image)
-        assert found["Content-Type"] == "image/jpeg"
-        assert found["Cache-Control"] == "public, max-age=31536000, immutable"
-        assert len(found.content) < 200_000
-        with Image.open(BytesIO(found.content)) as drawn:
-            assert drawn.format == "JPEG"
-            assert drawn.size == (int(said["og:image:width"]), int(said["og:image:height"]))
-    # A process makes one at a time: who waits too long asks again.
-    monkeypatch.setattr(share_images, "SECONDS_EACH", 0.01)
-    other = find_share_image("mug/123456").url.removeprefix(settings.PUBLIC_URL)
-    with share_images._ONE_AT_A_TIME:
-        assert (client.get(other).status_code, client.get(image).status_code) == (503, 200)
-    # It is made once, and an earlier key of the shop's still counts.
-    monkeypatch.setattr(share_images, "_render", None)
-    with override_settings(SECRET_KEY="k" * 60, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
-        assert client.get(image).content == found.content
-    shape, colours, key = image.removeprefix("/pictures/").removesuffix(".jpg").split("/")
-    for other in (
-        f"{shape}/ffffff/{key}",
-        f"{shape}/{colours}/{key[:-1]}é",
-        f"{shape}/zzzzzz/{key}",
-        f"shop/{key}",
-    ):
-        assert client.get(f"/pictures/{other}.jpg").status_code == 404
 
 
 # ---- Search
@@ -1026,13 +502,6 @@ def test_the_imprint_names_who_sells(client: Client) -> None:
         assert words in expected
 
 
-def test_robots_txt_says_where_there_is_nothing_for_them(client: Client) -> None:
-    text = client.get("/robots.txt").content.decode()
-    for place in ("/cart/", "/checkout/", "/account/", "/staff/", "/search"):
-        assert f"Disallow: {place}\n" in text
-    assert f"Sitemap: {settings.PUBLIC_URL}/sitemap.xml" in text
-
-
 def test_the_delivery_page_lists_every_way_and_what_makes_it_free(client: Client) -> None:
     rows = [
         " ".join(row.text_content().split())
@@ -1076,46 +545,6 @@ def test_the_staff_are_offered_the_way_to_where_their_work_begins() -> None:
             (link.get("href") for link in links if link.text_content() == "Staff"), None
         )
     assert offered == expected
-
-
-def test_x139_the_sitemap_names_what_is_sold_and_when_it_changed(
-    client: Client, jug: Product, tmp_path: Path
-) -> None:
-    gone = replace(jug, slug="gone", status="archived")
-    assert jug.updated_at
-    node = queries.get_category_tree().by_id[jug.category_id]
-    now = datetime.now(UTC) + timedelta(minutes=3)
-    left = replace(gone, updated_at=jug.updated_at + timedelta(minutes=2))
-    to_come = replace(jug, slug="to-come", active_from=now + timedelta(days=1))
-    with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        assert b"<loc>" in client.get("/sitemap.xml").content
-        sitemap.write_sitemap([left, to_come, jug], now)
-        text = client.get("/sitemap.xml").content.decode()
-    changed_at = dict(re.findall(r"<loc>([^<]+)</loc><lastmod>([^<]+)<", text))
-    assert changed_at[f"{settings.PUBLIC_URL}{page_of(jug)}"] == f"{jug.updated_at:%FT%TZ}"
-    # What has gone has changed its category, and all above it; what is to come has not yet.
-    for each in node.path:
-        category = f"{settings.PUBLIC_URL}{reverse('category', args=(each.slug,))}"
-        assert changed_at[category] == f"{left.updated_at:%FT%TZ}"
-    assert "/p/gone/" not in text
-    assert "/p/to-come/" not in text
-
-
-def test_a_large_sitemap_has_an_index(
-    client: Client, jug: Product, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sitemap, "MAX_SITEMAP_URLS", 100)
-    many = [replace(jug, slug=f"jug-{place}") for place in range(250)]
-    with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        count = sitemap.write_sitemap(many, datetime.now(UTC))
-        parts = re.findall(
-            r"/sitemap-(\d+)\.xml</loc>", client.get("/sitemap.xml").content.decode()
-        )
-        found = sum(client.get(f"/sitemap-{part}.xml").content.count(b"<url>") for part in parts)
-        assert client.get("/sitemap-999.xml").status_code == 404
-        assert client.get(f"/sitemap-{'9' * 400}.xml").status_code == 404
-    assert found == count
-    assert len(parts) == -(-count // 100)
 
 
 def test_a_form_from_elsewhere_is_refused_in_words(jug: Product) -> None:

@@ -41,7 +41,7 @@ def watch(owner, name, describe):
 sent = watch(statements.Meter, "count_sent", lambda meter, profile, *_: profile)
 warm_up(application, Event())
 by_warm_up, frozen, loaded = sorted(set(sent)), gc.get_freeze_count(), set(sys.modules)
-prepared = watch(statements, "_prepare_cql", lambda session, cql: cql)
+prepared = watch(statements, "prepare_cql", lambda session, cql: cql)
 compiled = watch(Template, "compile_nodelist", lambda template: template.name)
 product_id, slug, sku = sys.argv[1:]
 guest = GuestCheckout()

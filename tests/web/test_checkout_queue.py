@@ -16,6 +16,7 @@ from lxml import html
 
 from cassandra_db import count_statements
 from checkout.snapshot import CheckoutSnapshot
+from tests.waiting import wait_until
 from web.checkout_queue import (
     MAX_VISITS,
     TICKET_SECONDS,
@@ -127,8 +128,7 @@ def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None
         waiting = []
         for number in range(3):
             waiting.append(pool.submit(wait, number))
-            while len(queue._next) <= number:
-                time.sleep(0.001)
+            wait_until(lambda number=number: len(queue._next) > number)  # type: ignore[misc]
         refused(queue, now=time.time())  # there is no further seat
         inside = first
         for each in waiting:
@@ -144,8 +144,7 @@ def test_a_later_one_gives_the_seat_to_an_earlier_one() -> None:
     queue._seats = 1
     with ThreadPoolExecutor(1) as pool:
         late = pool.submit(refused, queue, None, NOW + 0.2)
-        while not queue._next:
-            time.sleep(0.001)
+        wait_until(lambda: queue._next)
         mine = queue.take_seat(early, NOW + 0.3)
         assert late.result(5).ticket.came_at == NOW + 0.2
     assert not mine.called.is_set()
@@ -240,8 +239,7 @@ def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
     queue._seats = 1
     with ThreadPoolExecutor(1) as pool:
         newcomer = pool.submit(enter, queue, None, NOW + 65)
-        while not queue._next:
-            time.sleep(0.001)
+        wait_until(lambda: queue._next)
         queue.leave(inside, NOW + 65)
         newcomer.result(5)
 
@@ -259,8 +257,7 @@ def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
     inside = [enter(queue, now=NOW), enter(queue, now=NOW + 2)]
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(enter, queue, None, NOW + 0.5)
-        while not queue._next and not coming.done():
-            time.sleep(0.001)
+        wait_until(lambda: queue._next or coming.done())
         assert not coming.done()
         for each in inside:
             queue.leave(each, NOW + 0.6)

@@ -30,7 +30,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise CassandraUnavailable("no answer")
 
     monkeypatch.setattr(PendingResult, "rows", silent)
-    monkeypatch.setattr("cassandra_db.statements._apply_with_retries", conditional)
+    monkeypatch.setattr("cassandra_db.statements.apply_with_retries", conditional)
     return found
 
 

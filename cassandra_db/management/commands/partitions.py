@@ -25,12 +25,12 @@ class Command(BaseCommand):
     def handle(self, *, all: bool, **options: Any) -> None:
         figures = self.read_figures()
         sizes = compare_with_bounds(figures.mebibytes)
-        shown = [size for size in sizes if all or size.mebibytes > 1 or size.is_above_half]
-        for size in shown:
+        listed = [size for size in sizes if all or size.mebibytes > 1 or size.is_above_half]
+        for size in listed:
             self.stdout.write(_in_a_line(size))
         large = [size for size in sizes if size.is_above_half]
         self.stdout.write(
-            f"{len(sizes)} tables, {len(sizes) - len(shown)} of them not shown: no partition above 1 MiB;"
+            f"{len(sizes)} tables, {len(sizes) - len(listed)} of them not shown: no partition above 1 MiB;"
             f" {len(large)} at half of their bound or above."
         )
         if figures.silent_nodes:

@@ -10,7 +10,7 @@ from django_cassandra_engine.management.commands import sync_cassandra
 
 # The driver waits for ten seconds, and then goes on without having read the table that it has just made.
 AGREEMENT_SECONDS = 60
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
 class Command(sync_cassandra.Command):  # type: ignore[misc]
@@ -29,7 +29,7 @@ class Command(sync_cassandra.Command):  # type: ignore[misc]
             for models in connection.introspection.cql_models.values()
             for model in models
         }
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             options["replication"] = deepcopy(replication)  # the engine takes it apart
             try:
                 super().sync(alias)
@@ -41,5 +41,5 @@ class Command(sync_cassandra.Command):  # type: ignore[misc]
             else:
                 return
         raise CommandError(
-            f"The nodes did not agree on the tables, {TRIES} times: try again when they have less to do."
+            f"The nodes did not agree on the tables, {MAX_ATTEMPTS} times: try again when they have less to do."
         )

@@ -11,10 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from cassandra_db import current_time
 from demo import loader
-from demo import orders as showroom_orders
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.logins import LOGINS
+from demo.orders import ORDER_COUNT, load_orders, plan_orders
 from demo.sensors import load_readings
+from demo.visits import VISIT_DAYS, load_popularity, load_visits
 
 # So many orders at once leave the machine to those who look at the shop.
 _BESIDE_THE_SHOP = 2
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--orders",
             type=int,
-            default=showroom_orders.ORDER_COUNT,
+            default=ORDER_COUNT,
             help="how many orders there shall be, over a year",
         )
         part = parser.add_mutually_exclusive_group()
@@ -55,11 +56,9 @@ class Command(BaseCommand):
         if not settings.DEMO:
             raise CommandError("This is no demo shop: set STOA_DEMO=true if it shall become one.")
         began, now = monotonic(), current_time()
-        plans = showroom_orders.plan_orders(now, orders)
+        plans = plan_orders(now, orders)
         if older_than is not None:
-            left_out = showroom_orders.load_orders(
-                now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP
-            )
+            left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
             )
@@ -84,14 +83,12 @@ class Command(BaseCommand):
             loader.load_transfers(now, bar("Transfers", len(loader.TRANSFERS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
-            left_out = (
-                showroom_orders.load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
-            )
+            left_out = load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
             loader.load_questions(now, bar("Questions", len({each.slug for each in QUESTIONS})))
-            loader.load_visits(now, bar("Visits", loader.VISIT_DAYS))
+            load_visits(now, bar("Visits", VISIT_DAYS))
             load_readings(now)
-            loader.load_popularity(now, bar("Popularity", 1))
+            load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(

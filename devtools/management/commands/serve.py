@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from demo import logins as demo
+from demo.logins import LOGINS
 from devtools import shop_run
 from devtools.node import NodeError
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
                 self.say("No run of this checkout is open.")
             return
         try:
-            logins = [(login.label, login.email, login.password) for login in demo.LOGINS]
+            logins = [(login.label, login.email, login.password) for login in LOGINS]
             shop_run.serve_shop(
                 port=port, development=dev, prepare=not as_is, logins=logins, say=self.say
             )

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4, uuid5
 from django.core.management.base import BaseCommand, CommandError
 
 from cassandra_db import current_time
-from catalogue import queries as catalogue
+from catalogue.queries import find_variant_by_sku
 from inventory import operations, queries
 from inventory.entities import BACKORDER, DEFAULT_THRESHOLD, PREORDER
 from inventory.errors import (
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         rebuild.add_argument("warehouse", type=_parse_location)
 
     def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
-        found = catalogue.find_variant_by_sku(sku)
+        found = find_variant_by_sku(sku)
         if found is None:
             raise CommandError(f"There is no SKU {sku}.")
         handlers: dict[str, Callable[..., None]] = {

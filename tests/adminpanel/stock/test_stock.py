@@ -18,6 +18,7 @@ from inventory.entities import WantedLine, make_reservation_id
 from inventory.queries import get_stock_numbers, list_stock_history, prefetch_open_transfers
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_product, make_stock, make_user, sign_in_staff
+from tests.stock import commit_stock
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_x149_x150_the_stock_of_a_warehouse_is_found_by_sku_and_booked_there(
     (variant,) = product.variants
     order_id = uuid4()
     wanted = [WantedLine(1, product.product_id, variant.variant_id, 4)]
-    operations.commit_stock(operations.reserve_stock(order_id, wanted, current_time()))
+    commit_stock(operations.reserve_stock(order_id, wanted, current_time()))
     operations.reserve_stock(uuid4(), [replace(wanted[0], quantity=3)], current_time())
     operations.copy_stock(product.product_id)
     part = variant.sku[:-2].lower()

@@ -40,7 +40,7 @@ def test_x213_admins_see_nodes_tables_questions_and_checks(admin_client: Client)
 def test_x213_a_node_that_gives_no_figures_leaves_the_rest_of_the_page(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nodes, "_QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
+    monkeypatch.setattr(nodes, "QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
     text = admin_client.get(reverse("adminpanel:system")).content.decode()
     assert "No node says how its tables are" in text
     assert "which gave none" in text

@@ -1,0 +1,131 @@
+"""Checks the cards that stand on lists other than those of a category (I14). The worker writes them some time after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+from cassandra_db import Row, Statement, current_microseconds, current_time, scan
+from catalogue import operations, queries
+from catalogue.entities import Product
+from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
+from consistency.findings import Check, Scope, Violation
+
+
+@dataclass(frozen=True)
+class CardList:
+    """A list of cards: the scan of them, how a card there is put and deleted by its `place`, and when the worker has written it.
+
+    `columns` returns, of a row and its product, what is put there besides the place.
+    """
+
+    cards: Statement
+    place: tuple[str, ...]
+    put: Statement
+    columns: Callable[[Row, Product], dict[str, Any]]
+    delete: Statement
+    written_within: timedelta
+
+    def write_again(self, row: Row) -> None:
+        """Put the product's card where the row is, or delete the row if the product is not sold any more.
+
+        This row alone: it may have to be stamped in the future, and what is stamped so cannot be changed by the worker.
+        """
+        product = queries.get_product_at_quorum(row.shown_id)
+        place = {name: getattr(row, name) for name in self.place}
+        if product and product.is_on_sale(current_time()):
+            self.put.run(**{**place, **self.columns(row, product)})
+        else:
+            self.delete.run(**place)
+
+
+def _card_of(product: Product) -> dict[str, Any]:
+    return operations.card_columns(queries.product_card(product))
+
+
+def _suggestion_columns(row: Row, product: Product) -> dict[str, Any]:
+    node = queries.get_category(product.category_id)
+    return {
+        "at": current_microseconds(),
+        **operations.prefix_columns(product, node.name if node else ""),
+    }
+
+
+CARD_LISTS = {
+    "featured_products": CardList(
+        scan(
+            "I14",
+            """SELECT feature_type, position, product_id AS shown_id, name, slug, picture, price, currency,
+                      writetime(name) AS written
+               FROM featured_products WHERE token(feature_type) > :start AND token(feature_type) <= :end""",
+        ),
+        ("feature_type", "position"),
+        operations.INSERT_FEATURED,
+        lambda row, product: {"product_id": product.product_id, **_card_of(product)},
+        operations.DELETE_FEATURED_CARD,
+        SOON,
+    ),
+    "related_products": CardList(
+        scan(
+            "I14",
+            """SELECT product_id, rank, pinned, related_id AS shown_id, name, slug, picture, price, currency,
+                      writetime(name) AS written
+               FROM related_products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+        ),
+        ("product_id", "rank"),
+        operations.INSERT_RELATED,
+        lambda row, product: {
+            "related_id": product.product_id,
+            "pinned": bool(row.pinned),
+            **_card_of(product),
+        },
+        operations.DELETE_RELATED_CARD,
+        # On lists that are not mutual the daily job writes it (storefront.jobs), which itself may be late and takes its time.
+        timedelta(hours=26),
+    ),
+    "products_by_name_prefix": CardList(
+        scan(
+            "I14",
+            """SELECT prefix, rank, product_id, product_id AS shown_id, name, slug, picture, price, currency,
+                      writetime(name) AS written
+               FROM products_by_name_prefix WHERE token(prefix) > :start AND token(prefix) <= :end""",
+        ),
+        ("prefix", "rank", "product_id"),
+        operations.INSERT_PREFIX_ROW,
+        _suggestion_columns,
+        operations.DELETE_PREFIX_ROW,
+        SOON,
+    ),
+}
+
+
+def _iterate_lists(scope: Scope | None) -> Iterator[str]:
+    yield from scope.tables & CARD_LISTS.keys() if scope is not None else CARD_LISTS
+
+
+def check_card_list(table: str) -> Iterator[Violation]:
+    """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
+    card_list, now = CARD_LISTS[table], current_time()
+    changed = operations.list_changed_products(now - card_list.written_within, now)
+    rows = (row for row in card_list.cards.iterate_table() if row.shown_id not in changed)
+    while part := list(islice(rows, AT_ONCE)):
+        found = queries.get_products_at_quorum({row.shown_id for row in part})
+        for row in part:
+            product = found.get(row.shown_id)
+            values = _card_of(product) if product and product.is_on_sale(now) else None
+            if product and is_following(product, now):
+                continue
+            if values is None or not has_values(row, values):
+                yield Violation(
+                    "I14",
+                    f"{table}, product {row.shown_id}",
+                    "shows another card than the product has",
+                    fix=lambda now, row=row: card_list.write_again(row),  # type: ignore[misc]
+                    written=row.written or 0,
+                )
+
+
+CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, check_card_list),)
