@@ -160,35 +160,13 @@ def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
 ERASURES = read("erasure", "SELECT minute, user_id FROM erasures WHERE minute = :minute")
 
 
-def list_erasures(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID]]:
-    """Return who asked in these minutes to be erased, as (minute, user). Raises CassandraUnavailable."""
-    reading = [ERASURES.start(minute=minute) for minute in minutes]
-    return [(row.minute, row.user_id) for pending in reading for row in pending.rows()]
-
-
 # Whose name is being written, by the hour.
 NAMED_USERS = read(
     "customer search", "SELECT hour, user_id, written FROM named_users_by_hour WHERE hour = :hour"
 )
 
 
-def list_named_users(hours: Iterable[datetime]) -> list[Row]:
-    """Return the notes of these hours about names that are being written: (hour, user_id, written). Raises CassandraUnavailable."""
-    reading = [NAMED_USERS.start(hour=hour) for hour in hours]
-    return [row for pending in reading for row in pending.rows()]
-
-
 # Who has just proved an address or come back, by minute.
 EMAIL_PROOFS = read(
-    "Q7", "SELECT user_id, written FROM verified_users_by_minute WHERE minute = :minute"
+    "Q7", "SELECT minute, user_id, written FROM verified_users_by_minute WHERE minute = :minute"
 )
-
-
-def list_email_proofs(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID, int]]:
-    """Return who proved an e-mail address in these minutes: (minute, user, time of the row). Raises CassandraUnavailable."""
-    reading = {minute: EMAIL_PROOFS.start(minute=minute) for minute in minutes}
-    return [
-        (minute, row.user_id, row.written)
-        for minute, pending in reading.items()
-        for row in pending.rows()
-    ]

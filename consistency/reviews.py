@@ -9,7 +9,6 @@ from uuid import UUID
 from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
-from jobs.periods import list_periods
 from moderation.queries import WAITING, list_moderation_days
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
@@ -31,8 +30,8 @@ def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
 
 def _is_under_way(product_id: UUID) -> bool:
     now = current_time()
-    periods = list_periods(now - FINISH_DELAY, now)
-    return any(each.product_id == product_id for each in queries.list_pending(periods))
+    rows = operations.PENDING_REVIEWS.list_between(now - FINISH_DELAY, now)
+    return any(row.product_id == product_id for row in rows)
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:

@@ -35,8 +35,7 @@ from consistency import (
     vouchers,
 )
 from consistency.findings import Check, Report, Scope, Violation
-from jobs.minutes import minutes_between
-from orders import queries
+from orders.operations.pending_effects import DUE_EFFECTS
 
 CHECKS: tuple[Check, ...] = (
     *stock.CHECKS,
@@ -164,11 +163,7 @@ def _still_wrong(
 
 def _orders_in_progress(now: datetime, grace_period: timedelta) -> set[UUID]:
     """Return the orders with pending effects that the worker has not had the time to apply."""
-    return {
-        order_id
-        for ids in queries.list_pending_effects(minutes_between(now - grace_period, now)).values()
-        for order_id in ids
-    }
+    return {row.order_id for row in DUE_EFFECTS.list_between(now - grace_period, now)}
 
 
 def _repair(

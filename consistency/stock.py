@@ -29,6 +29,7 @@ from inventory.entities import (
 )
 from inventory.operations import rebuild_stock_numbers
 from inventory.operations.ledger import LedgerSource, write_ledger_entries
+from inventory.operations.reservations import DUE_EXPIRIES
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
 from orders.jobs import expire_reservations
@@ -264,12 +265,8 @@ def _reserved_until(row: Row) -> datetime | None:
     """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
     now = current_time()
     order = get_order(row.order_id) if row.order_id else None
-    due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
-    found = [
-        minute
-        for minute, expiries in due.items()
-        if row.reservation_id in {expiry.reservation_id for expiry in expiries}
-    ]
+    due = DUE_EXPIRIES.list_between(order.pay_until, order.pay_until) if order else []
+    found = [expiry.minute for expiry in due if expiry.reservation_id == row.reservation_id]
     # The dearer reads come later, and only where they are needed: these minutes, and then all of them.
     if all(minute <= now for minute in found):
         found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
@@ -299,10 +296,9 @@ class _ExpiryCache:
 
 
 def _iterate_recent_expiries() -> Iterator[tuple[UUID, datetime]]:
-    now = floor_to_minute(current_time())
-    minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
-    for minute, expiries in queries.list_reservation_expiries(minutes).items():
-        yield from ((expiry.reservation_id, minute) for expiry in expiries)
+    now, around = current_time(), timedelta(minutes=15)
+    for expiry in DUE_EXPIRIES.list_between(now - around, now + around):
+        yield expiry.reservation_id, expiry.minute
 
 
 _recent_expiries = _ExpiryCache(_iterate_recent_expiries)

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from cassandra_db import current_time, read, scan
 from consistency.findings import Check, Scope, Violation
-from jobs.minutes import MINUTE, minutes_between
+from jobs.minutes import MINUTE
 from orders import queries
 from orders.operations import count_user_stats
+from orders.operations.user_stats import DUE_USER_STATS
 
 STATS = scan(
     "I35",
@@ -45,8 +46,8 @@ def _check_sums(user_id: UUID) -> Iterator[Violation]:
     if wanted == found:
         return
     now = current_time()
-    minutes = minutes_between(now - COUNT_DELAY, now + MINUTE)
-    if any(each == user_id for _, each, _ in queries.list_pending_user_stats(minutes)):
+    due = DUE_USER_STATS.list_between(now - COUNT_DELAY, now + MINUTE)
+    if any(row.user_id == user_id for row in due):
         return  # the worker is about to count them
     yield Violation(
         "I35",

@@ -9,9 +9,9 @@ from accounts import queries
 from accounts.operations.email_claims import claim_email
 from accounts.operations.search_terms import (
     HOUR,
+    NAMES_UNDER_WAY,
     TERMS,
     delete_search_terms,
-    floor_to_hour,
     save_search_terms,
 )
 from accounts.search_terms import HEAD, list_name_terms
@@ -86,8 +86,7 @@ def _check_search(user_id: UUID) -> Iterator[Violation]:
     if wanted == stored and all(row and (row.name, row.since) == (name, since) for row in found):
         return
     now = current_time()
-    hours = [floor_to_hour(now) - HOUR, floor_to_hour(now)]
-    if any(each.user_id == user_id for each in queries.list_named_users(hours)):
+    if any(row.user_id == user_id for row in NAMES_UNDER_WAY.list_between(now - HOUR, now)):
         return  # the worker is about to look after it
     yield Violation(
         "I32",

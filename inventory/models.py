@@ -213,7 +213,7 @@ class ReservationByMinute(Model):
     """Q17: which reservations expire in a minute. Written before the reservation, so that a crash leaves an expiry too many, never one too few.
 
     Bound: the reservations of one minute. A minute that had many is deleted as one, once all have ended.
-    Writer: inventory.operations.reserve_stock, extend_reservations, clear_reservation_expiry and drop_expired_minute.
+    Writer: inventory.operations.reserve_stock, extend_reservations and drop_expired_minute; cleared by orders.jobs.
     """
 
     __table_name__ = "reservations_by_minute"

@@ -1,6 +1,6 @@
 """What the shop reads of stock."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
@@ -191,14 +191,9 @@ def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, 
 # I4: the reservations that expire in a minute.
 RESERVATION_EXPIRIES = read(
     "Q17",
-    "SELECT variant_id, warehouse_id, reservation_id, order_id, quantity FROM reservations_by_minute WHERE minute = :minute",
+    """SELECT minute, variant_id, warehouse_id, reservation_id, order_id, quantity FROM reservations_by_minute
+       WHERE minute = :minute""",
 )
-
-
-def list_reservation_expiries(minutes: Sequence[datetime]) -> dict[datetime, list[Row]]:
-    """Return the expiries of reservations in these minutes. Raises CassandraUnavailable."""
-    reading = {minute: RESERVATION_EXPIRIES.start(minute=minute) for minute in minutes}
-    return {minute: rows for minute, pending in reading.items() if (rows := pending.rows())}
 
 
 # Q16: a whole stock item: its numbers, and the reservations, receipts, corrections and returns.

@@ -37,6 +37,7 @@ from cassandra_db import (
     read,
 )
 from jobs.errors import LeaseLost
+from jobs.rows import FailedRow, dump_failed_rows, parse_failed_rows
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
@@ -51,7 +52,8 @@ LOOK_BACK = timedelta(days=1)
 
 SELECT_LEASE = read(
     "lease",
-    """SELECT job, holder, held_until, position, writetime(position) AS position_written, last_run, worker, result, result_at, duration_ms, failure
+    """SELECT job, holder, held_until, position, writetime(position) AS position_written, last_run, worker, result, result_at, duration_ms, failure,
+              failed_rows
        FROM leases WHERE job = :job""",
 )
 # On a job that has no row yet, all three are null: the same statement claims it.
@@ -69,7 +71,7 @@ SAVE_POSITION = conditional_write(
 RELEASE = conditional_write(
     "lease",
     """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, result = :result, result_at = :result_at,
-              duration_ms = :duration_ms, failure = :failure WHERE job = :job IF holder = :me""",
+              duration_ms = :duration_ms, failure = :failure, failed_rows = :failed_rows WHERE job = :job IF holder = :me""",
 )
 FORGET_FUTURE = conditional_write(
     "lease",
@@ -95,6 +97,7 @@ class LeaseRow:
     result_at: datetime | None = None
     duration: timedelta | None = None
     failure: str = ""
+    failed_rows: tuple[FailedRow, ...] = ()  # that wait for their next turn
     # By the clock of a node; None while one of them is wrong.
     position_saved_at: datetime | None = None
 
@@ -167,6 +170,7 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         row.result_at,
         timedelta(milliseconds=row.duration_ms) if row.duration_ms is not None else None,
         row.failure or "",
+        parse_failed_rows(row.failed_rows or ""),
         datetime.fromtimestamp(row.position_written // 1000 / 1000, UTC)
         if row.position_written and not has_wrong_node()
         else None,
@@ -196,6 +200,7 @@ class Lease:
         # What the row shall say when it is given back.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
         self.duration, self.failure = seen.duration, seen.failure
+        self.failed_rows = seen.failed_rows
         self.cooldown = timedelta(0)  # for how long no worker shall claim the job after that
         self.is_lost = False
         self._over = threading.Event()
@@ -238,6 +243,7 @@ class Lease:
             if self.duration is not None
             else None,
             failure=self.failure or None,
+            failed_rows=dump_failed_rows(self.failed_rows) or None,
         )
         if not given_back:
             self._lose()

@@ -14,7 +14,7 @@ class Lease(Model):
     """
 
     __table_name__ = "leases"
-    __partition_bytes__ = 2 * KB
+    __partition_bytes__ = 4 * KB
     __personal_data__ = None
     job = columns.Text(partition_key=True)
     holder = columns.UUID()
@@ -26,6 +26,7 @@ class Lease(Model):
     result_at = columns.DateTime()
     duration_ms = columns.Integer()  # of the last run
     failure = columns.Text()  # why the last run failed; null if it did not
+    failed_rows = columns.Text()  # JSON: the rows that wait for their next turn, ten at most
 
 
 # How long the rows of a bulk change are kept, and it can be undone.

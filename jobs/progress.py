@@ -61,7 +61,7 @@ class JobProgress:
         """What needs attention, in words; '' if nothing does."""
         if self.lease.is_in_future(self.now):
             return _("dated in the future")
-        if self.lease.failure:
+        if self.lease.failure or self.lease.failed_rows:
             return _("failed")
         if self.delay is None:
             return "" if self.is_running else _("has never run")

@@ -139,8 +139,11 @@ class Worker:
         started = monotonic()
         self.tally.run_count += 1
         try:
-            with collect_failed_rows() as failed:
-                did = job.run(now)
+            with collect_failed_rows(lease.failed_rows) as failed:
+                try:
+                    did = job.run(now)
+                finally:
+                    lease.failed_rows = failed.list_remembered(now)
         except Exception as error:  # one job must not stop the others
             self.tally.failure_count += 1
             lease.duration, lease.failure = (

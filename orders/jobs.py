@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import Counter
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TypeVar
 from uuid import UUID
 
 from django.utils.translation import ngettext
 
 from accounts import queries as accounts
-from accounts.operations import clear_email_proof, record_email_proof
-from cassandra_db import CassandraUnavailable, Row, current_microseconds, current_time
+from accounts.operations.email_change import EMAIL_PROOFS
+from cassandra_db import Row, current_microseconds
 from inventory import operations as inventory
-from inventory import queries as stock
-from jobs.leases import get_position, save_position
-from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from inventory.operations.reservations import DUE_EXPIRIES
+from jobs.due_rows import MAX_WRITE_DELAY, Sweep
+from jobs.minutes import MINUTE
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.rows import guard_row
@@ -28,196 +25,102 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.lifecycle.transitions import Transition
-from orders.operations import user_stats
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
-from orders.operations.pending_effects import PendingEffect
+from orders.operations.pending_effects import DUE_EFFECTS
+from orders.operations.user_stats import DUE_USER_STATS
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from promotions.operations import release_vouchers
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-# A row may be written this long after its minute, by a process that was delayed; for so long a minute is looked at again.
-MAX_WRITE_DELAY = timedelta(minutes=5)
-# How far a worker looks back at its first run here. Later it continues where it stopped.
-FIRST_LOOK_BACK = timedelta(days=1)
 # For how long the gateway is asked about an undecided payment.
 ASK_FOR = timedelta(hours=24)
-# After how long an order that could not be processed is tried again.
+# After how long a gateway that could not answer is asked again.
 RETRY_AFTER = timedelta(minutes=5)
 # So many orders of bulk changes are changed in a run.
 MAX_CHANGED_AT_ONCE = 300
 # A minute that had so many expiries is deleted as one: it is read again, by all shards, for MAX_WRITE_DELAY.
 MANY_EXPIRIES = 100
-_AT_ONCE = 100  # minutes read side by side
-ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
-
-
-@dataclass
-class SweepResult:
-    """What a sweep did: how many orders it processed, and the minutes in which something is left to do."""
-
-    processed: int = 0
-    unfinished_minutes: set[datetime] = field(default_factory=set)
-
-    def __iadd__(self, other: SweepResult) -> SweepResult:
-        self.processed += other.processed
-        self.unfinished_minutes |= other.unfinished_minutes
-        return self
-
-    def __str__(self) -> str:
-        if not self.processed:
-            return ""
-        return f"{self.processed} orders looked after{f', {len(self.unfinished_minutes)} minutes left over' if self.unfinished_minutes else ''}"
+_AT_ONCE = 100  # orders of the board's list read at once
+ALL_ORDERS, ALL_RESERVATIONS = Shard(DUE_EFFECTS.job), Shard(DUE_EXPIRIES.job)
 
 
 def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
     """Process the orders of a shard that may have pending effects: their payment, stock, lists and mail."""
-    return _sweep(shard, now, _apply_pending_effects_in)
+    # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
+    with gateways.gateway_circuit_breaker(), DUE_EFFECTS.sweep(now, shard) as sweep:
+        _apply_pending_effects(sweep)
+    return _describe_sweep(sweep)
 
 
 def apply_pending_effects(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
 ) -> set[datetime]:
     """Process the orders with a pending effect in these minutes; return the minutes in which something is left to do."""
-    return _apply_pending_effects_in(minutes, now, shard).unfinished_minutes
+    sweep = Sweep(DUE_EFFECTS, minutes, now, shard)
+    _apply_pending_effects(sweep)
+    return sweep.kept
 
 
-def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    result = SweepResult()
-    for minute, found in queries.list_pending_effects(minutes).items():
-        ids = [order_id for order_id in found if shard.has_id(order_id)]
-        result.processed += len(ids)
-        if not _process_all(_recover_and_clear, _postpone_recovery, minute, ids, now):
-            result.unfinished_minutes.add(minute)
-    return result
+def _apply_pending_effects(sweep: Sweep) -> None:
+    for rows in sweep.groups("order_id"):
+        order_id = rows[0].order_id
+        with sweep.handle(rows, order_id):
+            try:
+                recover_order(order_id, sweep.now)
+            except GatewayUnavailable as error:
+                log.error("put off by %s: order %s: %s", RETRY_AFTER, order_id, error)
+                sweep.postpone(rows, RETRY_AFTER)
 
 
 def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -> str:
     """Process the expired reservations of a shard: release them, and expire the orders that were not paid in time."""
-    return _sweep(shard, now, _expire_reservations_in)
+    with gateways.gateway_circuit_breaker(), DUE_EXPIRIES.sweep(now, shard) as sweep:
+        _end_expired_reservations(sweep)
+    return _describe_sweep(sweep)
 
 
 def expire_reservations(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_RESERVATIONS
 ) -> set[datetime]:
     """Process the reservations that expire in these minutes; return the minutes in which something is left to do."""
-    return _expire_reservations_in(minutes, now, shard).unfinished_minutes
+    sweep = Sweep(DUE_EXPIRIES, minutes, now, shard)
+    _end_expired_reservations(sweep)
+    return sweep.kept
 
 
-def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    result = SweepResult()
-    for minute, rows in stock.list_reservation_expiries(minutes).items():
-        by_order: dict[UUID, list[Row]] = {}
-        for row in rows:
+def _end_expired_reservations(sweep: Sweep) -> None:
+    for rows in sweep.batches():
+        own = sweep.split(rows, "order_id")
+        for expiries in own:
             # An order's reservations are processed together.
-            if shard.has_id(row.order_id):
-                by_order.setdefault(row.order_id, []).append(row)
-        result.processed += len(by_order)
-        if not _process_all(
-            _end_reservations, _postpone_expiry, minute, list(by_order.values()), now
-        ):
-            result.unfinished_minutes.add(minute)
-        elif by_order and len(rows) >= MANY_EXPIRIES:
-            _drop_if_empty(minute)
-    return result
+            with sweep.handle(expiries, expiries[0].order_id):
+                try:
+                    if not _end_reservations(expiries, sweep.now):
+                        sweep.keep(expiries)
+                except GatewayUnavailable as error:
+                    order_id = expiries[0].order_id
+                    log.error("put off by %s: order %s: %s", RETRY_AFTER, order_id, error)
+                    sweep.postpone(expiries, RETRY_AFTER)
+        row_counts = Counter(row.minute for row in rows)
+        for minute in {row.minute for expiries in own for row in expiries} - sweep.kept:
+            if row_counts[minute] >= MANY_EXPIRIES:
+                _drop_if_empty(minute)
 
 
 def _drop_if_empty(minute: datetime) -> None:
     # The shard that ends the last expiry finds that none is left.
     before = current_microseconds()
-    if not stock.list_reservation_expiries([minute]):
+    if not DUE_EXPIRIES.list_rows([minute]):
         inventory.drop_expired_minute(minute, before)
 
 
-def has_pending_effects(now: datetime) -> bool:
-    """Return whether a sweep would find an order. Raises CassandraUnavailable."""
-    return bool(queries.list_pending_effects(_swept_minutes(now - MAX_WRITE_DELAY, now)))
-
-
-def has_expired_reservations(now: datetime) -> bool:
-    """Return whether a sweep would find a reservation. Raises CassandraUnavailable."""
-    return bool(stock.list_reservation_expiries(_swept_minutes(now - MAX_WRITE_DELAY, now)))
-
-
-def _swept_minutes(since: datetime, now: datetime) -> list[datetime]:
-    # Younger pending effects may be of events that are still being written: cleared now, they would be missing after a crash.
-    return minutes_between(since, now - 2 * MINUTE)
-
-
-def _sweep(
-    shard: Shard,
-    now: datetime,
-    process_minutes: Callable[[list[datetime], datetime, Shard], SweepResult],
-) -> str:
-    """Process the minutes since the last run; where something is left to do, the next run looks again."""
-    last_position = get_position(shard.job_name)
-    since = datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK
-    minutes = _swept_minutes(since, now)
-    result = SweepResult()
-    # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
-    with gateways.gateway_circuit_breaker():
-        for start in range(0, len(minutes), _AT_ONCE):
-            result += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
-    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *result.unfinished_minutes})
-    if reached.isoformat() != last_position:
-        save_position(shard.job_name, reached.isoformat())
-    return str(result)
-
-
-def _process_all(
-    process: Callable[[datetime, T, datetime], bool],
-    postpone: Callable[[datetime, T, datetime], None],
-    minute: datetime,
-    things: list[T],
-    now: datetime,
-) -> bool:
-    """Process each, and return whether all are done. One that fails is postponed: it must not block the others."""
-    done = True
-    for each in things:
-        try:
-            done = _process_one(process, postpone, minute, each, now) and done
-        except CassandraUnavailable as error:
-            log.warning("left for the next run: %s: %s", each, error)
-            done = False
-    return done
-
-
-def _process_one(
-    process: Callable[[datetime, T, datetime], bool],
-    postpone: Callable[[datetime, T, datetime], None],
-    minute: datetime,
-    each: T,
-    now: datetime,
-) -> bool:
-    try:
-        return process(minute, each, now)
-    except CassandraUnavailable:
-        raise
-    except Exception as error:
-        log.error(
-            "put off by %s: %s: %s",
-            RETRY_AFTER,
-            each,
-            error,
-            exc_info=not isinstance(error, GatewayUnavailable),
-        )
-    postpone(minute, each, now)
-    return True
-
-
-def _recover_and_clear(minute: datetime, order_id: UUID, now: datetime) -> bool:
-    pending_effect = PendingEffect(minute, order_id, current_microseconds())
-    recover_order(order_id, now)
-    operations.clear_pending_effects(pending_effect)
-    return True
-
-
-def _postpone_recovery(minute: datetime, order_id: UUID, now: datetime) -> None:
-    pending_effect = PendingEffect(minute, order_id, current_microseconds())
-    operations.record_pending_effects(order_id, now + RETRY_AFTER)
-    operations.clear_pending_effects(pending_effect)
+def _describe_sweep(sweep: Sweep) -> str:
+    if not sweep.count:
+        return ""
+    left = f", {len(sweep.kept)} minutes left over" if sweep.kept else ""
+    return f"{sweep.count} orders looked after{left}"
 
 
 def recover_order(order_id: UUID, now: datetime) -> None:
@@ -251,7 +154,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
         raise unavailable
 
 
-def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> bool:
+def _end_reservations(expiries: list[Row], now: datetime) -> bool:
     """End an order's expired reservations, or record when to look again. False: look again at the next run."""
     order_id = expiries[0].order_id
     order = queries.get_order(order_id)
@@ -289,24 +192,7 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
         )
         if claim:
             operations.unclaim_expired_order(order, claim)
-    _delete_expiries(minute, expiries)
     return True
-
-
-def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> None:
-    inventory.record_reservation_expiries(
-        expiries[0].order_id,
-        [allocation_from_expiry(expiry) for expiry in expiries],
-        now + RETRY_AFTER,
-    )
-    _delete_expiries(minute, expiries)
-
-
-def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
-    for expiry in expiries:
-        inventory.clear_reservation_expiry(
-            minute, expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
-        )
 
 
 def _own_reservation_ids(order: Order) -> set[UUID]:
@@ -365,74 +251,39 @@ def sweep_empty_board_days(now: datetime) -> str:
 
 def sweep_guest_orders(now: datetime) -> str:
     """Assign to members who have just proved an e-mail address, or signed in again, their orders as guests with it."""
-    last_position = get_position("guest orders")
-    minutes = minutes_between(
-        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK, now
-    )
-    claimed = sum(
-        claim_guest_orders_in_minutes(minutes[start : start + _AT_ONCE])
-        for start in range(0, len(minutes), _AT_ONCE)
-    )
-    # A row may be written a little after its minute.
-    reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
-    if reached != last_position:
-        save_position("guest orders", reached)
+    with EMAIL_PROOFS.sweep(now) as sweep:
+        claimed = claim_proved_orders(sweep)
     return describe_count(
         ngettext("%(count)s guest order joined", "%(count)s guest orders joined", claimed), claimed
     )
 
 
-def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
-    """Assign guest orders to the members who proved an address in these minutes; return how many orders that were."""
+def claim_proved_orders(sweep: Sweep) -> int:
+    """Assign guest orders to the members who have proved an address; return how many orders that were."""
     claimed = 0
-    for minute, user_id, written in accounts.list_email_proofs(minutes):
-        member = accounts.get_user(user_id)
-        if member and member.verified_at and member.is_active:
-            postpone = partial(record_email_proof, member, current_time() + RETRY_AFTER)
-            with guard_row(f"guest orders of user {user_id}", postpone):
+    for rows in sweep.groups("user_id"):
+        with sweep.handle(rows, rows[0].user_id):
+            member = accounts.get_user(rows[0].user_id)
+            if member and member.verified_at and member.is_active:
                 claimed += operations.claim_guest_orders(member.user_id, member.email)
-        clear_email_proof(minute, user_id, written)
     return claimed
 
 
 def sweep_user_stats(now: datetime) -> str:
     """Count the sums of members anew for whose orders money has moved."""
-    last_position = get_position("customer sums")
-    minutes = _swept_minutes(
-        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK, now
-    )
-    counted = sum(
-        count_user_stats_in_minutes(minutes[start : start + _AT_ONCE], now)
-        for start in range(0, len(minutes), _AT_ONCE)
-    )
-    # A row may be written a little after its minute.
-    reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
-    if reached != last_position:
-        save_position("customer sums", reached)
+    with DUE_USER_STATS.sweep(now) as sweep:
+        count_due_user_stats(sweep)
     return describe_count(
-        ngettext("%(count)s customer counted", "%(count)s customers counted", counted), counted
+        ngettext("%(count)s customer counted", "%(count)s customers counted", sweep.count),
+        sweep.count,
     )
 
 
-def count_user_stats_in_minutes(minutes: list[datetime], now: datetime) -> int:
-    """Count the sums of the members who are noted in these minutes; return how many that were. Raises CassandraUnavailable.
-
-    One whose sums cannot be counted is tried again later: they must not keep the others waiting.
-    """
-    noted: dict[UUID, list[tuple[datetime, int]]] = {}
-    for minute, user_id, written in queries.list_pending_user_stats(minutes):
-        noted.setdefault(user_id, []).append((minute, written))
-    for user_id, places in noted.items():
-        try:
-            operations.count_user_stats(user_id)
-        except CassandraUnavailable:
-            raise
-        except Exception:
-            log.exception("sums of user %s: put off by %s", user_id, RETRY_AFTER)
-            user_stats.mark_user_stats(user_id, now + RETRY_AFTER)
-        for minute, written in places:
-            user_stats.clear_pending_user_stats(minute, user_id, written)
-    return len(noted)
+def count_due_user_stats(sweep: Sweep) -> None:
+    """Count the sums of the members who are noted. Raises CassandraUnavailable."""
+    for rows in sweep.groups("user_id"):
+        with sweep.handle(rows, rows[0].user_id):
+            operations.count_user_stats(rows[0].user_id)
 
 
 # A day of a large shop takes some seconds; other jobs have their turn in between.
@@ -461,7 +312,7 @@ def has_bulk_changes(now: datetime) -> bool:
 
 JOBS = [
     Job(
-        "customer sums",
+        DUE_USER_STATS.job,
         timedelta(seconds=30),
         sweep_user_stats,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
@@ -469,27 +320,27 @@ JOBS = [
     ),
     Job("returning customers", timedelta(hours=1), count_returning_customers),
     Job(
-        "guest orders",
+        EMAIL_PROOFS.job,
         timedelta(seconds=5),
         sweep_guest_orders,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(seconds=30),
     ),
     *make_sharded_jobs(
-        "orders",
+        DUE_EFFECTS.job,
         timedelta(seconds=10),
         sweep_pending_effects,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(minutes=2),
-        has_work=has_pending_effects,
+        has_work=DUE_EFFECTS.has_rows,
     ),
     *make_sharded_jobs(
-        "holds",
+        DUE_EXPIRIES.job,
         timedelta(seconds=15),
         sweep_expired_reservations,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(minutes=2),
-        has_work=has_expired_reservations,
+        has_work=DUE_EXPIRIES.has_rows,
     ),
     Job(
         "goods that arrive",

@@ -259,7 +259,8 @@ PAID = read(
     consistency=QUORUM,
 )
 PENDING_USER_STATS = read(
-    "Q11", "SELECT user_id, written FROM pending_user_stats_by_minute WHERE minute = :minute"
+    "Q11",
+    "SELECT minute, user_id, written FROM pending_user_stats_by_minute WHERE minute = :minute",
 )
 _ORDERS_AT_ONCE = 100
 
@@ -302,16 +303,6 @@ def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
                     count, total = sums.get(row.currency, (0, 0))
                     sums[row.currency] = count + 1, total + spent
     return sums
-
-
-def list_pending_user_stats(minutes: Sequence[datetime]) -> list[tuple[datetime, UUID, int]]:
-    """Return whose sums are to be counted again since these minutes: (minute, user, time of the row). Raises CassandraUnavailable."""
-    reading = {minute: PENDING_USER_STATS.start(minute=minute) for minute in minutes}
-    return [
-        (minute, row.user_id, row.written)
-        for minute, pending in reading.items()
-        for row in pending.rows()
-    ]
 
 
 _FIRST_ID = UUID(int=0)
@@ -593,18 +584,8 @@ def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
 
 # What the worker has to look at.
 PENDING_EFFECTS = read(
-    "Q12", "SELECT order_id FROM pending_effects_by_minute WHERE minute = :minute"
+    "Q12", "SELECT minute, order_id FROM pending_effects_by_minute WHERE minute = :minute"
 )
-
-
-def list_pending_effects(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
-    """Return the orders that may have effects to apply, by minute. Raises CassandraUnavailable."""
-    reading = {minute: PENDING_EFFECTS.start(minute=minute) for minute in minutes}
-    return {
-        minute: [row.order_id for row in rows]
-        for minute, pending in reading.items()
-        if (rows := pending.rows())
-    }
 
 
 ORDER_IDS = scan(

@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from functools import partial
 
 from django.utils.translation import ngettext
 
-from jobs.periods import FINISHED_AFTER, sweep_periods
+from jobs.due_rows import Sweep
 from jobs.registry import Job, describe_count
-from jobs.rows import guard_row
-from questions import operations, queries
+from questions.operations import PENDING_TEXTS, follow_text
 
-NAME = "questions"
+# A text whose row is younger may still be being written.
+FINISHED_AFTER = timedelta(minutes=2)
 
 
 def sweep_questions(now: datetime) -> str:
     """Finish the queue and the mails of the questions and answers that were written."""
-    count = sweep_periods(
-        NAME, now, lambda periods: finish_questions(periods, now - FINISHED_AFTER)
-    )
+    with PENDING_TEXTS.sweep(now) as sweep:
+        finish_questions(sweep, now - FINISHED_AFTER)
     return describe_count(
-        ngettext("%(count)s question finished", "%(count)s questions finished", count), count
+        ngettext("%(count)s question finished", "%(count)s questions finished", sweep.count),
+        sweep.count,
     )
 
 
-def finish_questions(periods: list[datetime], until: datetime) -> int:
-    """Finish the texts that were noted in these periods, up to a moment; return how many that were. Raises CassandraUnavailable."""
+def finish_questions(sweep: Sweep, until: datetime) -> None:
+    """Finish the texts that were noted up to a moment. Raises CassandraUnavailable."""
     latest = until.timestamp() * 1_000_000
-    noted = [each for each in queries.list_pending(periods) if each.written <= latest]
-    for each in noted:
-        # Noted again before the old note goes: a later run finds it.
-        with guard_row(each, partial(operations.mark_pending, each)):
-            operations.follow_text(each.product_id, each.question_id, each.answer_id)
-        operations.clear_pending(each)
-    return len(noted)
+    for rows in sweep.groups("product_id", "question_id", "answer_id"):
+        old = [row for row in rows if row.written <= latest]
+        if old:
+            key = old[0].product_id, old[0].question_id, old[0].answer_id
+            with sweep.handle(old, "of product {}, question {}, answer {}".format(*key)):
+                follow_text(*key)
 
 
 JOBS = [
     Job(
-        NAME,
+        PENDING_TEXTS.job,
         timedelta(seconds=30),
         sweep_questions,
         normal_lag=timedelta(minutes=30),

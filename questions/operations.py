@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -31,7 +31,7 @@ from cassandra_db import (
     write,
 )
 from catalogue.queries import get_product_at_quorum
-from jobs.periods import floor_to_period
+from jobs.due_rows import DueRows
 from mail.operations import queue_mail
 from moderation.operations import enter_queue, leave_queue
 from moderation.queries import NEWS_FOR, reporter_key
@@ -92,6 +92,16 @@ DELETE_PENDING = write(
     "R6",
     """DELETE FROM pending_questions_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id""",
+)
+# Texts whose place in the queue or mail may be missing.
+PENDING_TEXTS = DueRows(
+    job="questions",
+    label="text",
+    select=queries.PENDING,
+    insert=INSERT_PENDING,
+    delete=DELETE_PENDING,
+    column="period",
+    length=timedelta(minutes=10),
 )
 
 
@@ -354,25 +364,10 @@ def _is_answered(question: Text) -> bool:
     return found is not None and any(each.state == PUBLISHED for each in found.answers)
 
 
-def mark_pending(text: Text | queries.PendingText) -> None:
+def mark_pending(text: Text) -> None:
     """Note that a text's place in the queue or its mail may be missing from now on. Raises CassandraUnavailable."""
-    INSERT_PENDING.run(
-        period=floor_to_period(current_time()),
-        product_id=text.product_id,
-        question_id=text.question_id,
-        answer_id=text.answer_id,
-        written=current_microseconds(),
-    )
-
-
-def clear_pending(noted: queries.PendingText) -> None:
-    """Take such a note away, but none that is newer. Raises CassandraUnavailable."""
-    DELETE_PENDING.run(
-        period=noted.period,
-        product_id=noted.product_id,
-        question_id=noted.question_id,
-        answer_id=noted.answer_id,
-        written=noted.written,
+    PENDING_TEXTS.note(
+        product_id=text.product_id, question_id=text.question_id, answer_id=text.answer_id
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
@@ -51,7 +50,7 @@ BY_FORM = read(
 # R6: which texts' queue or mail may be missing.
 PENDING = read(
     "R6",
-    "SELECT product_id, question_id, answer_id, written FROM pending_questions_by_period WHERE period = :period",
+    "SELECT period, product_id, question_id, answer_id, written FROM pending_questions_by_period WHERE period = :period",
 )
 
 
@@ -61,17 +60,6 @@ class QuestionPage:
 
     questions: tuple[Question, ...]
     next_token: str
-
-
-@dataclass(frozen=True)
-class PendingText:
-    """Of which text something may be missing; `written` is the time of the row, in microseconds since 1970."""
-
-    period: datetime
-    product_id: UUID
-    question_id: UUID
-    answer_id: UUID
-    written: int
 
 
 def _text(row: Row) -> Text:
@@ -179,13 +167,3 @@ def list_texts_of(user_id: UUID) -> list[Text]:
     ]
     found = (pending.one() for pending in reading)
     return [_text(row) for row in found if row and row.user_id == user_id]
-
-
-def list_pending(periods: Sequence[datetime]) -> list[PendingText]:
-    """Return of which texts something may be missing since these periods. Raises CassandraUnavailable."""
-    reading = {period: PENDING.start(period=period) for period in periods}
-    return [
-        PendingText(period, row.product_id, row.question_id, row.answer_id, row.written)
-        for period, pending in reading.items()
-        for row in pending.rows()
-    ]

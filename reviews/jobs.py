@@ -4,71 +4,72 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import partial
-from uuid import UUID
 
 from django.utils.translation import ngettext
 
+from cassandra_db import Row
+from jobs.due_rows import Sweep
 from jobs.leases import get_position, save_position
-from jobs.periods import FINISHED_AFTER, PERIOD, list_periods, sweep_periods
 from jobs.registry import Job, describe_count
-from jobs.rows import guard_row
-from reviews import operations, queries
+from reviews import operations
+from reviews.operations import PENDING_REVIEWS
 from reviews.pictures import follow_pictures
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
-NAME, REQUESTS = "reviews", "review requests"
+REQUESTS = "review requests"
+# A review whose row is younger may still be being written.
+FINISHED_AFTER = timedelta(minutes=2)
 # A buyer who cannot be asked within this time is not asked any more.
 ASK_FOR = timedelta(days=7)
 
 
 def sweep_reviews(now: datetime) -> str:
     """Finish the copies of the reviews that were written or voted for, and let cards say the ratings."""
-    count = sweep_periods(
-        NAME, now, lambda periods: finish_reviews(periods, now - FINISHED_AFTER, now)
-    )
+    with PENDING_REVIEWS.sweep(now) as sweep:
+        finish_reviews(sweep, now - FINISHED_AFTER)
     return describe_count(
-        ngettext("%(count)s review finished", "%(count)s reviews finished", count), count
+        ngettext("%(count)s review finished", "%(count)s reviews finished", sweep.count),
+        sweep.count,
     )
 
 
-def finish_reviews(periods: list[datetime], until: datetime, now: datetime) -> int:
-    """Finish the reviews that were noted in these periods, up to a moment, and the pictures of all; return how many reviews that were.
+def finish_reviews(sweep: Sweep, until: datetime) -> None:
+    """Finish the reviews that were noted up to a moment, and the pictures of all.
 
-    What fails of a review is noted again. Raises CassandraUnavailable; outside the worker also what the storage of pictures raises.
+    Raises CassandraUnavailable; outside the worker also what the storage of pictures raises.
     """
     latest = until.timestamp() * 1_000_000
-    noted = queries.list_pending(periods)
-    old = [each for each in noted if each.written <= latest]
-    reviews = {(each.product_id, each.user_id) for each in old}
-    unfinished: set[tuple[UUID, UUID]] = set()
-    for key in reviews:
-        with guard_row(_describe(key), partial(unfinished.add, key)):
-            operations.refresh_review(*key)
-    for key in reviews | {(each.product_id, each.user_id) for each in noted if each.has_pictures}:
-        with guard_row(f"pictures of {_describe(key)}", partial(unfinished.add, key)):
-            if not follow_pictures(*key, now):
-                unfinished.add(key)
-    for product_id in {each for each, _ in reviews}:
-        of_product = {key for key in reviews if key[0] == product_id}
-        with guard_row(f"rating of product {product_id}", partial(unfinished.update, of_product)):
-            operations.prune_helpful(product_id)
-            operations.refresh_rating(product_id)
-    for each in old:
-        if (each.product_id, each.user_id) in unfinished:
-            # Before the other one goes, so that the next run finds it, in a period that it still looks at. There is no hurry any more.
-            operations.mark_pending(each.product_id, each.user_id)
-        operations.clear_pending(each.period, each.product_id, each.user_id, each.written)
-    return len(reviews)
+    for rows in sweep.groups("product_id"):
+        old = [row for row in rows if row.written <= latest]
+        reviews = sweep.split(rows, "product_id", "user_id")
+        for own_rows in reviews:
+            _finish_review(own_rows, [row for row in own_rows if row in old], sweep)
+        if old:
+            product_id = old[0].product_id
+            with sweep.attempt(old, f"rating of product {product_id}"):
+                operations.prune_helpful(product_id)
+                operations.refresh_rating(product_id)
+            sweep.clear(old)
+            sweep.count += len({row.user_id for row in old})
 
 
-def _describe(key: tuple[UUID, UUID]) -> str:
-    product_id, user_id = key
-    return f"review of product {product_id} by {user_id}"
+def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
+    """Finish a review. Where only pictures wait, it may still be being written; all else of it is finished later."""
+    product_id, user_id = rows[0].product_id, rows[0].user_id
+    name = f"of product {product_id} by {user_id}"
+    if old:
+        with sweep.attempt(old, name):
+            operations.refresh_review(product_id, user_id)
+    if old or any(row.has_pictures for row in rows):
+        with sweep.attempt(old or rows, f"{name}, pictures"):
+            if not follow_pictures(product_id, user_id, sweep.now) and old:
+                sweep.postpone(old, timedelta(0))
 
 
 def has_pictures(now: datetime) -> bool:
     """Return whether files of the last minutes wait to become pictures of a review."""
-    return any(each.has_pictures for each in queries.list_pending(list_periods(now - PERIOD, now)))
+    rows = PENDING_REVIEWS.list_between(now - PENDING_REVIEWS.length, now)
+    return any(row.has_pictures for row in rows)
 
 
 def ask_buyers(now: datetime) -> str:
@@ -99,7 +100,7 @@ JOBS = [
         idle_every=timedelta(hours=1),
     ),
     Job(
-        NAME,
+        PENDING_REVIEWS.job,
         timedelta(seconds=30),
         sweep_reviews,
         normal_lag=timedelta(minutes=30),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -33,7 +33,7 @@ from cassandra_db import (
 )
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
-from jobs.periods import floor_to_period
+from jobs.due_rows import DueRows
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from moderation.operations import enter_queue, leave_queue
@@ -150,6 +150,16 @@ DELETE_PENDING = write(
     "R3",
     """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
+)
+# Reviews whose copies may lack something.
+PENDING_REVIEWS = DueRows(
+    job="reviews",
+    label="review",
+    select=queries.PENDING,
+    insert=INSERT_PENDING,
+    delete=DELETE_PENDING,
+    column="period",
+    length=timedelta(minutes=10),
 )
 # Of no interest to anybody who reads the review: it stays the same version.
 FORGET_FORMER = conditional_write(
@@ -438,27 +448,17 @@ def _numbers(review: Review | None) -> tuple[int, ...]:
 
 def mark_pending(product_id: UUID, user_id: UUID) -> None:
     """Note that a review's copies may lack something from now on. Raises CassandraUnavailable."""
-    INSERT_PENDING.run(
-        period=floor_to_period(current_time()),
-        product_id=product_id,
-        user_id=user_id,
-        written=current_microseconds(),
-    )
+    PENDING_REVIEWS.note(product_id=product_id, user_id=user_id)
 
 
 def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
     """Note that files wait to become pictures of a review, or to be deleted. Raises CassandraUnavailable."""
     INSERT_PENDING_PICTURES.run(
-        period=floor_to_period(current_time()),
+        period=PENDING_REVIEWS.find_partition(current_time()),
         product_id=product_id,
         user_id=user_id,
         written=current_microseconds(),
     )
-
-
-def clear_pending(period: datetime, product_id: UUID, user_id: UUID, written: int) -> None:
-    """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
-    DELETE_PENDING.run(period=period, product_id=product_id, user_id=user_id, written=written)
 
 
 def refresh_review(product_id: UUID, user_id: UUID) -> None:

@@ -72,7 +72,7 @@ VOTE = read(
 # R3: which reviews' copies may lack something.
 PENDING = read(
     "R3",
-    "SELECT product_id, user_id, has_pictures, written FROM pending_reviews_by_period WHERE period = :period",
+    "SELECT period, product_id, user_id, has_pictures, written FROM pending_reviews_by_period WHERE period = :period",
 )
 
 
@@ -82,17 +82,6 @@ class ReviewPage:
 
     reviews: tuple[ListedReview, ...]
     next_token: str
-
-
-@dataclass(frozen=True)
-class PendingReview:
-    """Whose copies may lack something, and whether files wait; `written` is the time of the row, in microseconds since 1970."""
-
-    period: datetime
-    product_id: UUID
-    user_id: UUID
-    has_pictures: bool
-    written: int
 
 
 def review_from_row(row: Row | None) -> Review | None:
@@ -284,16 +273,6 @@ def has_voted(review_id: UUID, user_id: UUID) -> bool:
     """Return whether somebody found a review helpful. Raises CassandraUnavailable."""
     found = VOTE.one(review_id=review_id, voter_key=voter_key(review_id, user_id))
     return found is not None and found.voted_at is not None
-
-
-def list_pending(periods: Sequence[datetime]) -> list[PendingReview]:
-    """Return whose copies or pictures may lack something since these periods. Raises CassandraUnavailable."""
-    reading = {period: PENDING.start(period=period) for period in periods}
-    return [
-        PendingReview(period, row.product_id, row.user_id, bool(row.has_pictures), row.written or 0)
-        for period, pending in reading.items()
-        for row in pending.rows()
-    ]
 
 
 def has_received(user_id: UUID, product_id: UUID) -> bool:

@@ -9,7 +9,6 @@ from accounts.operations.customers import (
 )
 from accounts.operations.email_change import (
     change_email,
-    clear_email_proof,
     email_change_link,
     finish_email_change,
     parse_email_change_token,

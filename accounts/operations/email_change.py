@@ -6,7 +6,7 @@ new address lets no one log in, after it the old one does not any more, wherever
 """
 
 from datetime import datetime
-from uuid import UUID, uuid5
+from uuid import uuid5
 
 from django.conf import settings
 from django.urls import reverse
@@ -23,10 +23,9 @@ from cassandra_db import (
     SEND_AGAIN,
     applied_if,
     conditional_write,
-    current_microseconds,
     write,
 )
-from jobs.minutes import floor_to_minute
+from jobs.due_rows import DueRows
 from mail.operations import allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
@@ -49,6 +48,14 @@ INSERT_EMAIL_PROOF = write(
 DELETE_EMAIL_PROOF = write(
     "Q7",
     "DELETE FROM verified_users_by_minute USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
+)
+# Members who have just proved an address or come back, for the job that joins their guest orders (orders.jobs).
+EMAIL_PROOFS = DueRows(
+    job="guest orders",
+    label="guest orders of user",
+    select=queries.EMAIL_PROOFS,
+    insert=INSERT_EMAIL_PROOF,
+    delete=DELETE_EMAIL_PROOF,
 )
 CHANGE_SECONDS = 24 * 3600
 _SAME_REQUEST_SECONDS = 120
@@ -187,11 +194,4 @@ def record_email_proof(member: User, now: datetime) -> None:
     Raises CassandraUnavailable.
     """
     if member.verified_at and not member.demo:
-        INSERT_EMAIL_PROOF.run(
-            minute=floor_to_minute(now), user_id=member.user_id, written=current_microseconds()
-        )
-
-
-def clear_email_proof(minute: datetime, user_id: UUID, written: int) -> None:
-    """Forget a note of `record_email_proof` that has been looked at; one written later stays. Raises CassandraUnavailable."""
-    DELETE_EMAIL_PROOF.run(minute=minute, user_id=user_id, written=written)
+        EMAIL_PROOFS.note(now, user_id=member.user_id)

@@ -20,11 +20,10 @@ from accounts.sessions import end_sessions
 from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
-    CassandraUnavailable,
     conditional_write,
     write,
 )
-from jobs.minutes import floor_to_minute
+from jobs.due_rows import DueRows, Sweep
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from web import personal_data
@@ -35,6 +34,18 @@ INSERT_ERASURE = write(
 )
 DELETE_ERASURE = write(
     "erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id"
+)
+# A user who asked to be erased has no request under way any more after this time. An order of theirs that was cut off has been
+# processed (orders.jobs), so that their lists lead to all of them.
+WAIT = timedelta(minutes=4)
+ERASURES = DueRows(
+    job="erasures",
+    label="erasure of user",
+    select=queries.ERASURES,
+    insert=INSERT_ERASURE,
+    delete=DELETE_ERASURE,
+    wait=WAIT,
+    max_write_delay=WAIT,
 )
 # Staff have to give the role up first, so that the shop never loses its last admin this way.
 ERASING = conditional_write(
@@ -62,7 +73,7 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 
     `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the demo shop; CassandraUnavailable.
     """
-    INSERT_ERASURE.run(minute=floor_to_minute(now), user_id=user_id)
+    ERASURES.note(now, user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
         raise NoSuchUser
     end_sessions(user_id)
@@ -95,24 +106,15 @@ def remove_access(user_id: UUID) -> None:
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
-def run_erasures(minutes: list[datetime], now: datetime) -> int:
-    """Erase the users who asked for it in these minutes, and return how many that were.
-
-    Who has to wait, or cannot be erased because of an error, has another turn in an hour. Raises CassandraUnavailable.
-    """
+def run_erasures(sweep: Sweep) -> int:
+    """Erase the users who have asked for it, and return how many that were. Who has to wait has another turn in an hour."""
     done = 0
-    for minute, user_id in queries.list_erasures(minutes):
-        try:
-            done += erase_account(user_id, now)
-        except CassandraUnavailable:
-            raise
-        except Exception as error:
-            log.error(
-                "user %s is erased later: %s",
-                user_id,
-                error,
-                exc_info=not isinstance(error, ErasureRefused),
-            )
-            INSERT_ERASURE.run(minute=floor_to_minute(now + RETRY_AFTER), user_id=user_id)
-        DELETE_ERASURE.run(minute=minute, user_id=user_id)
+    for rows in sweep.groups("user_id"):
+        user_id = rows[0].user_id
+        with sweep.handle(rows, user_id):
+            try:
+                done += erase_account(user_id, sweep.now)
+            except ErasureRefused as error:
+                log.error("user %s is erased later: %s", user_id, error)
+                sweep.postpone(rows, RETRY_AFTER)
     return done

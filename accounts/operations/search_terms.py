@@ -7,15 +7,14 @@ writes anew what follows from the users' rows (accounts.jobs). All of it carries
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
 from accounts import queries
 from accounts.search_terms import HEAD, list_name_terms
-from cassandra_db import current_microseconds, current_time, read, scan, write, write_batch
-from jobs.rows import guard_row
+from cassandra_db import current_microseconds, read, scan, write, write_batch
+from jobs.due_rows import DueRows, Sweep
 
 HOUR = timedelta(hours=1)
 INSERT_NOTE = write(
@@ -26,6 +25,18 @@ INSERT_NOTE = write(
 DELETE_NOTE = write(
     "customer search",
     "DELETE FROM named_users_by_hour USING TIMESTAMP :written WHERE hour = :hour AND user_id = :user_id",
+)
+# Names that requests are writing. After four minutes a request has ended, or died.
+NAMES_UNDER_WAY = DueRows(
+    job="account search",
+    label="search terms of user",
+    select=queries.NAMED_USERS,
+    insert=INSERT_NOTE,
+    delete=DELETE_NOTE,
+    column="hour",
+    length=HOUR,
+    wait=timedelta(minutes=4),
+    max_write_delay=timedelta(minutes=4),
 )
 INSERT_ROW = write(
     "customer search",
@@ -56,35 +67,19 @@ USER_IDS = scan(
 @contextmanager
 def name_under_way(user_id: UUID) -> Iterator[None]:
     """Write a user's name within, and have the search follow it; if either dies, a note leads the worker. Raises CassandraUnavailable."""
-    note = {"hour": floor_to_hour(current_time()), "written": current_microseconds()}
-    INSERT_NOTE.run(user_id=user_id, **note)
+    note = NAMES_UNDER_WAY.note(user_id=user_id)
     yield
     save_search_terms(user_id)
-    DELETE_NOTE.run(user_id=user_id, **note)
+    NAMES_UNDER_WAY.clear(note)
 
 
-def finish_names(since: datetime, until: datetime) -> int:
-    """Have the search follow the names whose requests have died in this time (UTC); return how many. Raises CassandraUnavailable."""
-    hours = range((until - floor_to_hour(since)) // HOUR + 1)
-    notes = queries.list_named_users(floor_to_hour(since) + hour * HOUR for hour in hours)
-    left = [each for each in notes if each.written <= until.timestamp() * 1_000_000]
-    for note in left:
-        with guard_row(f"search terms of user {note.user_id}", partial(_note_again, note.user_id)):
-            save_search_terms(note.user_id)
-        DELETE_NOTE.run(hour=note.hour, user_id=note.user_id, written=note.written)
-    return len(left)
-
-
-def _note_again(user_id: UUID) -> None:
-    """Have a later run go on with a user's name."""
-    INSERT_NOTE.run(
-        user_id=user_id, hour=floor_to_hour(current_time()), written=current_microseconds()
-    )
-
-
-def floor_to_hour(moment: datetime) -> datetime:
-    """Return when the hour of a moment began."""
-    return moment.replace(minute=0, second=0, microsecond=0)
+def finish_names(sweep: Sweep) -> None:
+    """Have the search follow the names whose requests have died. Raises CassandraUnavailable."""
+    latest = (sweep.now - sweep.table.wait).timestamp() * 1_000_000
+    for rows in sweep.groups("user_id"):
+        if left := [row for row in rows if row.written <= latest]:
+            with sweep.handle(left, left[0].user_id):
+                save_search_terms(left[0].user_id)
 
 
 def save_search_terms(user_id: UUID) -> None:

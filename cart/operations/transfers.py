@@ -6,8 +6,8 @@ the source then: whatever fails in between, nothing is lost, at worst it is in b
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
@@ -27,7 +27,8 @@ from cart.operations.contents import (
 )
 from cart.undo import Undo
 from cassandra_db import applied_if, apply_batch, conditional_write, current_time, read, write
-from jobs.minutes import floor_to_minute
+from jobs.due_rows import DueRows
+from jobs.minutes import MINUTE, floor_to_minute
 from pricing.quotes import line_label
 
 # A day longer than the undo of a merge, and than the worker may be away.
@@ -41,9 +42,19 @@ DELETE_PENDING_MOVE = write(
     "moves",
     "DELETE FROM pending_cart_moves_by_minute WHERE minute = :minute AND move_id = :move_id",
 )
-PENDING_MOVES = read(
+SELECT_PENDING_MOVES = read(
     "moves",
     "SELECT minute, move_id, kind, person_id, source_id, target_id FROM pending_cart_moves_by_minute WHERE minute = :minute",
+)
+# A move that was begun two minutes ago has ended, or was interrupted.
+PENDING_MOVES = DueRows(
+    job="moves",
+    label="move",
+    select=SELECT_PENDING_MOVES,
+    insert=INSERT_PENDING_MOVE,
+    delete=DELETE_PENDING_MOVE,
+    wait=2 * MINUTE,
+    max_write_delay=2 * MINUTE,
 )
 MARK_DELETED_AT_VERSION = conditional_write(
     "U1",
@@ -221,18 +232,8 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
     return name
 
 
-def list_pending_moves(minutes: Iterable[datetime]) -> list[PendingMove]:
-    """Return the moves that were begun in these minutes and are not finished. Raises CassandraUnavailable."""
-    reading = [PENDING_MOVES.start(minute=minute) for minute in minutes]
-    return [
-        PendingMove(row.minute, row.move_id, row.kind, row.person_id, row.source_id, row.target_id)
-        for pending in reading
-        for row in pending.rows()
-    ]
-
-
 def finish_move(move: PendingMove, now: datetime) -> None:
-    """Finish a move that was begun, or make sure that it cannot happen any more.
+    """Finish a move that was begun, or make sure that it cannot happen any more. Its row stays.
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
@@ -241,7 +242,7 @@ def finish_move(move: PendingMove, now: datetime) -> None:
         # Its process may still be running: once the idempotency row is there, its batch is refused.
         batch = idempotency_row_statement(move.target_id, move.move_id, now, None, RETENTION_DAYS)
         if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.move_id))):
-            return clear_pending_move(move)
+            return
         row = get_idempotency_row(move.target_id, move.move_id)
     if row is not None and row.note is not None:
         done = parse_note(row.note)
@@ -249,13 +250,11 @@ def finish_move(move: PendingMove, now: datetime) -> None:
             _finish_merge(move, done, now)
         else:
             _take_units(move.source_id, done["lines"], {}, uuid5(move.move_id, "taken"), now)
-    clear_pending_move(move)
-    return None
 
 
 def clear_pending_move(move: PendingMove) -> None:
     """Delete the row of a move that is finished. Raises CassandraUnavailable."""
-    DELETE_PENDING_MOVE.run(minute=move.minute, move_id=move.move_id)
+    PENDING_MOVES.clear(asdict(move))
 
 
 def _begin_move(
@@ -267,14 +266,7 @@ def _begin_move(
     guest: bool,
 ) -> str | None:
     """Write the pending move and then the target, and return the note. A refused move leaves no pending row."""
-    INSERT_PENDING_MOVE.run(
-        minute=move.minute,
-        move_id=move.move_id,
-        kind=move.kind,
-        person_id=move.person_id,
-        source_id=move.source_id,
-        target_id=move.target_id,
-    )
+    INSERT_PENDING_MOVE.run(**asdict(move))
     try:
         return change_contents(
             move.target_id,

@@ -24,7 +24,6 @@ from inventory.operations.receipts import (
 )
 from inventory.operations.reservations import (
     RESERVATION_DURATION,
-    clear_reservation_expiry,
     drop_expired_minute,
     extend_reservations,
     record_reservation_expiries,

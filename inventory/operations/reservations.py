@@ -20,10 +20,11 @@ from inventory.errors import OutOfStock
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from inventory.operations.movements import release_stock
 from inventory.operations.stock_copies import copy_allocated_stock
-from inventory.queries import prefetch_stock_numbers
+from inventory.queries import RESERVATION_EXPIRIES, prefetch_stock_numbers
 from inventory.shortages import read_clock, remember_shortages
 from inventory.warehouses import list_stock_locations, list_warehouses
-from jobs.minutes import floor_to_minute
+from jobs.due_rows import DueRows
+from jobs.minutes import MINUTE, floor_to_minute
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,15 @@ DELETE_RESERVATION_EXPIRY = write(
     """DELETE FROM reservations_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
 )
-
+# A reservation is released two minutes after its expiry, when nobody writes to that minute any more.
+DUE_EXPIRIES = DueRows(
+    job="holds",
+    label="reservations of order",
+    select=RESERVATION_EXPIRIES,
+    insert=INSERT_RESERVATION_EXPIRY,
+    delete=DELETE_RESERVATION_EXPIRY,
+    wait=2 * MINUTE,
+)
 DELETE_MINUTE = write(
     "Q17", "DELETE FROM reservations_by_minute USING TIMESTAMP :before WHERE minute = :minute"
 )
@@ -313,18 +322,6 @@ def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[A
     """
     if reserved := list(allocations):
         record_reservation_expiries(order_id, reserved, until)
-
-
-def clear_reservation_expiry(
-    minute: datetime, variant_id: UUID, warehouse_id: str, reservation_id: UUID
-) -> None:
-    """Delete a reservation's expiry, because it has ended. Raises CassandraUnavailable."""
-    DELETE_RESERVATION_EXPIRY.run(
-        minute=minute,
-        variant_id=variant_id,
-        warehouse_id=warehouse_id,
-        reservation_id=reservation_id,
-    )
 
 
 def drop_expired_minute(minute: datetime, written_before: int) -> None:

@@ -10,7 +10,8 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
 from inventory.operations import RESERVATION_DURATION
-from jobs.minutes import MINUTE, minutes_between
+from inventory.operations.reservations import DUE_EXPIRIES
+from jobs.minutes import MINUTE
 from orders.lifecycle.states import ABANDONED
 from promotions.operations import release_vouchers
 
@@ -56,20 +57,10 @@ def abandon_checkout(order_id: UUID) -> bool:
         return False
     release_vouchers(order_id)
     now = current_time()
-    due = stock.list_reservation_expiries(
-        minutes_between(now - MAX_SWEEP_DELAY, now + RESERVATION_DURATION + MINUTE)
-    )
-    expiries = [
-        (minute, expiry)
-        for minute, rows in due.items()
-        for expiry in rows
-        if expiry.order_id == order_id
-    ]
-    release_orphaned_reservations([expiry for _, expiry in expiries])
-    for minute, expiry in expiries:
-        inventory.clear_reservation_expiry(
-            minute, expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
-        )
+    due = DUE_EXPIRIES.list_between(now - MAX_SWEEP_DELAY, now + RESERVATION_DURATION + MINUTE)
+    expiries = [expiry for expiry in due if expiry.order_id == order_id]
+    release_orphaned_reservations(expiries)
+    DUE_EXPIRIES.clear(*(expiry._asdict() for expiry in expiries))
     return True
 
 

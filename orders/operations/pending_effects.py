@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import (
-    current_microseconds,
     current_time,
     write,
 )
-from jobs.minutes import floor_to_minute
+from jobs.due_rows import DueRows
+from jobs.minutes import MINUTE, floor_to_minute
+from orders.queries import PENDING_EFFECTS
 
 INSERT_PENDING_EFFECT = write(
     "Q12",
@@ -26,8 +27,15 @@ DELETE_PENDING_EFFECT = write(
     "Q12",
     "DELETE FROM pending_effects_by_minute USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
-# How long after a moment of a minute the worker waits before it looks at it; no event records a pending effect of that minute so late.
-SWEPT_AFTER = timedelta(minutes=1)
+# The effects of the last two minutes' events may still be being applied: cleared now, they would be missing after a crash.
+DUE_EFFECTS = DueRows(
+    job="orders",
+    label="order",
+    select=PENDING_EFFECTS,
+    insert=INSERT_PENDING_EFFECT,
+    delete=DELETE_PENDING_EFFECT,
+    wait=2 * MINUTE,
+)
 # After how long the worker asks the gateway about an attempt without an outcome.
 ASK_AFTER = timedelta(minutes=2)
 
@@ -46,18 +54,8 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
 
     Pending effects are recorded in real time, as the worker runs, whatever `now` an importer of old orders passes.
     """
-    write_timestamp = current_microseconds()
-    if look_at:
-        # Newer than the pending effects of events in that minute, so that clearing those spares it; older than the worker's
-        # look at it, two minutes later (orders.jobs).
-        write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
-    pending_effect = PendingEffect(
-        floor_to_minute(look_at or current_time()), order_id, write_timestamp
-    )
-    INSERT_PENDING_EFFECT.run(
-        minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp
-    )
-    return pending_effect
+    row = DUE_EFFECTS.note(look_at, order_id=order_id)
+    return PendingEffect(row["minute"], order_id, row["written"])
 
 
 def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
@@ -98,8 +96,10 @@ def forget_pending_effects() -> None:
 
 def clear_pending_effects(pending_effect: PendingEffect) -> None:
     """Delete a pending effect that has been applied. Raises CassandraUnavailable."""
-    DELETE_PENDING_EFFECT.run(
-        minute=pending_effect.minute,
-        order_id=pending_effect.order_id,
-        written=pending_effect.write_timestamp,
+    DUE_EFFECTS.clear(
+        {
+            "minute": pending_effect.minute,
+            "order_id": pending_effect.order_id,
+            "written": pending_effect.write_timestamp,
+        }
     )

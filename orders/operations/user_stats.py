@@ -3,13 +3,13 @@
 They are counted from the orders themselves, by the worker. Whom to count follows from a row that an order's copies bring along.
 """
 
-from datetime import datetime
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import current_microseconds, current_time, write, write_batch
-from jobs.minutes import floor_to_minute
+from cassandra_db import current_microseconds, write, write_batch
+from jobs.due_rows import DueRows
+from jobs.minutes import MINUTE
 from orders import queries
 
 # The row is dated when it is written, so that taking it away spares a later one of the same minute.
@@ -23,6 +23,14 @@ UNMARKED = write(
     """DELETE FROM pending_user_stats_by_minute USING TIMESTAMP :written
        WHERE minute = :minute AND user_id = :user_id""",
 )
+DUE_USER_STATS = DueRows(
+    job="customer sums",
+    label="sums of user",
+    select=queries.PENDING_USER_STATS,
+    insert=MARKED,
+    delete=UNMARKED,
+    wait=2 * MINUTE,
+)
 # Dated when the orders were read: of two counts at once the one that knows more stays.
 STATS_EMPTIED = write("Q11", "DELETE FROM user_stats USING TIMESTAMP :at WHERE user_id = :user_id")
 STATS = write(
@@ -32,23 +40,9 @@ STATS = write(
 )
 
 
-def mark_statement(user_id: UUID, look_at: datetime | None = None) -> BoundStatement:
-    """Return the write that notes that a person's sums are to be counted again, by default soon: in real time, as the worker runs."""
-    return MARKED.bind(
-        minute=floor_to_minute(look_at or current_time()),
-        user_id=user_id,
-        written=current_microseconds(),
-    )
-
-
-def mark_user_stats(user_id: UUID, look_at: datetime) -> None:
-    """Note that a person's sums are to be counted again from a moment on. Raises CassandraUnavailable."""
-    write_batch([mark_statement(user_id, look_at)])
-
-
-def clear_pending_user_stats(minute: datetime, user_id: UUID, written: int) -> None:
-    """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
-    UNMARKED.run(minute=minute, user_id=user_id, written=written)
+def mark_statement(user_id: UUID) -> BoundStatement:
+    """Return the write that notes that a person's sums are to be counted again soon: in real time, as the worker runs."""
+    return MARKED.bind(**DUE_USER_STATS.date_row({"user_id": user_id}))
 
 
 def count_user_stats(user_id: UUID) -> None:

@@ -85,9 +85,9 @@ def two() -> Two:
     return Two()
 
 
-def list_pending_moves() -> list[transfers.PendingMove]:
-    minute = floor_to_minute(datetime.now(UTC))
-    return transfers.list_pending_moves(minute - timedelta(minutes=back) for back in range(3))
+def list_pending_moves() -> list[Any]:
+    now = datetime.now(UTC)
+    return transfers.PENDING_MOVES.list_between(now - timedelta(minutes=2), now)
 
 
 def finish() -> str:

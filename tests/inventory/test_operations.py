@@ -16,6 +16,7 @@ from inventory import operations, queries
 from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import group_commit, reservations, stock_copies
+from inventory.operations.reservations import DUE_EXPIRIES
 from inventory.warehouses import list_warehouses
 from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
@@ -189,7 +190,7 @@ def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.Monkey
         floor_to_minute(before + operations.RESERVATION_DURATION) + timedelta(minutes=n)
         for n in (0, 1)
     ]
-    expiries = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
+    expiries = DUE_EXPIRIES.list_rows(minutes)
     assert order_id in {row.order_id for row in expiries}
     assert numbers(variant_id).reserved == 0
 
@@ -202,9 +203,7 @@ def test_a_past_date_does_not_hide_the_expiry_from_the_sweeper() -> None:
         floor_to_minute(start + operations.RESERVATION_DURATION) + timedelta(minutes=n)
         for n in (0, 1)
     ]
-    assert order_id in {
-        row.order_id for rows in queries.list_reservation_expiries(minutes).values() for row in rows
-    }
+    assert order_id in {row.order_id for row in DUE_EXPIRIES.list_rows(minutes)}
 
 
 def test_pages_see_the_copy_and_its_availability() -> None:

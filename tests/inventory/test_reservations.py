@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from cassandra_db import count_statements
-from inventory import operations, queries
+from inventory import operations
 from inventory.entities import Allocation, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import group_commit, reservations
-from jobs.minutes import floor_to_minute
+from inventory.operations.reservations import DUE_EXPIRIES
 from shop_settings.queries import get_settings
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
@@ -160,8 +160,7 @@ def test_a_renewed_reservation_is_looked_at_when_it_runs_out_now() -> None:
     until = datetime.now(UTC) + timedelta(minutes=25)
     operations.extend_reservations(order_id, until, allocations)
     operations.extend_reservations(order_id, until, ())
-    (expiry,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
-               if row.order_id == order_id)  # fmt: skip
+    (expiry,) = (row for row in DUE_EXPIRIES.list_between(until, until) if row.order_id == order_id)
     assert (expiry.reservation_id, expiry.quantity) == (allocations[0].reservation_id, 1)
 
 

@@ -74,6 +74,7 @@ def leave_in_future(job: str, now: datetime) -> None:
         result_at=ahead,
         duration_ms=1,
         failure=None,
+        failed_rows=None,
     )
 
 

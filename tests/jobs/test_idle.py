@@ -43,7 +43,7 @@ from tests.shards import SingleItemShard
 EVERY, IDLE_EVERY = timedelta(seconds=10), timedelta(minutes=1)
 LEASE_COLUMNS = (
     *("holder", "held_until", "position", "position_written", "last_run"),
-    *("worker", "result", "result_at", "duration_ms", "failure"),
+    *("worker", "result", "result_at", "duration_ms", "failure", "failed_rows"),
 )
 
 

@@ -8,7 +8,7 @@ out: each job lists this test's rows only.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,10 +23,12 @@ import tantivy
 from cassandra.util import uuid_from_time
 
 from accounts import queries as accounts
-from accounts.operations import search_terms
+from accounts.operations.email_change import EMAIL_PROOFS
+from accounts.operations.erasure import ERASURES
+from accounts.operations.search_terms import NAMES_UNDER_WAY
 from adminpanel.stock.pages import read_listed
 from analytics.figures import ALL_CATEGORIES
-from cart.operations.transfers import PendingMove
+from cart.operations.transfers import PENDING_MOVES
 from cassandra_db import CassandraUnavailable
 from catalogue import bulk_changes
 from catalogue import operations as catalogue
@@ -35,18 +37,31 @@ from catalogue.bulk_acts import BulkAct
 from catalogue.search_index import build_index
 from catalogue.staff_search import find_products_for_staff
 from inventory.entities import LEAVING, ListedItem, StockTransfer
+from inventory.operations.reservations import DUE_EXPIRIES
 from inventory.products_with_stock import get_products_with_stock
+from jobs.due_rows import KEEP_FOR, DueRows, Sweep
 from jobs.leases import get_lease, get_position, hold_lease, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.periods import list_periods
+from jobs.progress import JobProgress
 from jobs.registry import Job, list_jobs
-from jobs.rows import MAX_UNAVAILABLE_IN_SUCCESSION, collect_failed_rows, guard_row
+from jobs.rows import (
+    FIRST_RETRY_DELAY,
+    MAX_REMEMBERED,
+    MAX_UNAVAILABLE_IN_SUCCESSION,
+    FailedRow,
+    collect_failed_rows,
+    dump_failed_rows,
+    get_retry_delay,
+    guard_row,
+    parse_failed_rows,
+)
 from jobs.worker import Worker
-from orders import queries as orders
-from questions import operations as questions
-from questions import queries as question_queries
-from reviews import operations as reviews
-from reviews import queries as review_queries
+from orders.jobs import count_due_user_stats
+from orders.operations.pending_effects import DUE_EFFECTS
+from orders.operations.user_stats import DUE_USER_STATS
+from questions.jobs import sweep_questions
+from questions.operations import PENDING_TEXTS
+from reviews.operations import PENDING_REVIEWS
 from reviews.requests import floor_to_day
 from spreadsheets import entities
 from storefront.recently_viewed import list_viewed_products
@@ -109,36 +124,96 @@ def only(patch: Patch, path: str, is_ours: Callable[[Any], bool]) -> None:
 # ---- Rows that are noted, and noted again
 
 
-def make_reviews(patch: Patch) -> list[Any]:
-    found = [(each, uuid4()) for each in ids()]
-    for key in found:
-        reviews.mark_pending(*key)
-    only(
-        patch, "reviews.queries.list_pending", lambda each: (each.product_id, each.user_id) in found
-    )
-    return found
+def noted(
+    table: DueRows,
+    make_key: Callable[[UUID], dict[str, Any]],
+    age: timedelta = timedelta(0),
+    columns: int = 1,
+) -> Callable[[Patch], list[Any]]:
+    """Note three rows with these columns, due some time ago, and have the sweep read no others of the table."""
+
+    def make(patch: Patch) -> list[Any]:
+        keys = [make_key(each) for each in ids()]
+        for key in keys:
+            table.note(NOW - age, **key)
+        list_rows = DueRows.list_rows
+
+        def list_own(read_from: DueRows, partitions: Any) -> list[Any]:
+            rows = list_rows(read_from, partitions)
+            first = next(iter(keys[0]))
+            own = [key[first] for key in keys]
+            return [row for row in rows if read_from != table or getattr(row, first) in own]
+
+        patch.setattr(DueRows, "list_rows", list_own)
+        return [first_or_all(list(key.values())[:columns]) for key in keys]
+
+    return make
 
 
-def find_reviews() -> list[Any]:
-    periods = list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
-    return [(each.product_id, each.user_id) for each in review_queries.list_pending(periods)]
+def find_noted(table: DueRows, *columns: str) -> Callable[[], list[Any]]:
+    """Return the columns of the rows that are noted, for sweeps to come as well."""
+
+    def find() -> list[Any]:
+        rows = table.list_between(
+            NOW - timedelta(minutes=20), datetime.now(UTC) + timedelta(hours=2)
+        )
+        return [first_or_all(getattr(row, each) for each in columns) for row in rows]
+
+    return find
 
 
-def make_questions(patch: Patch) -> list[Any]:
-    found = [(each, uuid1(), uuid1()) for each in ids()]
-    for key in found:
-        questions.mark_pending(question_queries.PendingText(NOW, *key, 0))
-    only(patch, "questions.queries.list_pending", lambda each: _text_key(each) in found)
-    return found
+def first_or_all(values: Iterable[Any]) -> Any:
+    found = tuple(values)
+    return found[0] if len(found) == 1 else found
 
 
-def find_questions() -> list[Any]:
-    periods = list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
-    return [_text_key(each) for each in question_queries.list_pending(periods)]
+make_reviews = noted(
+    PENDING_REVIEWS, lambda each: {"product_id": each, "user_id": uuid4()}, columns=2
+)
+find_reviews = find_noted(PENDING_REVIEWS, "product_id", "user_id")
+make_names = noted(NAMES_UNDER_WAY, lambda each: {"user_id": each})
+make_erasures = noted(ERASURES, lambda each: {"user_id": each}, 5 * MINUTE)
+make_orders = noted(DUE_EFFECTS, lambda each: {"order_id": each}, 4 * MINUTE)
+make_sums = noted(DUE_USER_STATS, lambda each: {"user_id": each}, 4 * MINUTE)
+make_expiries = noted(
+    DUE_EXPIRIES,
+    lambda each: {
+        "order_id": each,
+        "variant_id": uuid4(),
+        "warehouse_id": "berlin",
+        "reservation_id": uuid4(),
+        "quantity": 1,
+    },
+    4 * MINUTE,
+)
+make_moves = noted(
+    PENDING_MOVES,
+    lambda each: {
+        "move_id": each,
+        "kind": "move",
+        "person_id": uuid4(),
+        "source_id": uuid4(),
+        "target_id": uuid4(),
+    },
+    4 * MINUTE,
+)
+find_orders = find_noted(DUE_EFFECTS, "order_id")
 
 
-def _text_key(text: question_queries.PendingText) -> tuple[UUID, UUID, UUID]:
-    return text.product_id, text.question_id, text.answer_id
+def make_proofs(patch: Patch) -> list[Any]:
+    def find_user(user_id: UUID) -> SimpleNamespace:
+        return SimpleNamespace(user_id=user_id, email="x", verified_at=NOW, is_active=True)
+
+    patch.setattr(accounts, "get_user", find_user)
+    return noted(EMAIL_PROOFS, lambda each: {"user_id": each})(patch)
+
+
+make_questions = noted(
+    PENDING_TEXTS,
+    lambda each: {"product_id": each, "question_id": uuid1(), "answer_id": uuid1()},
+    columns=3,
+)
+find_questions = find_noted(PENDING_TEXTS, "product_id", "question_id", "answer_id")
 
 
 def make_changed(path: str) -> Callable[[Patch], list[Any]]:
@@ -165,49 +240,6 @@ def make_scheduled(patch: Patch) -> list[Any]:
     return found
 
 
-def make_names(patch: Patch) -> list[Any]:
-    found = ids()
-    # Older than the requests that may still be under way.
-    written = datetime.now(UTC) - timedelta(minutes=5)
-    for user_id in found:
-        search_terms.INSERT_NOTE.run(
-            user_id=user_id,
-            hour=search_terms.floor_to_hour(written),
-            written=int(written.timestamp() * 1_000_000),
-        )
-    only(patch, "accounts.queries.list_named_users", lambda each: each.user_id in found)
-    return found
-
-
-def find_names() -> list[Any]:
-    now = datetime.now(UTC)
-    hours = [search_terms.floor_to_hour(each) for each in (now - timedelta(hours=1), now)]
-    return [each.user_id for each in accounts.list_named_users(hours)]
-
-
-list_email_proofs = accounts.list_email_proofs
-
-
-def make_proofs(patch: Patch) -> list[Any]:
-    found = ids()
-    patch.setattr(
-        accounts, "list_email_proofs", lambda _: [(MINUTE_NOW, each, 1) for each in found]
-    )
-    patch.setattr(
-        accounts,
-        "get_user",
-        lambda user_id: SimpleNamespace(
-            user_id=user_id, email="x", verified_at=NOW, is_active=True, demo=False
-        ),
-    )
-    return found
-
-
-def find_proofs() -> list[Any]:
-    minutes = minutes_between(NOW, datetime.now(UTC) + 10 * MINUTE)
-    return [user_id for _, user_id, _ in list_email_proofs(minutes)]
-
-
 # ---- Rows of which the position is kept
 
 
@@ -220,12 +252,6 @@ def find_from(job: str, at: datetime) -> Callable[[], list[Any]]:
     return find
 
 
-def make_moves(patch: Patch) -> list[Any]:
-    found = [PendingMove(MINUTE_NOW - 4 * MINUTE, each, "move", *ids(3)) for each in ids()]
-    patch.setattr("cart.operations.transfers.list_pending_moves", lambda _: found)
-    return found
-
-
 def make_mails(patch: Patch) -> list[Any]:
     found = ids()
     entries = [SimpleNamespace(minute=MINUTE_NOW - 9 * MINUTE, mail_id=each) for each in found]
@@ -235,7 +261,7 @@ def make_mails(patch: Patch) -> list[Any]:
 
 
 DELIVERED = floor_to_day(NOW - timedelta(days=14))
-FIRST_HOUR = search_terms.floor_to_hour(NOW) - timedelta(hours=30)
+FIRST_HOUR = NAMES_UNDER_WAY.find_partition(NOW) - timedelta(hours=30)
 
 # ---- Rows that stay where they are
 
@@ -438,29 +464,6 @@ def make_webhooks(patch: Patch) -> list[Any]:
 not_accepted: list[str] = []
 
 
-def find_reordered() -> list[Any]:
-    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + 10 * MINUTE)
-    return [each for found in list_pending_effects(minutes).values() for each in found]
-
-
-list_pending_effects = orders.list_pending_effects
-
-
-def find_recounted() -> list[Any]:
-    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + 10 * MINUTE)
-    return [user_id for _, user_id, _ in list_pending_user_stats(minutes)]
-
-
-list_pending_user_stats = orders.list_pending_user_stats
-
-
-def find_erasures() -> list[Any]:
-    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + timedelta(hours=2))
-    return [user_id for _, user_id in list_erasures(minutes)]
-
-
-list_erasures = accounts.list_erasures
-
 VISIT_HOURS = [FIRST_HOUR + n * timedelta(hours=1) for n in range(3)]
 YESTERDAY = NOW - timedelta(days=1)
 
@@ -469,7 +472,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("reviews", RowJob("reviews.jobs.follow_pictures", make_reviews, lambda *key: key[:2], True, find_reviews, 3 * MINUTE)),
     ("reviews", RowJob("reviews.operations.refresh_rating", lambda patch: [each for each, _ in make_reviews(patch)], find=lambda: [each for each, _ in find_reviews()], after=3 * MINUTE)),
     ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
-    ("questions", RowJob("questions.operations.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
+    ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("inventory.jobs.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.operations.transfers.advance_transfer", make_transfers)),
@@ -483,15 +486,16 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
     ("related products", RowJob("catalogue.operations.related._write_related", lambda patch: [each.product_id for each in make_products(patch)], lambda product_id, _: product_id)),
     ("bulk changes", RowJob("catalogue.bulk_changes._change_product", make_bulk_change, lambda _, row: row.product_id)),
-    ("account search", RowJob("accounts.operations.search_terms.save_search_terms", make_names, find=find_names)),
-    ("erasures", RowJob("accounts.operations.erasure.erase_account", listing("accounts.queries.list_erasures", lambda found: [(MINUTE_NOW, each) for each in found]), find=find_erasures)),
-    ("guest orders", RowJob("orders.operations.claim_guest_orders", make_proofs, find=find_proofs)),
-    ("orders", RowJob("orders.jobs.recover_order", listing("orders.queries.list_pending_effects", lambda found: {MINUTE_NOW - 4 * MINUTE: found}), find=find_reordered)),
-    ("customer sums", RowJob("orders.operations.count_user_stats", listing("orders.queries.list_pending_user_stats", lambda found: [(MINUTE_NOW, each, 1) for each in found]), find=find_recounted)),
+    ("account search", RowJob("accounts.operations.search_terms.save_search_terms", make_names, find=find_noted(NAMES_UNDER_WAY, "user_id"), after=7 * MINUTE)),
+    ("erasures", RowJob("accounts.operations.erasure.erase_account", make_erasures, find=find_noted(ERASURES, "user_id"))),
+    ("guest orders", RowJob("orders.operations.claim_guest_orders", make_proofs, find=find_noted(EMAIL_PROOFS, "user_id"))),
+    ("orders", RowJob("orders.jobs.recover_order", make_orders, find=find_orders)),
+    ("holds", RowJob("orders.jobs._end_reservations", make_expiries, lambda rows, now: rows[0].order_id, True, find_noted(DUE_EXPIRIES, "order_id"))),
+    ("customer sums", RowJob("orders.operations.count_user_stats", make_sums, find=find_noted(DUE_USER_STATS, "user_id"))),
     ("goods that arrive", RowJob("orders.operations.backorders._allocate_order", make_arrivals)),
     ("late orders", RowJob("orders.jobs._mark_late", listing("orders.queries.list_board_orders", lambda found: ([SimpleNamespace(order_id=each, placed_at=NOW - timedelta(days=99)) for each in found], "")))),
     ("returning customers", RowJob("orders.operations.returning_customers.count_customers_of_day", make_days)),
-    ("moves", RowJob("cart.operations.transfers.finish_move", make_moves, find=find_from("moves", MINUTE_NOW - 4 * MINUTE), position=MINUTE_NOW - 4 * MINUTE)),
+    ("moves", RowJob("cart.jobs.finish_move", make_moves, lambda row, now: row.move_id, find=find_noted(PENDING_MOVES, "move_id"))),
     ("carts", RowJob("cart.operations.cleanup.remove_stale_cart", make_stale_carts)),
     ("mail", RowJob("mail.operations._Run.process_entry", make_mails, lambda _, entry, mail: entry.mail_id, True, find_from("mail 1 of 4", MINUTE_NOW - 9 * MINUTE), position=MINUTE_NOW - 9 * MINUTE)),
     ("back in stock", RowJob("stock_alerts.operations._notify_variant_subscribers", make_subscribed, lambda row, *_: row.variant_id)),
@@ -512,7 +516,6 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
 
 # Jobs whose rows are not tried above, and why.
 OTHER_JOBS = {
-    "holds": "its rows go through the loop of the job “orders” (orders.jobs._process_all)",
     "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.change_rows)",
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
     "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
@@ -683,6 +686,9 @@ def test_s110_a_run_with_a_failed_row_is_reported_and_not_late() -> None:
     assert (lease.result, worker.tally.run_count, worker.tally.failure_count) == ("1 done", 1, 1)
     assert lease.last_run
     assert lease.last_run == lease.result_at
+    (row,) = lease.failed_rows
+    assert (row.name, row.error, row.count) == ("one", "KeyError: 'broken'", 1)
+    assert JobProgress(job, lease, row.retry_at).problem == "failed"
 
 
 def test_s110_while_cassandra_is_away_a_run_does_not_go_through_all_rows() -> None:
@@ -714,3 +720,89 @@ def test_s110_while_cassandra_is_away_a_run_does_not_go_through_all_rows() -> No
     # Outside a worker's run the caller gets the error.
     with pytest.raises(CassandraUnavailable):
         go_through(lambda row: row == 1)
+
+
+def test_s110_a_row_that_always_fails_waits_longer_each_time_and_is_shown_with_its_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The sweep of questions, run whenever the failing row is due: after 5, 10, 20 … minutes, and 6 hours at most."""
+    failing, *_ = make_questions(monkeypatch)
+
+    def follow(*key: UUID) -> None:
+        if key == failing:
+            raise ArithmeticError("this row always fails")
+
+    monkeypatch.setattr("questions.jobs.follow_text", follow)
+    now = NOW + 3 * MINUTE
+    delays: list[timedelta] = []
+    remembered: tuple[FailedRow, ...] = ()
+    with hold_lease(PENDING_TEXTS.job):
+        for _ in range(9):
+            with collect_failed_rows(remembered) as failed:
+                sweep_questions(now)
+            (row,) = remembered = failed.list_remembered(NOW)
+            delays.append(row.delay)
+            # Before its time the row is left alone.
+            with collect_failed_rows(remembered) as failed:
+                sweep_questions(now)
+            assert failed.failures == []
+            now += row.delay + 3 * MINUTE
+    assert [each // MINUTE for each in delays] == [5, 10, 20, 40, 80, 160, 320, 360, 360]
+    assert (row.count, row.error) == (9, "ArithmeticError: this row always fails")
+    assert str(failing[0]) in row.name
+    assert parse_failed_rows(dump_failed_rows(remembered)) == remembered
+
+
+def test_s110_rows_beyond_those_that_are_remembered_wait_as_long_as_these() -> None:
+    remembered: tuple[FailedRow, ...] = ()
+    for count in (1, 2, 3):
+        with collect_failed_rows(remembered) as failed:
+            for number in range(2 * MAX_REMEMBERED):
+                with guard_row(number):
+                    raise KeyError(number)
+            assert {get_retry_delay(number) for number in range(2 * MAX_REMEMBERED)} == {
+                FIRST_RETRY_DELAY * 2 ** (count - 1)
+            }
+            remembered = failed.list_remembered(NOW)
+        assert len(remembered) == MAX_REMEMBERED
+    # A row that succeeds is forgotten; the others are, when they were not met again.
+    with collect_failed_rows(remembered) as failed, guard_row(int(remembered[0].name)):
+        pass
+    assert len(failed.list_remembered(NOW)) == MAX_REMEMBERED - 1
+    assert failed.list_remembered(NOW + timedelta(days=1)) == ()
+
+
+def test_s110_a_row_that_cassandra_cannot_answer_for_stays_until_it_holds_up_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, *_ = rows = make_sums(monkeypatch)
+    table = DUE_USER_STATS
+
+    def count(user_id: UUID) -> None:
+        if user_id == first:
+            raise CassandraUnavailable("no majority answers")
+
+    monkeypatch.setattr("orders.operations.count_user_stats", count)
+    with collect_failed_rows() as failed:
+        for age, is_kept in ((4 * MINUTE, True), (2 * KEEP_FOR, False)):
+            minutes = table.list_partitions(NOW - 4 * MINUTE, NOW)
+            sweep = Sweep(table, minutes, NOW - 4 * MINUTE + age)
+            count_due_user_stats(sweep)
+            assert (sweep.reached <= minutes[0]) == is_kept
+            left = {row.user_id for row in table.list_rows(minutes)}
+            assert (first in left) == is_kept
+            assert not left & {*rows[1:]}
+    assert failed.list_remembered(NOW) == ()
+
+
+def test_s110_clearing_a_row_spares_one_that_was_noted_since() -> None:
+    user_id, minute = uuid4(), MINUTE_NOW - 30 * MINUTE
+    DUE_USER_STATS.note(minute, user_id=user_id)
+    (row,) = (each for each in DUE_USER_STATS.list_rows([minute]) if each.user_id == user_id)
+    sweep = Sweep(DUE_USER_STATS, [minute], NOW)
+    with sweep.handle([row], user_id):
+        DUE_USER_STATS.note(minute, user_id=user_id)
+    assert user_id in {each.user_id for each in DUE_USER_STATS.list_rows([minute])}
+    with sweep.handle(DUE_USER_STATS.list_rows([minute]), user_id):
+        pass
+    assert not DUE_USER_STATS.list_rows([minute])

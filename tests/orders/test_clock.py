@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts import queries as accounts
-from inventory import queries as stock
 from inventory.operations import RESERVATION_DURATION
+from inventory.operations.reservations import DUE_EXPIRIES
 from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.lifecycle.entities import Order
@@ -96,11 +96,7 @@ def test_a_reservation_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             own_ids = {
                 each.reservation_id for each in order.list_allocations(queries.list_items(order))
             }
-            left = {
-                row.reservation_id
-                for rows in stock.list_reservation_expiries(minutes).values()
-                for row in rows
-            }
+            left = {row.reservation_id for row in DUE_EXPIRIES.list_rows(minutes)}
             assert not own_ids & left, "its expiry rows are gone"
 
 

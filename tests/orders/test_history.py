@@ -18,16 +18,18 @@ from lxml import html
 from accounts import operations as accounts
 from accounts import queries as people
 from accounts.models import User
+from accounts.operations.email_change import EMAIL_PROOFS
 from cart import queries as carts
 from cart.operations import create_cart
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from demo.testbank import cards
 from demo.testbank import operations as bank
+from jobs.due_rows import Sweep
 from jobs.minutes import floor_to_minute
 from mail.queries import list_recipient_mails
 from orders import links, operations, queries
-from orders.jobs import claim_guest_orders_in_minutes
+from orders.jobs import claim_proved_orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import guest_orders
@@ -196,7 +198,7 @@ def test_x70_an_orders_page_shows_where_it_is_when_it_comes_and_what_has_happene
 def claim_guest_orders() -> None:
     """Do what the worker does every few seconds."""
     now = floor_to_minute(datetime.now(UTC))
-    claim_guest_orders_in_minutes([now - timedelta(minutes=1), now])
+    claim_proved_orders(Sweep(EMAIL_PROOFS, [now - timedelta(minutes=1), now], now))
 
 
 def make_verified_user(email: str) -> User:

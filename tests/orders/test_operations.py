@@ -27,8 +27,10 @@ from inventory import queries as stock
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import reservations
+from inventory.operations.reservations import DUE_EXPIRIES
 from jobs.leases import get_position, hold_lease
 from jobs.minutes import floor_to_minute, minutes_between
+from jobs.rows import FIRST_RETRY_DELAY, collect_failed_rows
 from jobs.shards import Shard
 from mail import queries as mails
 from orders import jobs, operations, queries
@@ -51,6 +53,8 @@ from orders.operations import (
     refunds,
     transitions,
 )
+from orders.operations.pending_effects import DUE_EFFECTS
+from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
@@ -861,7 +865,7 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
 
 
 def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "FIRST_LOOK_BACK", timedelta(minutes=20))
+    monkeypatch.setattr("jobs.due_rows.FIRST_LOOK_BACK", timedelta(minutes=20))
     order = make_order()
     moment = now()
     orders_shard, reservations_shard = (
@@ -893,30 +897,21 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
     at = now()
     # Nor does it keep the worker at its minute: it is postponed.
     ours = ItemsShard("orders", item_ids=frozenset({broken.order_id, other.order_id}))
-    assert not jobs.apply_pending_effects([pending[0].minute, pending[1].minute], at, ours)
+    minutes = [pending[0].minute, pending[1].minute]
+    with collect_failed_rows():
+        assert not jobs.apply_pending_effects(minutes, at, ours)
     assert {broken.order_id, other.order_id} == set(seen)
-    remaining = {
-        order_id
-        for ids in queries.list_pending_effects([pending[0].minute, pending[1].minute]).values()
-        for order_id in ids
-    }
+    remaining = {row.order_id for row in DUE_EFFECTS.list_rows(minutes)}
     assert not {broken.order_id, other.order_id} & remaining
-    later = floor_to_minute(at + jobs.RETRY_AFTER)
-    assert broken.order_id in queries.list_pending_effects([later])[later]
+    assert has_pending_effect(floor_to_minute(at + FIRST_RETRY_DELAY), broken.order_id)
 
 
 def test_pending_effects_of_the_last_minute_are_left_alone() -> None:
     # A pending effect of 12:00:59 may be of an event that is written at 12:01:01.
-    processed: list[datetime] = []
-
-    def process(minutes: list[datetime], at: datetime, shard: Shard) -> jobs.SweepResult:
-        processed.extend(minutes)
-        return jobs.SweepResult()
-
     at, shard = now(), Shard(f"test {uuid4()}")
-    with hold_lease(shard.job_name):
-        jobs._sweep(shard, at, process)
-    assert processed[-1] == floor_to_minute(at) - timedelta(minutes=2)
+    for table in (DUE_EFFECTS, DUE_EXPIRIES, DUE_USER_STATS):
+        with hold_lease(shard.job_name), table.sweep(at, shard) as sweep:
+            assert sweep.partitions[-1] == floor_to_minute(at) - timedelta(minutes=2)
 
 
 def test_the_reservations_of_an_order_are_committed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -958,13 +953,13 @@ def test_dropping_pending_effects_spares_later_ones() -> None:
     first = operations.record_pending_effects(order_id)
     second = operations.record_pending_effects(order_id, first.minute)
     operations.clear_pending_effects(first)
-    assert order_id in queries.list_pending_effects([second.minute])[second.minute]
+    assert has_pending_effect(second.minute, order_id)
     operations.clear_pending_effects(second)
-    assert order_id not in queries.list_pending_effects([second.minute]).get(second.minute, [])
+    assert not has_pending_effect(second.minute, order_id)
 
 
 def has_pending_effect(minute: datetime, order_id: UUID) -> bool:
-    return order_id in queries.list_pending_effects([minute]).get(minute, [])
+    return order_id in {row.order_id for row in DUE_EFFECTS.list_rows([minute])}
 
 
 def test_who_is_too_late_leaves_the_pending_effects_of_who_was_faster() -> None:

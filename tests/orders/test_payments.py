@@ -22,12 +22,14 @@ from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from jobs.minutes import floor_to_minute
+from jobs.rows import FIRST_RETRY_DELAY, collect_failed_rows
 from orders import jobs, operations, queries
 from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import NotPayable, OrderChanged, SettlementUnstable, TransitionRefused
 from orders.lifecycle.transitions import Transition
 from orders.operations import payments, refunds
+from orders.operations.pending_effects import DUE_EFFECTS
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
@@ -249,11 +251,13 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
         with pytest.raises(SettlementUnstable, match=order.number):
             operations.apply_effects(order.order_id, now())
         at = now()
-        jobs.apply_pending_effects(
-            [pending_effect.minute], at, SingleItemShard("orders", item_id=order.order_id)
-        )
-    later = floor_to_minute(at + jobs.RETRY_AFTER)
-    assert order.order_id in queries.list_pending_effects([later])[later]
+        with collect_failed_rows() as failed:
+            jobs.apply_pending_effects(
+                [pending_effect.minute], at, SingleItemShard("orders", item_id=order.order_id)
+            )
+    assert "SettlementUnstable" in str(failed)
+    later = DUE_EFFECTS.list_rows([floor_to_minute(at + FIRST_RETRY_DELAY)])
+    assert order.order_id in {row.order_id for row in later}
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
     assert run_worker(order).payment == "paid"
 

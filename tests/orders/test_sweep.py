@@ -13,17 +13,17 @@ from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import Allocation, WantedLine, make_reservation_id
-from jobs.leases import hold_lease
-from jobs.minutes import minutes_between
-from jobs.shards import Shard
+from jobs.leases import hold_lease, save_position
+from jobs.minutes import floor_to_minute, minutes_between
 from mail.queries import list_recipient_mails
 from orders import jobs, operations, queries
 from orders.operations import effects
+from orders.operations.pending_effects import DUE_EFFECTS
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.shards import SingleItemShard
+from tests.shards import ItemsShard, SingleItemShard
 from tests.stock import commit_stock
 
 
@@ -75,31 +75,28 @@ def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
 def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls, postponed, ids = [], [], [uuid4(), uuid4(), uuid4()]
+    calls, ids = [], [uuid4(), uuid4(), uuid4()]
 
     def hang(*_: Any) -> None:
         calls.append(1)
         sleep(0.02)
         raise TimeoutError("no answer")
 
+    def ask(order_id: UUID, at: datetime) -> None:
+        gateways.get_gateway("testbank").get_outcome(order_id.hex)
+
     monkeypatch.setattr(TestBank, "get_outcome", hang)
     monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
-
-    def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
-        return bool(gateways.get_gateway("testbank").get_outcome(order_id.hex))
-
-    def postpone(_: datetime, order_id: UUID, at: datetime) -> None:
-        postponed.append(order_id)
-
-    def process(minutes: list[datetime], at: datetime, shard: Any) -> jobs.SweepResult:
-        if at - minutes[-1] < timedelta(minutes=5):
-            jobs._process_all(ask, postpone, minutes[-1], ids, at)
-        return jobs.SweepResult()
-
-    shard = Shard(f"test {uuid4()}")
+    monkeypatch.setattr(jobs, "recover_order", ask)
+    at = now()
+    for order_id in ids:
+        DUE_EFFECTS.note(at - timedelta(minutes=4), order_id=order_id)
+    shard = ItemsShard(f"test {uuid4()}", item_ids=frozenset(ids))
     with hold_lease(shard.job_name):
-        jobs._sweep(shard, now(), process)
-    assert postponed == ids
+        save_position(shard.job_name, floor_to_minute(at - timedelta(minutes=5)).isoformat())
+        jobs.sweep_pending_effects(at, shard)
+    postponed = DUE_EFFECTS.list_between(at, at + timedelta(minutes=10))
+    assert {row.order_id for row in postponed} >= set(ids)
     assert len(calls) == 1
 
 

@@ -13,8 +13,8 @@ from cassandra_db import CassandraUnavailable, current_microseconds, current_tim
 from cassandra_db.configuration import WRITE
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from jobs.due_rows import Sweep
 from jobs.leases import hold_lease, save_position
-from jobs.periods import floor_to_period, list_periods
 from mail.queries import derive_mail_id, get_mail
 from moderation.operations import leave_queue
 from moderation.queries import list_waiting
@@ -111,7 +111,9 @@ def listed(product_id: UUID) -> list[Question]:
 
 def finish() -> None:
     now = datetime.now(UTC)
-    jobs.finish_questions(list_periods(now - timedelta(minutes=2), now), now)
+    table = operations.PENDING_TEXTS
+    partitions = table.list_partitions(now - timedelta(minutes=2), now)
+    jobs.finish_questions(Sweep(table, partitions, now), now)
 
 
 def find_violations(*product_ids: UUID) -> list[str]:
@@ -336,8 +338,9 @@ def test_x242_what_a_crash_cuts_off_anywhere_is_finished(
         after = once()
         assert len(queries.list_texts_of_product(product.product_id)) == before + (not found)
         assert now_of(after).state == PUBLISHED
-    with hold_lease(jobs.NAME):
-        save_position(jobs.NAME, floor_to_period(current_time()).isoformat())
+    table = operations.PENDING_TEXTS
+    with hold_lease(table.job):
+        save_position(table.job, table.find_partition(current_time()).isoformat())
         ask(product.product_id)
         assert "finished" in jobs.sweep_questions(current_time() + timedelta(minutes=3))
         assert jobs.sweep_questions(current_time() + timedelta(minutes=3)) == ""

@@ -22,7 +22,7 @@ from catalogue.photos import parse_photo
 from catalogue.queries import get_products, list_uploads
 from consistency.findings import Scope
 from consistency.runner import check_consistency
-from jobs.periods import list_periods
+from jobs.due_rows import Sweep
 from moderation.rules import ReviewRules
 from moderation.states import HELD, PUBLISHED
 from orders.queries import list_items
@@ -365,7 +365,9 @@ def test_x249_pictures_that_a_crash_cuts_off_become_the_reviews_or_are_deleted(
             )
             pictures.follow_pictures(product.product_id, ann.user_id, current_time())
     now = current_time()
-    finish_reviews(list_periods(now - timedelta(minutes=2), now), now, now)
+    table = operations.PENDING_REVIEWS
+    partitions = table.list_partitions(now - timedelta(minutes=2), now)
+    finish_reviews(Sweep(table, partitions, now), now)
     review = own(product, ann.user_id)
     assert (len(review.new_pictures), review.former_pictures) == (1, ())
     assert not has_files(first)
@@ -400,9 +402,9 @@ def test_i41_the_check_finds_and_mends_files_that_nobody_deletes(
         now=current_time(),
     )
     now = current_time()
-    for each in queries.list_pending(list_periods(now - timedelta(minutes=2), now)):
-        if each.product_id == product.product_id:
-            operations.clear_pending(each.period, each.product_id, each.user_id, each.written)
+    for row in operations.PENDING_REVIEWS.list_between(now - timedelta(minutes=2), now):
+        if row.product_id == product.product_id:
+            operations.PENDING_REVIEWS.clear(row._asdict())
     (found,) = find_violations(product)
     assert "I41" in found
     scope = Scope(products=frozenset({product.product_id}))

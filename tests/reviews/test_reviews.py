@@ -15,7 +15,7 @@ from cassandra_db.configuration import WRITE
 from catalogue.queries import get_category_page, get_product_at_quorum
 from consistency.findings import Scope
 from consistency.runner import check_consistency
-from jobs.periods import list_periods
+from jobs.due_rows import Sweep
 from moderation.queries import list_moderation_days, list_waiting
 from moderation.rules import ReviewRules, find_reason_to_hold, shown_name
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
@@ -78,7 +78,9 @@ def listed(product_id: UUID, stars: int = queries.ALL) -> list[UUID]:
 
 def finish() -> None:
     now = datetime.now(UTC)
-    finish_reviews(list_periods(now - timedelta(minutes=2), now), now, now)
+    table = operations.PENDING_REVIEWS
+    partitions = table.list_partitions(now - timedelta(minutes=2), now)
+    finish_reviews(Sweep(table, partitions, now), now)
 
 
 def find_violations(*product_ids: UUID) -> list[str]:

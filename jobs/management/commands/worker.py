@@ -114,6 +114,10 @@ def _status_line(each: JobProgress) -> str:
         else each.problem.upper()
         if lease.last_run
         else "",
+        *(
+            f"{row.name} failed {row.count} times, again at {row.retry_at:%H:%M:%S}: {row.error}"
+            for row in lease.failed_rows
+        ),
     ]
     return f"{each.job.name:32}  {'; '.join(filter(None, parts))}"
 

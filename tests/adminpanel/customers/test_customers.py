@@ -33,13 +33,15 @@ from consistency.findings import Scope
 from consistency.runner import check_consistency
 from drafts.entities import DraftOrder
 from drafts.operations import save_draft
-from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.due_rows import Sweep
+from jobs.minutes import MINUTE, floor_to_minute
 from mail.queries import derive_mail_id
 from orders import queries as orders
-from orders.jobs import count_user_stats_in_minutes
+from orders.jobs import count_due_user_stats
 from orders.lifecycle.transitions import Transition
 from orders.operations import count_user_stats, transition_order, user_stats
 from orders.operations.returns import decide_refund
+from orders.operations.user_stats import DUE_USER_STATS
 from shop_settings.terms import get_terms
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_order, make_user, sign_in_staff
@@ -80,8 +82,8 @@ def sums_of(user: User) -> list[orders.UserStats]:
 
 def is_noted(user: User) -> bool:
     """Return whether the worker has been told to count a person's sums."""
-    minutes = minutes_between(NOW - MINUTE, datetime.now(UTC))
-    return user.pk in {each for _, each, _ in orders.list_pending_user_stats(minutes)}
+    rows = DUE_USER_STATS.list_between(NOW - MINUTE, datetime.now(UTC))
+    return user.pk in {row.user_id for row in rows}
 
 
 def find_sums_violations(user: User, *, repair: bool = False) -> list[str]:
@@ -106,9 +108,11 @@ def test_x184_i35_sums_are_what_was_paid_less_what_went_back(desk: Client, sam: 
 
     # A minute of their own: what other tests have noted is not counted here.
     minute = floor_to_minute(datetime(2001, 1, 1, tzinfo=UTC) + MINUTE * (uuid4().int % 10**6))
-    user_stats.mark_user_stats(sam.pk, minute)
-    assert count_user_stats_in_minutes([minute], NOW) == 1
-    assert orders.list_pending_user_stats([minute]) == []
+    DUE_USER_STATS.note(minute, user_id=sam.pk)
+    sweep = Sweep(DUE_USER_STATS, [minute], NOW)
+    count_due_user_stats(sweep)
+    assert sweep.count == 1
+    assert DUE_USER_STATS.list_rows([minute]) == []
     spent = kept.total - Money(5, EUR)
     assert sums_of(sam) == [orders.UserStats(1, spent)]
 
@@ -120,8 +124,8 @@ def test_x184_i35_sums_are_what_was_paid_less_what_went_back(desk: Client, sam: 
 
 def test_i35_sums_that_are_wrong_are_named_and_counted_again(sam: User) -> None:
     with patch("orders.operations.copies.mark_statement", wraps=user_stats.mark_statement) as mark:
-        mark.side_effect = lambda user_id: user_stats.mark_statement(
-            user_id, NOW - timedelta(hours=1)
+        mark.side_effect = lambda user_id: user_stats.MARKED.bind(
+            **DUE_USER_STATS.date_row({"user_id": user_id}, NOW - timedelta(hours=1))
         )
         order = make_order(paid=True, user_id=sam.pk, email=sam.email)
     (named,) = find_sums_violations(sam)

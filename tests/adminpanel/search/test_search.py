@@ -15,14 +15,14 @@ from lxml import html
 
 from accounts import jobs
 from accounts.operations import request_erasure, save_name, search_terms
-from accounts.operations.search_terms import INSERT_TERM, TERMS, floor_to_hour, save_search_terms
-from accounts.queries import list_named_users
+from accounts.operations.search_terms import INSERT_TERM, TERMS, save_search_terms
 from accounts.roles import ROLES
 from adminpanel.search.views import unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
 from catalogue.search_index import build_index
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
+from jobs.due_rows import DueRows
 from jobs.leases import hold_lease
 from jobs.minutes import MINUTE
 from orders.lifecycle.transitions import Transition
@@ -234,15 +234,19 @@ def test_x199_customers_are_found_by_any_word_of_their_name_as_it_is_now(client:
     ):
         save_name(mia.pk, f"Mia {other}")
     assert not is_found(other)
-    later = current_time() + jobs.WAIT + MINUTE
-    with hold_lease(jobs.SEARCH), patch.object(search_terms, "save_search_terms") as saved:
+    later = current_time() + search_terms.NAMES_UNDER_WAY.wait + MINUTE
+    with (
+        hold_lease(search_terms.NAMES_UNDER_WAY.job),
+        patch.object(search_terms, "save_search_terms") as saved,
+    ):
         saved.side_effect = lambda each: save_search_terms(each) if each == mia.pk else None
         jobs.follow_names(later)
-    assert mia.pk not in {each.user_id for each in list_named_users([floor_to_hour(later)])}
+    notes = search_terms.NAMES_UNDER_WAY.list_between(later, later)
+    assert mia.pk not in {row.user_id for row in notes}
     assert [is_found(word), is_found(other)] == [False, True]
     # A word that is not theirs is named and taken out; one who is erased is found no more.
     INSERT_TERM.run(user_id=mia.pk, term="zzz", name="zzz", at=current_microseconds())
-    with patch("consistency.users.queries.list_named_users", return_value=[]):
+    with patch.object(DueRows, "list_between", return_value=[]):
         assert len(check_user(mia.pk).violations) == 1
         assert check_user(mia.pk, repair=True).is_clean
     request_erasure(mia.pk, current_time())

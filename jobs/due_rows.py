@@ -1,0 +1,195 @@
+"""Rows of unfinished work, partitioned by when they are due.
+
+A row is noted before a write that a crash may cut off, and cleared after it. A job sweeps the rows that are left and finishes
+their work. One that raises is postponed, for longer each time, and never blocks the others (decision 80).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from cassandra_db import Row, Statement, current_microseconds, current_time, wait_for_all
+from jobs.leases import get_position, save_position
+from jobs.minutes import MINUTE
+from jobs.rows import FIRST_RETRY_DELAY, get_retry_delay, guard_row
+from jobs.shards import Shard
+
+# How far a job looks back in its first run. Later it continues where it stopped.
+FIRST_LOOK_BACK = timedelta(days=1)
+# A process that was delayed may write a row this long after its time. Until then its partition is read again.
+MAX_WRITE_DELAY = timedelta(minutes=5)
+# A row that Cassandra could not answer for stays where it is for this long, since that may pass within seconds.
+KEEP_FOR = timedelta(hours=1)
+_AT_ONCE = 100  # partitions read side by side
+_YEAR_ONE = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class DueRows:
+    """A table of pending rows, and how its job sweeps it.
+
+    The statements call their parameters like the columns; `select` returns the partition's column, too. `insert` and `delete`
+    may take `written`, a row's timestamp in microseconds since 1970: clearing a row then spares one that was noted later.
+    """
+
+    job: str  # keeps the position; of shards their family
+    label: str  # what a row is about, for the log and the staff
+    select: Statement
+    insert: Statement
+    delete: Statement
+    column: str = "minute"  # the partition key
+    length: timedelta = MINUTE  # of a partition
+    wait: timedelta = timedelta(0)  # younger partitions may hold rows of writes that are under way
+    max_write_delay: timedelta = MAX_WRITE_DELAY
+
+    def find_partition(self, moment: datetime) -> datetime:
+        """Return the partition of a moment: when it begins, in UTC."""
+        moment = moment.astimezone(UTC)
+        return moment - (moment - _YEAR_ONE) % self.length
+
+    def list_partitions(self, since: datetime, until: datetime) -> list[datetime]:
+        """Return the partitions from that of `since` to that of `until`, the oldest first."""
+        first = self.find_partition(since)
+        return [
+            first + number * self.length for number in range((until - first) // self.length + 1)
+        ]
+
+    def list_rows(self, partitions: Sequence[datetime]) -> list[Row]:
+        """Return the rows of these partitions, which are read side by side. Raises CassandraUnavailable."""
+        reading = [self.select.start(**{self.column: each}) for each in partitions]
+        return [row for pending in reading for row in pending.rows()]
+
+    def list_between(self, since: datetime, until: datetime) -> list[Row]:
+        """Return the rows that are due between two moments. Raises CassandraUnavailable."""
+        return self.list_rows(self.list_partitions(since, until))
+
+    def has_rows(self, now: datetime) -> bool:
+        """Return whether a sweep whose last run left nothing would find a row. Raises CassandraUnavailable."""
+        return bool(self.list_between(now - self.max_write_delay, now - self.wait))
+
+    def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:
+        """Write a row that is due at a moment, by default now in real time. Return its columns, for `clear`. Raises CassandraUnavailable."""
+        row = self.date_row(values, at)
+        self.insert.run(**_parameters(self.insert, row))
+        return row
+
+    def clear(self, *rows: dict[str, Any]) -> None:
+        """Delete rows whose work is done, but none that was noted later. Raises CassandraUnavailable."""
+        wait_for_all([self.delete.start(**_parameters(self.delete, row)) for row in rows])
+
+    @contextmanager
+    def sweep(self, now: datetime, shard: Shard | None = None) -> Iterator[Sweep]:
+        """Sweep within the block what is due since the job's last run; afterwards save how far the job has come.
+
+        Raises CassandraUnavailable, LeaseLost.
+        """
+        job = shard.job_name if shard else self.job
+        position = get_position(job)
+        since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
+        sweep = Sweep(self, self.list_partitions(since, now - self.wait), now, shard)
+        yield sweep
+        if sweep.reached.isoformat() != position:
+            save_position(job, sweep.reached.isoformat())
+
+    def date_row(self, values: dict[str, Any], at: datetime | None = None) -> dict[str, Any]:
+        """Return the columns of a row that is noted now for a moment, by default for now."""
+        written = current_microseconds()
+        if at is not None:
+            # Newer than the rows of writes in that minute, so that clearing these spares it. The sweep is later still.
+            written = max(written, int((at + self.wait / 2).timestamp() * 1_000_000))
+        partition = self.find_partition(at or current_time())
+        return {**values, self.column: partition, "written": written}
+
+
+def _parameters(statement: Statement, values: dict[str, Any]) -> dict[str, Any]:
+    return {each.name: values[each.name] for each in statement.prepare().column_metadata or ()}
+
+
+@dataclass
+class Sweep:
+    """A run through partitions of a table."""
+
+    table: DueRows
+    partitions: Sequence[datetime]
+    now: datetime
+    shard: Shard | None = None
+    count: int = 0  # of the handled groups
+    kept: set[datetime] = field(default_factory=set)  # partitions that the next run reads again
+    _settled: set[Row] = field(default_factory=set)  # rows that were kept or postponed
+    _began: int = 0  # when the work of the rows at hand began
+
+    @property
+    def reached(self) -> datetime:
+        """The partition with which the next run begins."""
+        looked_until = self.table.find_partition(self.now - self.table.max_write_delay)
+        return min({looked_until, *self.kept})
+
+    def batches(self) -> Iterator[list[Row]]:
+        """Yield the rows of all shards, the oldest first, with the partitions that are read together. Raises CassandraUnavailable."""
+        for start in range(0, len(self.partitions), _AT_ONCE):
+            yield self.table.list_rows(self.partitions[start : start + _AT_ONCE])
+
+    def split(self, rows: Sequence[Row], *columns: str) -> list[list[Row]]:
+        """Return this shard's rows, those together that are equal in these columns. The first one holds the shard's id."""
+        groups: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            key = tuple(getattr(row, column) for column in columns)
+            if self.shard is None or self.shard.has_id(key[0]):
+                groups.setdefault(key, []).append(row)
+        return list(groups.values())
+
+    def groups(self, *columns: str) -> Iterator[list[Row]]:
+        """Yield the groups of all batches, see `split`. Raises CassandraUnavailable."""
+        for rows in self.batches():
+            yield from self.split(rows, *columns)
+
+    @contextmanager
+    def handle(self, rows: Sequence[Row], row_id: object) -> Iterator[None]:
+        """Do the work of these rows within the block, and clear them afterwards. See `attempt`."""
+        with self.attempt(rows, row_id):
+            yield
+            self.clear(rows)
+        self.count += 1
+
+    @contextmanager
+    def attempt(self, rows: Sequence[Row], row_id: object) -> Iterator[None]:
+        """Do a part of the work of these rows within the block.
+
+        If it raises in a worker's run, the rows are postponed and the run continues; outside one the error is raised. While
+        Cassandra cannot answer for them, they stay where they are. Raises CassandraUnavailable after three such rows in succession.
+        """
+        self._began, name = current_microseconds(), f"{self.table.label} {row_id}"
+
+        def put_off() -> None:
+            delay = get_retry_delay(name)
+            oldest = min(getattr(row, self.table.column) for row in rows)
+            if delay is None and oldest > self.now - KEEP_FOR:
+                self.keep(rows)
+            else:
+                self.postpone(rows, delay or FIRST_RETRY_DELAY)
+
+        with guard_row(name, put_off):
+            yield
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Have the next run find these rows where they are."""
+        self._settled.update(rows)
+        self.kept |= {getattr(row, self.table.column) for row in rows}
+
+    def postpone(self, rows: Sequence[Row], delay: timedelta) -> None:
+        """Note these rows again for later, and delete them here. Raises CassandraUnavailable."""
+        insert, at = self.table.insert, self.now + delay
+        later = [self.table.date_row(row._asdict(), at) for row in rows if row not in self._settled]
+        wait_for_all([insert.start(**_parameters(insert, row)) for row in later])
+        self.clear(rows)
+        self._settled.update(rows)
+
+    def clear(self, rows: Sequence[Row]) -> None:
+        """Delete those of the rows that were neither kept nor postponed. Raises CassandraUnavailable."""
+        done = [row for row in rows if row not in self._settled]
+        # A row that does not say when it was written is older than its work.
+        self.table.clear(*({"written": self._began, **row._asdict()} for row in done))
