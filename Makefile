@@ -57,7 +57,8 @@ lint: .venv/checks  ## ruff: style, likely mistakes, formatting; import-linter: 
 types: .venv/checks  ## mypy, strict on our own code
 	@SECRET_KEY=types $(BIN)/mypy .
 
-templates: .venv/checks  ## djlint on the templates
+templates: .venv/checks  ## the templates: their layout, and djlint
+	@$(BIN)/python -m devtools.format_templates --check
 	@$(BIN)/djlint --lint --quiet templates
 
 deploy: .venv/checks  ## Django's deployment checks with production settings

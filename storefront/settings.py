@@ -137,7 +137,7 @@ TEMPLATES = [
                         (
                             "django.template.loaders.cached.Loader",
                             [
-                                "django.template.loaders.filesystem.Loader",
+                                "web.templates.Loader",
                                 "django.template.loaders.app_directories.Loader",
                             ],
                         )

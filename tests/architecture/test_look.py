@@ -18,12 +18,13 @@ from catalogue.templatetags.pictures import picture, swatches, with_images
 from pricing.templatetags.money import format_money
 from tests.architecture.apps import ROOT
 from tests.rules import for_each
+from web.templates import collapse
 from web.templatetags.icons import icon
 
 STATIC = ROOT / "static"
 CSS = (STATIC / "css" / "stoa.css").read_text()
 STAFF_CSS = (STATIC / "css" / "staff.css").read_text()
-BASE = (ROOT / "templates" / "base.html").read_text()
+BASE = collapse((ROOT / "templates" / "base.html").read_text())
 
 
 def weight(name: str) -> int:
