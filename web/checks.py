@@ -34,7 +34,7 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 "The shop would log in to Cassandra as its superuser.",
-                hint="Make a role of its own (docs/operations.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
+                hint="Make a role of its own (docs/operations/configuration.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
                 id="cassandra_db.E001",
             )
         )
@@ -43,7 +43,7 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 "The shop would speak to Cassandra over a network without a login.",
-                hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations.md).",
+                hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations/configuration.md).",
                 id="cassandra_db.E002",
             )
         )
@@ -58,7 +58,7 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 f"The shop at {settings.PUBLIC_URL} would take passwords and addresses without HTTPS.",
-                hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations.md).",
+                hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations/configuration.md).",
                 id="cassandra_db.E008",
             )
         )
