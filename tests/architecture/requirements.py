@@ -37,7 +37,8 @@ def _numbers_in_name(name: str) -> set[str]:
     }
 
 
-def _files() -> Iterator[Path]:
+def iterate_files() -> Iterator[Path]:
+    """Yield the repository's code and documents, but for the page of rules."""
     for top in sorted(ROOT.iterdir()):
         if not top.name.startswith(".") and top.name not in _MADE:
             for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
@@ -55,7 +56,7 @@ def _tests() -> Iterator[tuple[str, str, str]]:
 def find_used_numbers() -> dict[str, str]:
     """Return the numbers that the repository names outside of the page, each with a file that does."""
     found: dict[str, str] = {}
-    for path in _files():
+    for path in iterate_files():
         text = path.read_text()
         named = _numbers(text)
         for test in _TEST.finditer(text):
