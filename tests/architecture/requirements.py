@@ -23,7 +23,7 @@ _NUMBER_IN_NAME = re.compile(
     r"(?<=_)(?:[xsfi]\d{1,2}|x(?:1\d\d|2[0-7]\d|28[0-4])|s1\d\d|fault_\d+)(?=_)"
 )
 _TEST = re.compile(r"^def (test_\w+).*\n(?:(?:[ )].*)?\n)*", re.MULTILINE)
-_LINE = re.compile(r"^\| ([XSFI]\d+|fault \d+) \| ([^|]+) \|$", re.MULTILINE)
+_LINE = re.compile(r"^- ([XSFI]\d+|fault \d+): (.+)$", re.MULTILINE)
 
 
 def _numbers(text: str) -> set[str]:
