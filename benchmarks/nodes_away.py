@@ -102,7 +102,7 @@ class Run:
         product_id, variant_id = make_stocked_product(1)
         buyer = make_buyer(self.port, product_id, variant_id)
         # The last tenth of a second that a node wrote dies with it, and of three nodes one alone would have the cart:
-        # docs/operations.md, "What a power cut or a killed node may lose".
+        # docs/operations/configuration.md, "What a power cut or a killed node may lose".
         sleep(1)
         self.nodes.kill(second)
         began = perf_counter()

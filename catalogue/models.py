@@ -37,7 +37,7 @@ class Product(Model):
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at worst.
     Writer: catalogue.operations.save_product, in one conditional batch on `version`; only `availability`, `rating`, `rating_count`,
-    `popularity` and `bestseller` are written plainly, by set_availability, set_rating and set_popularity (decisions 035, 065, 067).
+    `popularity` and `bestseller` are written plainly, by set_availability, set_rating and set_popularity (decisions 013, 035, 065).
     """
 
     __table_name__ = "products"

@@ -1,4 +1,4 @@
-"""The picture that other sites show beside a link to a page. They take no SVG, so a drawing is made into a JPEG for them (decision 049).
+"""The picture that other sites show beside a link to a page. They take no SVG, so a drawing is made into a JPEG for them (decision 020).
 
 Its address carries a key that only the shop can make: so others cannot choose what is drawn and kept. A file is made when it is first
 asked for, and kept under the hash of what it is made of.

@@ -3,7 +3,7 @@
 In a sale thousands come for what is sold out. A refused reservation says how many units there are, and so does a page's read of
 the stock; whoever comes next and wants more of them than that is answered from here. Units that come back are in sight when
 this has expired at the latest, and at once in the process that brings them back. Only a cart whose checkout has reserved nothing
-may be answered so: units of one's own are not among those that are left. Why: docs/decisions/031.
+may be answered so: units of one's own are not among those that are left. Why: docs/decisions/017.
 """
 
 import threading

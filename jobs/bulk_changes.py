@@ -1,4 +1,4 @@
-"""Changes of many things at once: each exactly once, whatever process dies on the way (decisions 038 and 056).
+"""Changes of many things at once: each exactly once, whatever dies on the way (decision 038).
 
 The rows of a change are written first, then the change itself, which alone names them. What is done to a thing of a row, and how a
 second try knows that it was done, is said by who uses this: products in catalogue.bulk_changes, orders in orders.bulk_changes.

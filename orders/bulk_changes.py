@@ -1,4 +1,4 @@
-"""Changes of many orders at once: each order exactly once, whatever dies on the way (decision 056, jobs.bulk_changes).
+"""Changes of many orders at once: each order exactly once, whatever dies on the way (decision 038, jobs.bulk_changes).
 
 The event that a change makes of an order carries an id that follows from both, and is written on the version of the order that was
 read. Who finds the event has nothing left to do; of two processes one writes, and the other reads again and finds it.

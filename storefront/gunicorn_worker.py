@@ -168,7 +168,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         super().check_config(cfg, log)
         if cfg.is_ssl:
             raise ConfigError(
-                "TLS ends at the proxy (docs/operations.md): leave certfile and keyfile out."
+                "TLS ends at the proxy (docs/operations/configuration.md): leave certfile and keyfile out."
             )
 
     def enqueue_req(self, conn: TConn) -> None:

@@ -1,4 +1,4 @@
-"""Who sends files, as far as a request's head says it: before its body is taken (decision 074)."""
+"""Who sends files, as far as a request's head says it: before its body is taken (decision 025)."""
 
 from dataclasses import dataclass
 from functools import cache

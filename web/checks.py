@@ -40,14 +40,14 @@ def _check_database() -> Iterator[CheckMessage]:
     if database["USER"] == SUPERUSER and not settings.DEBUG:
         yield Error(
             "The shop would log in to Cassandra as its superuser.",
-            hint="Make a role of its own (docs/operations.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
+            hint="Make a role of its own (docs/operations/configuration.md) and name it in CASSANDRA_USERNAME and _PASSWORD.",
             id="cassandra_db.E001",
         )
     is_local = all(map(_is_local, database["HOST"].split(",")))
     if not (database["USER"] or settings.DEBUG or settings.DEMO or is_local):
         yield Error(
             "The shop would speak to Cassandra over a network without a login.",
-            hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations.md).",
+            hint="Switch on PasswordAuthenticator, and set CASSANDRA_USERNAME and _PASSWORD (docs/operations/configuration.md).",
             id="cassandra_db.E002",
         )
 
@@ -62,7 +62,7 @@ def _check_public_address() -> Iterator[CheckMessage]:
     if not (settings.HTTPS or settings.DEBUG or settings.DEMO):
         yield Error(
             f"The shop at {settings.PUBLIC_URL} would take passwords and addresses without HTTPS.",
-            hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations.md).",
+            hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations/configuration.md).",
             id="cassandra_db.E008",
         )
     if settings.DEMO and _takes_money():

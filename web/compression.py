@@ -1,4 +1,4 @@
-"""What is drawn is sent compressed, and its size does not tell what is secret in it (S88, decision 050).
+"""What is drawn is sent compressed, and its size does not tell what is secret in it (S88, decision 045).
 
 A page shows what somebody else may have chosen (its address) beside what is the visitor's alone. Compressed together, the page is shorter
 if one repeats the other, and whoever sees sizes can guess letter by letter (BREACH). So Django adds up to a hundred random bytes to each

@@ -1,8 +1,8 @@
-"""Files come in by marked views alone (decisions 040 and 071): those of staff, and those of shoppers that know who sends.
+"""Files come in by marked views alone (decision 040): those of staff, and those of shoppers that know who sends.
 
 Everywhere else a request that brings one is refused as soon as the file begins, before a byte of it is kept. What is larger than
 a form may be is taken only at an address that such a page has signed, from the person or the browser that has the page:
-`storefront.gunicorn_worker` asks for that before it reads on (decision 074).
+`storefront.gunicorn_worker` asks for that before it reads on (decision 025).
 """
 
 from collections.abc import Callable

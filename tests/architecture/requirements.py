@@ -1,7 +1,6 @@
-"""docs/requirements.md: the rules that tests and comments name by number, and the tests that hold them.
+"""The rules of docs/requirements.md, which tests and comments name by number, and the tests that hold them.
 
-A rule's words stand on that page alone, written by hand. Its last column is made from the tests:
-`python -m tests.architecture.requirements` prints the page, with `--write` it writes it.
+`python -m tests.architecture.requirements` prints each rule with its tests; numbers as arguments choose rules.
 """
 
 import re
@@ -13,11 +12,8 @@ from pathlib import Path
 from tests.architecture.apps import ROOT, relative_path
 
 PAGE = ROOT / "docs" / "requirements.md"
-# So many tests of a rule are named, the others are counted.
-NAMED = 4
-
 _SEARCHED = {".py", ".md", ".html", ".css", ".js"}
-# What the commands make stands there, and is none of the repository.
+# Commands write there; it is no part of the repository.
 _MADE = {"staticfiles", "test-results"}
 # A browser that calls itself "X11; Linux" names no rule, nor does an Eircode that ends in X285, nor a linter's "noqa: S105".
 _NUMBER = re.compile(
@@ -27,7 +23,7 @@ _NUMBER_IN_NAME = re.compile(
     r"(?<=_)(?:[xsfi]\d{1,2}|x(?:1\d\d|2[0-7]\d|28[0-4])|s1\d\d|fault_\d+)(?=_)"
 )
 _TEST = re.compile(r"^def (test_\w+).*\n(?:(?:[ )].*)?\n)*", re.MULTILINE)
-_LINE = re.compile(r"^\| ([XSFI]\d+|fault \d+) \| ([^|]+) \|.*\|$", re.MULTILINE)
+_LINE = re.compile(r"^- ([XSFI]\d+|fault \d+): (.+)$", re.MULTILINE)
 
 
 def _numbers(text: str) -> set[str]:
@@ -41,7 +37,8 @@ def _numbers_in_name(name: str) -> set[str]:
     }
 
 
-def _files() -> Iterator[Path]:
+def iterate_files() -> Iterator[Path]:
+    """Yield the repository's code and documents, but for the page of rules."""
     for top in sorted(ROOT.iterdir()):
         if not top.name.startswith(".") and top.name not in _MADE:
             for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
@@ -59,7 +56,7 @@ def _tests() -> Iterator[tuple[str, str, str]]:
 def find_used_numbers() -> dict[str, str]:
     """Return the numbers that the repository names outside of the page, each with a file that does."""
     found: dict[str, str] = {}
-    for path in _files():
+    for path in iterate_files():
         text = path.read_text()
         named = _numbers(text)
         for test in _TEST.finditer(text):
@@ -80,28 +77,15 @@ def find_tests_by_rule() -> dict[str, list[str]]:
     return by_text | by_name
 
 
-def list_rules(page: str) -> list[str]:
-    """Return the numbers that have a line, as often as they have one."""
-    return [line[1] for line in _LINE.finditer(page)]
-
-
-def render_page(page: str) -> str:
-    """Return the page with its last column made anew."""
-    tests_by_rule = find_tests_by_rule()
-
-    def with_tests(line: re.Match[str]) -> str:
-        places = tests_by_rule.get(line[1], [])
-        cells = [f"`{place}`" for place in places[:NAMED]]
-        if len(places) > NAMED:
-            cells.append(f"and {len(places) - NAMED} more")
-        return f"| {line[1]} | {line[2]} | {'<br>'.join(cells)} |"
-
-    return _LINE.sub(with_tests, page)
+def list_rules() -> list[tuple[str, str]]:
+    """Return the number and the words of each line of the page, in the page's order."""
+    return [(line[1], line[2]) for line in _LINE.finditer(PAGE.read_text())]
 
 
 if __name__ == "__main__":
-    made = render_page(PAGE.read_text())
-    if "--write" in sys.argv[1:]:
-        PAGE.write_text(made)
-    else:
-        sys.stdout.write(made)
+    wanted = {" ".join(sys.argv[1:])} if sys.argv[1:2] == ["fault"] else set(sys.argv[1:])
+    tests_by_rule = find_tests_by_rule()
+    for number, rule in list_rules():
+        if not wanted or number in wanted:
+            sys.stdout.write(f"{number}: {rule}\n")
+            sys.stdout.writelines(f"    {place}\n" for place in tests_by_rule.get(number, []))

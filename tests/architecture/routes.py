@@ -1,4 +1,4 @@
-"""All addresses of the shop, from the URLconf; and who may open the staff's, from the table of docs/operations.md."""
+"""All addresses of the shop, from the URLconf; and who may open the staff's, from the table of docs/operations/running.md."""
 
 import re
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ ROUTES = tuple(_routes(get_resolver().url_patterns))
 
 def _roles_by_url() -> dict[str, set[str]]:
     text = (
-        (ROOT / "docs" / "operations.md")
+        (ROOT / "docs" / "operations" / "running.md")
         .read_text()
         .partition("## Who may what")[2]
         .partition("\n## ")[0]

@@ -379,7 +379,7 @@ def test_the_list_of_carts_takes_a_guest_two_rounds_and_one_for_other_carts(
 ) -> None:
     submit_add(client, teapot)
     assert "rounds=2" in client.get(reverse("cart:carts"))["X-Cassandra"]
-    # The products of the other carts cost a round more (decision 047), and those of no cart beyond a hundred are read.
+    # The products of the other carts cost a round more (decision 009), and those of no cart beyond a hundred are read.
     submit_new_cart(client, "Gifts")
     client.get(reverse("cart:carts"))  # the cookie knows the new one from here on
     assert "rounds=3" in client.get(reverse("cart:carts"))["X-Cassandra"]

@@ -1,4 +1,4 @@
-"""An idle shop's worker asks Cassandra little, and what falls due meanwhile is done as soon as before (decision 030)."""
+"""An idle shop's worker asks Cassandra little, and what falls due meanwhile is done as soon as before (decision 014)."""
 
 from collections import Counter
 from collections.abc import Callable

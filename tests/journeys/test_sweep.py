@@ -4,7 +4,7 @@ The addresses are found in the URLconf: one that has an id in it fails here unti
 as two members (one of whom Alice has shared a cart with, and excluded again), as staff of each role, and as an admin without
 the second factor; by GET and POST, with and without htmx.
 
-Users whom the table of docs/operations.md lets in are let in, and all others are refused and write nothing. What has an id in
+Users whom the table of docs/operations/running.md lets in are let in, and all others are refused and write nothing. What has an id in
 it, or a submit that names one, is asked for twice, once with Alice's thing and once with a thing that nobody has: status,
 redirect and text are the same, apart from the ids themselves and what differs at each look; and Alice finds all as it was.
 

@@ -20,7 +20,7 @@ CLEAN, VIOLATIONS, NOT_FINISHED = 0, 1, 2
 
 class Command(BaseCommand):
     help = (
-        "Look through the whole shop, while it runs, for violations of its invariants (docs/operations.md); each is named in"
+        "Look through the whole shop, while it runs, for violations of its invariants (docs/operations/running.md); each is named in"
         " one line. Status 0: there are none, 1: there are, 2: the audit could not finish."
     )
 

@@ -19,7 +19,7 @@ NOT_OURS, TRY_AGAIN = 65, 75
 class Command(BaseCommand):
     """Read a delivery report from standard input, and note what it says of a mail."""
 
-    help = "Takes a mail that came back: the mail server pipes it in (docs/operations.md)"
+    help = "Takes a mail that came back: the mail server pipes it in (docs/operations/configuration.md)"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
