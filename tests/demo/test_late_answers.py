@@ -54,7 +54,7 @@ def test_one_late_answer_does_not_end_the_load(
         *("queries.get_product_at_quorum", "receive_stock", "copy_stock", "register_user"),
         *("enrol_demo_second_factor", "create_promotion"),
         *("queries.iterate_products", "operations.rebuild_featured", "operations.rebuild_related"),
-        *("operations.rebuild_prefixes", "search.build_index", "write_sitemap"),
+        *("operations.rebuild_prefixes", "build_index", "write_sitemap"),
         "list_bought_together",
     ):
         monkeypatch.setattr(f"demo.loader.{called}", Late(0))
