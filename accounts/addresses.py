@@ -102,12 +102,7 @@ _CITIES = {
 }
 # By its letters an Italian province is written; elsewhere by its name.
 _AREA_BY_LETTERS = frozenset({"IT"})
-_PARTS = {
-    "A": ("street", "street2"),
-    "Z": ("postal_code",),
-    "C": ("city",),
-    "S": ("area",),
-}
+_PARTS = {"A": ("street", "street2"), "Z": ("postal_code",), "C": ("city",), "S": ("area",)}
 
 
 @dataclass(frozen=True)

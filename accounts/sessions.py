@@ -70,10 +70,7 @@ STAFF_IDLE = 30 * 60  # seconds without a request
 MAX_STAFF_SESSION_SECONDS = settings.MAX_STAFF_SESSION_SECONDS
 STAFF_RENEWED_AFTER = 60  # seconds
 # who has passed it, and when: accounts.second_factor
-SECOND_FACTOR, PASSED_AT = (
-    "_second_factor",
-    "_passed_at",
-)
+SECOND_FACTOR, PASSED_AT = ("_second_factor", "_passed_at")
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
 

@@ -146,10 +146,7 @@ def _register_user(
     name = fields.pop("name", "") or (username or address).partition("@")[0]
     active = bool(fields.pop("is_active", True))
     # Django's flags may be given where they say what is so.
-    for flag, is_so in {
-        "is_staff": bool(role),
-        "is_superuser": role == ADMIN,
-    }.items():
+    for flag, is_so in {"is_staff": bool(role), "is_superuser": role == ADMIN}.items():
         if fields.pop(flag, is_so) != is_so:
             raise ValueError(
                 f"{flag} is {is_so} here: what somebody may do is their role, one of {', '.join(ROLES)}."

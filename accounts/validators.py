@@ -16,8 +16,7 @@ class MaxBytesValidator:
         """Raise ValidationError for a password of more than 4 KB."""
         if is_too_long(password):
             raise ValidationError(
-                _("This password is too long. Use 4,096 bytes or fewer."),
-                code="password_too_long",
+                _("This password is too long. Use 4,096 bytes or fewer."), code="password_too_long"
             )
 
     def get_help_text(self) -> str:

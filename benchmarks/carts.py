@@ -30,10 +30,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.load import CartSubmits, Load, Slice
 from benchmarks.pages import ROOT, PageFigures, serve_shop, shop_environment
-from cassandra_db import (
-    RAISE_UNKNOWN,
-    current_time,
-)
+from cassandra_db import RAISE_UNKNOWN, current_time
 
 if TYPE_CHECKING:
     from catalogue.entities import Product, Variant

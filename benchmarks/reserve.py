@@ -32,10 +32,7 @@ from uuid import UUID, uuid4
 from benchmarks.carts import in_threads
 from benchmarks.load import Slice
 from benchmarks.pages import PageFigures, shop_environment
-from cassandra_db import (
-    RAISE_UNKNOWN,
-    current_time,
-)
+from cassandra_db import RAISE_UNKNOWN, current_time
 
 if TYPE_CHECKING:
     from inventory.entities import StockNumbers
@@ -224,10 +221,7 @@ def _rushed() -> list[str]:
         try:
             return len(
                 reserve_stock(
-                    uuid4(),
-                    [WantedLine(1, variant_id, variant_id, 1)],
-                    current_time(),
-                    retry=False,
+                    uuid4(), [WantedLine(1, variant_id, variant_id, 1)], current_time(), retry=False
                 )
             )
         except OutOfStock:

@@ -16,10 +16,7 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
-from cassandra_db import (
-    current_time,
-    write,
-)
+from cassandra_db import current_time, write
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries
 from catalogue.entities import CategoryTree, Product, Variant
@@ -247,10 +244,7 @@ def _write_prices(bulk: BulkWriter, product: Product) -> None:
     since = product.created_at or current_time()
     former = former_prices(product, since)
     for each in product.variants:
-        points = [
-            *former.get(each.variant_id, ()),
-            PricePoint(since, each.price, each.compare_at),
-        ]
+        points = [*former.get(each.variant_id, ()), PricePoint(since, each.price, each.compare_at)]
         bulk.send(*operations.price_statements(each.variant_id, points))
 
 

@@ -33,10 +33,7 @@ class QuantityField(forms.CharField):
 
     widget = _OneValue
 
-    default_error_messages = {
-        "required": _("Enter a quantity."),
-        "none": _("Enter 1 or more."),
-    }
+    default_error_messages = {"required": _("Enter a quantity."), "none": _("Enter 1 or more.")}
 
     def __init__(self, **messages: Any) -> None:
         super().__init__(label=_("Quantity"), error_messages=messages)

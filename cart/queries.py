@@ -286,8 +286,7 @@ def get_line(cart_id: UUID, key: str) -> Line | None:
 
 # U1: whether a submit has been counted in a cart.
 IDEMPOTENCY_ROW = read(
-    "U1",
-    "SELECT kind FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :key",
+    "U1", "SELECT kind FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :key"
 )
 
 

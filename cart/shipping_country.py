@@ -43,6 +43,5 @@ def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> N
 def list_shipping_countries() -> list[tuple[str, str]]:
     """Return the countries we deliver to, by code and English name, in the order of their names."""
     return sorted(
-        ((code, country_name(code)) for code in list_delivery_countries()),
-        key=lambda each: each[1],
+        ((code, country_name(code)) for code in list_delivery_countries()), key=lambda each: each[1]
     )

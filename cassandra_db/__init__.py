@@ -11,12 +11,7 @@ from cassandra_db.clock import (
 )
 from cassandra_db.errors import CassandraUnavailable, ClockWrong, InvalidPageToken, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
-from cassandra_db.meter import (
-    Meter,
-    collect_slow_statements,
-    count_statements,
-    observe_statements,
-)
+from cassandra_db.meter import Meter, collect_slow_statements, count_statements, observe_statements
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
 from cassandra_db.rows import Row, truncate_to_milliseconds

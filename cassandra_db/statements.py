@@ -225,12 +225,7 @@ def scan(
 ) -> Statement:
     """Declare a read over all partitions: `token(key) > :start AND token(key) <= :end`."""
     return Statement(
-        question,
-        cql,
-        profile=READ,
-        consistency=consistency,
-        is_scan=True,
-        page_size=page_size,
+        question, cql, profile=READ, consistency=consistency, is_scan=True, page_size=page_size
     )
 
 

@@ -198,12 +198,7 @@ JOBS = [
         normal_lag=2 * MINUTE,
         idle_every=timedelta(seconds=30),
     ),
-    Job(
-        CATEGORIES,
-        timedelta(seconds=5),
-        follow_categories,
-        idle_every=timedelta(minutes=1),
-    ),
+    Job(CATEGORIES, timedelta(seconds=5), follow_categories, idle_every=timedelta(minutes=1)),
     Job(
         "bulk changes",
         timedelta(seconds=5),

@@ -67,11 +67,7 @@ def _promise_text(promise: tuple[str, ...]) -> str:
     first, last = (date_format(date.fromisoformat(day), "l j F") for day in days)
     if first == last:
         return _("%(method)s, on %(day)s") % {"method": label, "day": first}
-    return _("%(method)s, %(first)s to %(last)s") % {
-        "method": label,
-        "first": first,
-        "last": last,
-    }
+    return _("%(method)s, %(first)s to %(last)s") % {"method": label, "first": first, "last": last}
 
 
 def _describe_sum_changes(

@@ -115,11 +115,7 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
     if visit.is_too_early(step):
         return redirect(step_url(visit.first_incomplete_step))
     response = step_page(
-        request,
-        visit,
-        step,
-        orderable,
-        previous_snapshot=cart_snapshot(visit.cart, visit.owner_id),
+        request, visit, step, orderable, previous_snapshot=cart_snapshot(visit.cart, visit.owner_id)
     )
     return note_event(response, NotedEvent("checkout") if step == DETAILS else None)
 

@@ -84,11 +84,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
     yield "among the days of the board", DAY.start(status=order.board_column, day=day), {}
     if order.email:
         whose = {"email": email_key(order.email), "year": day.year}
-        yield (
-            "in its address's list",
-            BY_EMAIL.start(**whose, **place),
-            {"number": order.number},
-        )
+        yield ("in its address's list", BY_EMAIL.start(**whose, **place), {"number": order.number})
         yield "among its address's years", EMAIL_YEAR.start(**whose), {}
     if order.user_id:
         listed = {

@@ -13,13 +13,7 @@ from orders.lifecycle.entities import Order
 from orders.operations import write_copies
 from orders.operations.copies import OFF_SEARCH, OFF_TERM
 from orders.operations.tracking_numbers import list_tracking_numbers, release_taken_number
-from orders.search_terms import (
-    PERSONAL_KINDS,
-    TRACKING,
-    find_head,
-    list_former_terms,
-    list_terms,
-)
+from orders.search_terms import PERSONAL_KINDS, TRACKING, find_head, list_former_terms, list_terms
 
 KEY = "kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at"
 LABEL = read(

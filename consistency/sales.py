@@ -29,8 +29,7 @@ DAILY = scan(
     "SELECT DISTINCT month FROM daily_sales WHERE token(month) > :start AND token(month) <= :end",
 )
 STAMPS = read(
-    "I7",
-    "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day",
+    "I7", "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day"
 )
 
 # The worker adds a day up within half a minute; for so long it may still be about to.

@@ -12,21 +12,10 @@ from threading import Lock
 from time import monotonic
 from uuid import UUID
 
-from cassandra_db import (
-    Row,
-    current_time,
-    read,
-    scan,
-)
+from cassandra_db import Row, current_time, read, scan
 from consistency.findings import Check, Scope, Violation
 from inventory import operations, queries
-from inventory.entities import (
-    ARRIVING,
-    IN_TRANSIT,
-    LEAVING,
-    Allocation,
-    StockNumbers,
-)
+from inventory.entities import ARRIVING, IN_TRANSIT, LEAVING, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
 from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.operations.reservations import DUE_EXPIRIES

@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from cassandra_db import (
-    current_time,
-    read,
-    scan,
-)
+from cassandra_db import current_time, read, scan
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
 from inventory import operations, queries
-from inventory.entities import (
-    BACKORDER_WAREHOUSE,
-    list_names,
-)
+from inventory.entities import BACKORDER_WAREHOUSE, list_names
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
 # Within this time the lists of stock have followed a product (inventory.jobs).

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from cassandra_db import (
-    Row,
-    current_time,
-    read,
-    scan,
-)
+from cassandra_db import Row, current_time, read, scan
 from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVATION_DURATION

@@ -377,7 +377,4 @@ def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
 
 
 def _refund(order: Order, amount: int) -> dict[str, Any]:
-    return {
-        "refund": str(uuid5(order.order_id, "refund")),
-        "amount": amount,
-    }
+    return {"refund": str(uuid5(order.order_id, "refund")), "amount": amount}

@@ -127,11 +127,7 @@ def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: date
 
 
 def send_offer(
-    draft: DraftOrder,
-    seen: DraftOrder | None,
-    method: DeliveryMethod,
-    actor: str,
-    now: datetime,
+    draft: DraftOrder, seen: DraftOrder | None, method: DeliveryMethod, actor: str, now: datetime
 ) -> DraftOrder:
     """Offer a draft to its customer, by mail, with a link to pay; the prices hold for OFFER_DAYS.
 
@@ -147,11 +143,7 @@ def send_offer(
 
 
 def order_draft(
-    draft: DraftOrder,
-    seen: DraftOrder | None,
-    method: DeliveryMethod,
-    actor: str,
-    now: datetime,
+    draft: DraftOrder, seen: DraftOrder | None, method: DeliveryMethod, actor: str, now: datetime
 ) -> Order:
     """Place a draft as an order that its customer pays by transfer; one that broke off is placed.
 
@@ -236,11 +228,7 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
         outcome = CREATE.apply(if_lost=SEND_AGAIN, **saved.key, **values)
     else:
         outcome = SAVE.apply(
-            if_lost=SEND_AGAIN,
-            **saved.key,
-            **values,
-            seen=seen.version,
-            seen_state=seen.state,
+            if_lost=SEND_AGAIN, **saved.key, **values, seen=seen.version, seen_state=seen.state
         )
     if outcome:
         return saved

@@ -142,9 +142,7 @@ def _redirect_to_order(request: HttpRequest, order: Order) -> HttpResponse:
 
 def _expired(request: HttpRequest) -> HttpResponse:
     return _over(
-        request,
-        _("This offer has expired"),
-        _("Write to us, and we’ll make you a new one."),
+        request, _("This offer has expired"), _("Write to us, and we’ll make you a new one.")
     )
 
 

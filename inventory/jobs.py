@@ -62,5 +62,5 @@ JOBS = [
         look_after_stock,
         normal_lag=COMPLETE_AFTER + MINUTE,
         idle_every=timedelta(minutes=5),
-    ),
+    )
 ]

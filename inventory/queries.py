@@ -6,15 +6,7 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 
-from cassandra_db import (
-    LOCAL_ONE,
-    LOCAL_QUORUM,
-    PendingResult,
-    Row,
-    page_key,
-    page_token,
-    read,
-)
+from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, PendingResult, Row, page_key, page_token, read
 from inventory.entities import (
     BACKORDER_WAREHOUSE,
     LOW,

@@ -5,10 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-from cassandra_db import (
-    current_microseconds,
-    write,
-)
+from cassandra_db import current_microseconds, write
 from catalogue.queries import get_product_at_quorum
 from moderation.queries import SHOP, WAITING
 

@@ -5,10 +5,7 @@ from uuid import UUID
 
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import (
-    Row,
-    read,
-)
+from cassandra_db import Row, read
 
 SHOP = "shop"
 

@@ -58,8 +58,7 @@ def order_owner_required(
         if not request.user.is_authenticated:
             return redirect_to_login_page(request)
         messages.info(
-            request,
-            _("This order belongs to another account. Sign in to that account to see it."),
+            request, _("This order belongs to another account. Sign in to that account to see it.")
         )
         return redirect("orders:lookup")
 

@@ -25,14 +25,10 @@ class HistoryForm(Form):
         error_messages={"invalid_choice": _("Choose one of these years")},
     )
     since = forms.DateField(
-        label=_("From"),
-        required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        label=_("From"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     )
     until = forms.DateField(
-        label=_("To"),
-        required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        label=_("To"), required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     )
 
     def __init__(self, *args: Any, years: Sequence[int], **kwargs: Any) -> None:

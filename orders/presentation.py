@@ -223,11 +223,7 @@ def list_history(order: Order) -> list[CustomerHistoryEntry]:
     """Return the history, the newest first, with details of each event."""
     several = len(order.parcels()) > 1
     return [
-        CustomerHistoryEntry(
-            event,
-            event_label(order, event),
-            _event_detail(order, event, several),
-        )
+        CustomerHistoryEntry(event, event_label(order, event), _event_detail(order, event, several))
         for event in order.history
     ]
 

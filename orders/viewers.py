@@ -11,8 +11,7 @@ from cassandra_db import PendingResult, Row, read, write
 VIEWERS = read("Q12", "SELECT user_id, name FROM viewers_by_order WHERE number = :number LIMIT 20")
 # With the table's TTL.
 INSERT_VIEWER = write(
-    "Q12",
-    "INSERT INTO viewers_by_order (number, user_id, name) VALUES (:number, :user_id, :name)",
+    "Q12", "INSERT INTO viewers_by_order (number, user_id, name) VALUES (:number, :user_id, :name)"
 )
 DELETE_VIEWER = write(
     "Q12", "DELETE FROM viewers_by_order WHERE number = :number AND user_id = :user_id"

@@ -28,11 +28,7 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
     parcels = method.split_weight(grams)
     return _(
         "Your items weigh %(weight)s and go in %(count)s parcels, as one holds %(most)s. The first one is free."
-    ) % {
-        "weight": format_weight(grams),
-        "count": len(parcels),
-        "most": format_weight(parcels[0]),
-    }
+    ) % {"weight": format_weight(grams), "count": len(parcels), "most": format_weight(parcels[0])}
 
 
 def format_weight(grams: int) -> str:

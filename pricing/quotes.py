@@ -186,9 +186,7 @@ def _apply_promotions(
 
 
 def added_tax_by_line(
-    taxed: Sequence[tuple[str, Money]],
-    parts: Iterable[tax.TaxPart],
-    rates: Mapping[str, Decimal],
+    taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], rates: Mapping[str, Decimal]
 ) -> tuple[Money, ...]:
     """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
 

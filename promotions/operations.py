@@ -205,12 +205,7 @@ DELETE_VOUCHER_BY_ORDER = write(
 
 
 def redeem_voucher(
-    typed: str,
-    customer_keys: Sequence[str],
-    order_id: UUID,
-    now: datetime,
-    *,
-    late: bool = False,
+    typed: str, customer_keys: Sequence[str], order_id: UUID, now: datetime, *, late: bool = False
 ) -> Promotion:
     """Take one use of a code for an order; taking it again for the same order and customer takes no other.
 

@@ -43,5 +43,5 @@ JOBS = [
         normal_lag=timedelta(minutes=30),
         # Only a crash leaves it anything that somebody would miss.
         idle_every=timedelta(minutes=10),
-    ),
+    )
 ]

@@ -16,8 +16,6 @@ urlpatterns = [
         name="withdraw",
     ),
     path(
-        "account/questions/<slug:slug>/<uuid:question_id>/report/",
-        views.report_text,
-        name="report",
+        "account/questions/<slug:slug>/<uuid:question_id>/report/", views.report_text, name="report"
     ),
 ]

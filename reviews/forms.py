@@ -106,11 +106,7 @@ class ReviewForm(Form):
         if review:
             initial["version"] = review.version
             if review.state != WITHDRAWN:
-                initial |= {
-                    "stars": str(review.stars),
-                    "title": review.title,
-                    "body": review.body,
-                }
+                initial |= {"stars": str(review.stars), "title": review.title, "body": review.body}
         return cls(initial=initial)
 
     def show_newer(self, review: Review | None) -> None:

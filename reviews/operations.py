@@ -544,11 +544,7 @@ def _mail_refusal(review: Review) -> None:
         f"refused:{review.version}",
         to,
         "review_refused",
-        {
-            "name": product.name,
-            "reason": review.refusal,
-            "url": url,
-        },
+        {"name": product.name, "reason": review.refusal, "url": url},
         review.decided_at,
     )
 

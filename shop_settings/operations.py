@@ -69,9 +69,7 @@ def remove_setting(kind: SettingKind[T], key: str, seen: str, now: datetime) -> 
 
 
 def change_settings(
-    kind: SettingKind[T],
-    change: Callable[[Mapping[str, T]], Mapping[str, T]],
-    now: datetime,
+    kind: SettingKind[T], change: Callable[[Mapping[str, T]], Mapping[str, T]], now: datetime
 ) -> SettingsSnapshot:
     """Have all settings of a kind be what `change` makes of them, and return all settings.
 

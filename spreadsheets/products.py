@@ -176,11 +176,7 @@ class _Plan:
     """The plan of a row while its cells are read. All its faults are collected, to be shown at once."""
 
     def __init__(
-        self,
-        row: FileRow,
-        product_rows: Sequence[Row],
-        task_id: UUID,
-        now: datetime,
+        self, row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime
     ) -> None:
         self.row, self.task_id, self.now = row, task_id, now
         self.product_rows = product_rows
@@ -213,11 +209,7 @@ class _Plan:
                 self._refuse(line, "sku", fault)
                 # Its cells are looked at all the same, in a product of their own.
                 self._fill(
-                    _Draft(base, draft.is_new, self.task_id),
-                    line,
-                    " ",
-                    VARIANT_COLUMNS,
-                    cells,
+                    _Draft(base, draft.is_new, self.task_id), line, " ", VARIANT_COLUMNS, cells
                 )
                 continue
             self.lines_by_sku[sku] = line

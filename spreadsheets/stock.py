@@ -10,12 +10,7 @@ from django.utils.translation import gettext as _
 
 from cassandra_db import Row, current_time
 from catalogue.entities import Product
-from catalogue.queries import (
-    MAX_SKU_LENGTH,
-    get_products,
-    guard_product,
-    prefetch_variant_by_sku,
-)
+from catalogue.queries import MAX_SKU_LENGTH, get_products, guard_product, prefetch_variant_by_sku
 from inventory import operations, queries
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged

@@ -115,8 +115,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     if is_one_click(request):
         return confirm_one_click()
     messages.success(
-        request,
-        _("You’ve unsubscribed. You won’t get any more back-in-stock emails."),
+        request, _("You’ve unsubscribed. You won’t get any more back-in-stock emails.")
     )
     return redirect("home")
 

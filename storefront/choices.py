@@ -179,10 +179,7 @@ def list_picture_choices(
             picture,
             describe_look(product, variant, picture),
             variant_url(
-                product,
-                variant,
-                picture="" if picture in looks else str(number),
-                preview=preview,
+                product, variant, picture="" if picture in looks else str(number), preview=preview
             ),
             picture == chosen_picture,
             variant is not current,

@@ -41,10 +41,7 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
     bucket = env.str("S3_BUCKET", default="")
     if not bucket:
         options = {"location": folder, "base_url": url, "allow_overwrite": True}
-        return {
-            "BACKEND": "storefront.media.WholeFileStorage",
-            "OPTIONS": options,
-        }, ""
+        return {"BACKEND": "storefront.media.WholeFileStorage", "OPTIONS": options}, ""
     region, endpoint = env.str("S3_REGION", default=""), env.str("S3_ENDPOINT", default="")
     amazon = f"https://s3.{region}.amazonaws.com" if region else "https://s3.amazonaws.com"
     public_url = env.str("S3_PUBLIC_URL", default=f"{(endpoint or amazon).rstrip('/')}/{bucket}")

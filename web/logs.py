@@ -64,10 +64,7 @@ class PathRedactionFilter(logging.Filter):
             found = getattr(request, "resolver_match", None)
             name = found.view_name if found else "an address without a view"
             # Django escapes what it logs
-            paths = (
-                path,
-                path.encode("unicode_escape").decode("ascii"),
-            )
+            paths = (path, path.encode("unicode_escape").decode("ascii"))
             record.args = tuple(name if each in paths else each for each in record.args)
         return True
 

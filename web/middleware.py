@@ -14,12 +14,7 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 from django_htmx.http import HttpResponseClientRedirect
 
-from cassandra_db import (
-    CassandraUnavailable,
-    ClockWrong,
-    count_statements,
-    current_time,
-)
+from cassandra_db import CassandraUnavailable, ClockWrong, count_statements, current_time
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id

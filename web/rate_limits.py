@@ -30,14 +30,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import (
-    REFUSED_MEANS_DONE,
-    Row,
-    applied_if,
-    conditional_write,
-    current_time,
-    read,
-)
+from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional_write, current_time, read
 from web.errors import TooManyAttempts
 
 TAKEN_SLOTS = read(
@@ -164,10 +157,7 @@ def _network_bucket(network: str) -> str:
 
 
 def _limits(
-    rule: RateLimit,
-    networks: list[tuple[str, int]],
-    accounts: Iterable[str],
-    named: Iterable[str],
+    rule: RateLimit, networks: list[tuple[str, int]], accounts: Iterable[str], named: Iterable[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return which buckets refuse a try when they are full, and which delay it, each with its number of slots."""
     widest = networks[-1][0]

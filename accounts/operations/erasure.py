@@ -17,12 +17,7 @@ from accounts.models import User
 from accounts.operations.email_claims import EMAIL_RELEASED
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import (
-    REFUSED_MEANS_DONE,
-    SEND_AGAIN,
-    conditional_write,
-    write,
-)
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, write
 from jobs.due_rows import DueRows, Sweep
 from mail.addresses import email_key
 from mail.operations import queue_mail

@@ -13,13 +13,7 @@ from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import (
-    RAISE_UNKNOWN,
-    SEND_AGAIN,
-    applied_if,
-    apply_batch,
-    conditional_write,
-)
+from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, applied_if, apply_batch, conditional_write
 from mail.operations import queue_mail
 
 ROLE_GIVEN = conditional_write(

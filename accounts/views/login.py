@@ -47,10 +47,7 @@ def login(request: HttpRequest) -> HttpResponse:
                 subject=audit_log.mailbox_pseudonym(form.cleaned_data["email"]),
                 outcome="refused",
             )
-        form.add_error(
-            None,
-            _("The email address or password is wrong. Check both and try again."),
-        )
+        form.add_error(None, _("The email address or password is wrong. Check both and try again."))
         return _login_page(request, form)
     return log_in(request, user, form.cleaned_data["next"])
 

@@ -30,8 +30,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
     form = PasswordChangeForm(request.POST or None, email=user.email)
     if form.is_valid() and _try_change(request, user, form):
         messages.success(
-            request,
-            _("Your password was changed. You’re signed out on all your other devices."),
+            request, _("Your password was changed. You’re signed out on all your other devices.")
         )
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return render_page(

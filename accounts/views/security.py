@@ -118,7 +118,6 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
     end_sessions(user.pk, except_key=request.session.session_key)
     request.session.cycle_key()
     messages.success(
-        request,
-        _("Your email address was changed. We’ve also sent an email to your old address."),
+        request, _("Your email address was changed. We’ve also sent an email to your old address.")
     )
     return known_devices.renew_device_cookie(request, redirect("accounts:profile"), user.pk)

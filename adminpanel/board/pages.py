@@ -266,11 +266,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     most = PAGE_LENGTH
     while True:
         read, after = queries.list_board_orders(
-            chosen.status,
-            after,
-            most,
-            newest_first=view.sort == NEWEST,
-            has_day=chosen.has_day,
+            chosen.status, after, most, newest_first=view.sort == NEWEST, has_day=chosen.has_day
         )
         looked_at += len(read)
         fitting = [order for order in read if chosen.matches(order)]
@@ -295,10 +291,7 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     )
     found = sorted(
         filter(chosen.matches, read),
-        key=lambda order: (
-            order.estimated_delivery or localdate(order.placed_at),
-            order.placed_at,
-        ),
+        key=lambda order: (order.estimated_delivery or localdate(order.placed_at), order.placed_at),
     )
     following = start + PAGE_LENGTH
     token = page_token([following], list_name) if following < len(found) else ""

@@ -87,10 +87,7 @@ class PriceActForm(BulkActForm):
     )
     unit = forms.ChoiceField(
         label=gettext_lazy("Unit"),
-        choices=[
-            ("percent", gettext_lazy("per cent")),
-            ("amount", gettext_lazy("an amount")),
-        ],
+        choices=[("percent", gettext_lazy("per cent")), ("amount", gettext_lazy("an amount"))],
     )
     ending = forms.ChoiceField(
         label=gettext_lazy("Round"),

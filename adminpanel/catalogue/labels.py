@@ -25,9 +25,6 @@ SORT_LABELS = {
     "price": gettext_lazy("Price: low to high"),
     "price-down": gettext_lazy("Price: high to low"),
 }
-TAX_LABELS = {
-    "standard": gettext_lazy("Standard rate"),
-    "reduced": gettext_lazy("Reduced rate"),
-}
+TAX_LABELS = {"standard": gettext_lazy("Standard rate"), "reduced": gettext_lazy("Reduced rate")}
 assert SORT_LABELS.keys() == STAFF_SORTS.keys()
 assert TAX_LABELS.keys() == set(TAX_CLASSES)

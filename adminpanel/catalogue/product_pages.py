@@ -63,9 +63,7 @@ class SubmittedCount:
 
 
 def list_product_lines(
-    products: Sequence[Product],
-    now: datetime,
-    submitted: PriceForm | SubmittedCount | None = None,
+    products: Sequence[Product], now: datetime, submitted: PriceForm | SubmittedCount | None = None
 ) -> list[ProductLine]:
     """Return products as the list shows them, with the stock of each, read side by side; `submitted` is some row's form as it was sent.
 

@@ -19,22 +19,16 @@ urlpatterns = [
     path("products/changes/", bulk_changes.change_list, name="bulk_changes"),
     path("products/changes/<uuid:change_id>/", bulk_changes.change_detail, name="bulk_change"),
     path(
-        "products/changes/<uuid:change_id>/undo/",
-        bulk_changes.undo_change,
-        name="bulk_change_undo",
+        "products/changes/<uuid:change_id>/undo/", bulk_changes.undo_change, name="bulk_change_undo"
     ),
     path("products/<uuid:product_id>/", products.product_detail, name="product"),
     path(
-        "products/<uuid:product_id>/status/",
-        products.change_product_status,
-        name="product_status",
+        "products/<uuid:product_id>/status/", products.change_product_status, name="product_status"
     ),
     path("products/<uuid:product_id>/copy/", products.duplicate_product, name="product_copy"),
     path("products/<uuid:product_id>/options/", variants.product_options, name="product_options"),
     path(
-        "products/<uuid:product_id>/pictures/",
-        pictures.product_pictures,
-        name="product_pictures",
+        "products/<uuid:product_id>/pictures/", pictures.product_pictures, name="product_pictures"
     ),
     path(
         "products/<uuid:product_id>/pictures/upload/",
@@ -77,9 +71,7 @@ urlpatterns = [
     ),
     path("categories/<uuid:category_id>/order/", categories.category_order, name="category_order"),
     path(
-        "categories/<uuid:category_id>/remove/",
-        categories.remove_category,
-        name="category_remove",
+        "categories/<uuid:category_id>/remove/", categories.remove_category, name="category_remove"
     ),
     path("front-page/", front_page.front_page, name="front_page"),
     path("front-page/<str:row>/", front_page.pin_on_front_page, name="front_page_row"),

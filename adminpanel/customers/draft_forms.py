@@ -122,8 +122,7 @@ class DraftForm(AddressFields):
         decimal_places=2,
         widget=short_input(inputmode="decimal"),
         error_messages=dict.fromkeys(
-            NUMBER_ERRORS,
-            gettext_lazy("Enter a number such as 10 or 12.50"),
+            NUMBER_ERRORS, gettext_lazy("Enter a number such as 10 or 12.50")
         ),
     )
     discount_reason = SingleLineField(

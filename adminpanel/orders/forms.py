@@ -30,10 +30,7 @@ class UnitsField(forms.CharField):
 
     def __init__(self, label: str, most: int) -> None:
         super().__init__(
-            label=label,
-            required=False,
-            max_length=10,
-            widget=short_input(inputmode="numeric"),
+            label=label, required=False, max_length=10, widget=short_input(inputmode="numeric")
         )
         self.most = most
 

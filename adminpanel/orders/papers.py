@@ -33,9 +33,7 @@ def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
     """Return the papers and tables that a role may make of `total` orders."""
     return [
         KindLine(
-            each,
-            -(-total // each.orders_a_page) if each.orders_a_page else 0,
-            each.name == chosen,
+            each, -(-total // each.orders_a_page) if each.orders_a_page else 0, each.name == chosen
         )
         for each in list_order_files(role).values()
     ]

@@ -10,10 +10,7 @@ from accounts.access import current_member, has_permission
 from adminpanel.orders.available_forms import AnyForm, build_order_forms
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.history import staff_history
-from adminpanel.orders.labels import (
-    actor_label,
-    event_label,
-)
+from adminpanel.orders.labels import actor_label, event_label
 from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm

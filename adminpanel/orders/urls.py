@@ -19,9 +19,7 @@ urlpatterns = [
     path("orders/changes/", bulk_changes.order_changes, name="order_changes"),
     path("orders/changes/new/", bulk_changes.order_changes_new, name="order_changes_new"),
     path(
-        "orders/changes/preview/",
-        bulk_changes.order_changes_preview,
-        name="order_changes_preview",
+        "orders/changes/preview/", bulk_changes.order_changes_preview, name="order_changes_preview"
     ),
     path("orders/changes/<uuid:change_id>/", bulk_changes.order_change, name="order_change"),
     path("orders/papers/", papers.paper_list, name="papers"),
@@ -34,17 +32,11 @@ urlpatterns = [
     path("orders/<str:number>/viewers/", viewers.list_order_viewers, name="viewers"),
     path("orders/<str:number>/mails/<uuid:mail_id>/", mails.order_mail, name="order_mail"),
     path(
-        "orders/<str:number>/mails/<uuid:mail_id>/again/",
-        mails.send_mail_again,
-        name="mail_again",
+        "orders/<str:number>/mails/<uuid:mail_id>/again/", mails.send_mail_again, name="mail_again"
     ),
     path("orders/<str:number>/tags/", tags.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", parcels.pack_parcel, name="pack"),
-    path(
-        "orders/<str:number>/pack/<str:warehouse>/scan/",
-        parcels.count_scanned,
-        name="pack_scan",
-    ),
+    path("orders/<str:number>/pack/<str:warehouse>/scan/", parcels.count_scanned, name="pack_scan"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", parcels.update_parcel, name="parcel"),
     path("orders/<str:number>/returns/<str:return_id>/", returns.update_return, name="sent_back"),
     path(

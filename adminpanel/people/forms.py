@@ -69,11 +69,7 @@ class AuditLogForm(FilterForm):
         choices=[(STAFF, gettext_lazy("What staff did")), (ACCOUNTS, gettext_lazy("Accounts"))],
         required=False,
     )
-    day = forms.DateField(
-        label=gettext_lazy("Day"),
-        required=False,
-        widget=day_input(),
-    )
+    day = forms.DateField(label=gettext_lazy("Day"), required=False, widget=day_input())
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)
 

@@ -79,10 +79,7 @@ def discount_label(promotion: Promotion) -> str:
     elif promotion.kind == AMOUNT:
         what = _("%(amount)s off") % {"amount": _sum(promotion.amount)}
     elif promotion.kind == BUY_GET:
-        what = _("Buy %(buy)s, get %(free)s free") % {
-            "buy": promotion.buy,
-            "free": promotion.free,
-        }
+        what = _("Buy %(buy)s, get %(free)s free") % {"buy": promotion.buy, "free": promotion.free}
     category = get_category(promotion.category_id) if promotion.category_id else None
     if category is None:
         return what

@@ -23,16 +23,8 @@ from web.forms import FilterForm
 class SalesForm(FilterForm):
     """The first and last day of a sales report; by default the last thirty days."""
 
-    first = forms.DateField(
-        label=gettext_lazy("From"),
-        required=False,
-        widget=day_input(),
-    )
-    last = forms.DateField(
-        label=gettext_lazy("To"),
-        required=False,
-        widget=day_input(),
-    )
+    first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
+    last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
     def parse_selection(self, today: date) -> tuple[date, date]:
         """Return the first and the last day, in this order, a year apart at most, and none of them to come."""

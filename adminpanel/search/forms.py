@@ -11,8 +11,4 @@ from web.forms import Form
 class SearchForm(Form):
     """What staff look for, whatever it is."""
 
-    q = forms.CharField(
-        label=gettext_lazy("Search"),
-        required=False,
-        max_length=100,
-    )
+    q = forms.CharField(label=gettext_lazy("Search"), required=False, max_length=100)

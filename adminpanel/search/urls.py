@@ -4,6 +4,4 @@ from django.urls import path
 
 from adminpanel.search import views
 
-urlpatterns = [
-    path("search/", views.search, name="search"),
-]
+urlpatterns = [path("search/", views.search, name="search")]

@@ -77,8 +77,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         help_text=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
         widget=short_input(inputmode="decimal"),
         error_messages=dict.fromkeys(
-            NUMBER_ERRORS,
-            gettext_lazy("Enter a weight from 0.1 to 10,000 kg"),
+            NUMBER_ERRORS, gettext_lazy("Enter a weight from 0.1 to 10,000 kg")
         ),
     )
     valid_from = day_field(

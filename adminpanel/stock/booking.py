@@ -43,10 +43,7 @@ class StockForm(Form):
     seen = forms.IntegerField(widget=forms.HiddenInput, required=False)
     units = units_field(gettext_lazy("Units"))
     reason = forms.CharField(
-        label=gettext_lazy("Reason"),
-        required=False,
-        max_length=200,
-        widget=short_input(),
+        label=gettext_lazy("Reason"), required=False, max_length=200, widget=short_input()
     )
 
     def __init__(

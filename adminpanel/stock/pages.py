@@ -260,8 +260,7 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
         for each in list_warehouses()
     ]
     transfers = sorted(
-        (row for row in open_rows if row.variant_id == variant_id),
-        key=lambda row: row.started_at,
+        (row for row in open_rows if row.variant_id == variant_id), key=lambda row: row.started_at
     )
     names = _find_names([row.actor for row in (*rows, *transfers)])
     return StockItemPage(

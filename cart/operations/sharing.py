@@ -159,12 +159,7 @@ def invite_person(
         raise AlreadyInvited(email)
     seconds = ceil((end_after_days(now, INVITED_DAYS) - now).total_seconds())
     row = INSERT_INVITATION.bind(
-        cart_id=cart_id,
-        key=key,
-        role=role,
-        email=email,
-        now=now,
-        seconds=seconds,
+        cart_id=cart_id, key=key, role=role, email=email, now=now, seconds=seconds
     )
     INSERT_INVITED.run(email=email_key(email), cart_id=cart_id)
     _insert_row(found, owner.name, row, INVITATION, key)

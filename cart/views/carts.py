@@ -99,8 +99,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 def switch_cart(request: HttpRequest) -> HttpResponse:
     """Make another cart the active one, and go back to the page where that was clicked."""
     name = _run_action(
-        request,
-        lambda person: operations.switch_cart(person, _cart_id(request), current_time()),
+        request, lambda person: operations.switch_cart(person, _cart_id(request), current_time())
     )
     if name:
         messages.success(

@@ -9,11 +9,7 @@ row for each of those who reserve together (see `group_commit`).
 
 from inventory.operations.backorders import set_backorder
 from inventory.operations.ledger import rebuild_stock_numbers
-from inventory.operations.movements import (
-    release_stock,
-    restock_units,
-    set_reservation_units,
-)
+from inventory.operations.movements import release_stock, restock_units, set_reservation_units
 from inventory.operations.receipts import (
     Counted,
     adjust_stock,

@@ -123,11 +123,7 @@ def receive_stock(
 
 def _list_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str) -> None:
     # Before anything else, so that `copy_stock` knows of this stock item.
-    INSERT_STOCK_ITEM.run(
-        product_id=product_id,
-        variant_id=variant_id,
-        warehouse_id=warehouse_id,
-    )
+    INSERT_STOCK_ITEM.run(product_id=product_id, variant_id=variant_id, warehouse_id=warehouse_id)
 
 
 def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:

@@ -7,13 +7,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from uuid import UUID
 
-from cassandra_db import (
-    CassandraUnavailable,
-    current_time,
-    retry_attempts,
-    write,
-    write_batch,
-)
+from cassandra_db import CassandraUnavailable, current_time, retry_attempts, write, write_batch
 from inventory.allocation import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine, make_reservation_id
 from inventory.errors import OutOfStock
@@ -146,10 +140,7 @@ class _ReservationRun:
         wanted_by_reservation = {
             make_reservation_id(
                 self.order_id, want.line_number, want.variant_id, warehouse, self.take
-            ): (
-                want,
-                warehouse,
-            )
+            ): (want, warehouse)
             for want in self.wanted_lines
             for warehouse in self.warehouses
         }

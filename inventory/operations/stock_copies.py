@@ -23,11 +23,7 @@ from catalogue import operations
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.operations.stock_lists import COPIED, find_last_write, is_moving, plan_list_changes
-from inventory.queries import (
-    prefetch_stock_numbers,
-    product_availability,
-    stock_from_rows,
-)
+from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 from inventory.shortages import forget_shortages
 
 # A variant and a warehouse.

@@ -266,10 +266,7 @@ def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, u
 def _move(transfer: StockTransfer, state: str) -> StockTransfer:
     """Note how far a transfer has come; somebody else may have brought it further."""
     moved = MOVE_TRANSFER.apply(
-        if_lost=SEND_AGAIN,
-        transfer_id=transfer.transfer_id,
-        state=state,
-        before=transfer.state,
+        if_lost=SEND_AGAIN, transfer_id=transfer.transfer_id, state=state, before=transfer.state
     )
     stored = None if moved else queries.get_transfer(transfer.transfer_id)
     return stored or replace(transfer, state=state)

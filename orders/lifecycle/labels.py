@@ -186,10 +186,7 @@ _EVENTS = {
         impossible=_("can’t be put on hold"),
     ),
     "resumed": Label(
-        _("Resumed"),
-        _("No longer on hold"),
-        button=_("Resume"),
-        impossible=_("can’t be resumed"),
+        _("Resumed"), _("No longer on hold"), button=_("Resume"), impossible=_("can’t be resumed")
     ),
     "closed": Label(_("Closed"), button=_("Close"), impossible=_("can’t be closed")),
     "cancelled": Label(

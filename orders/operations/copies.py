@@ -131,14 +131,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     before = {event.board_after for event in order.events} - {order.board_column, ""}
     batch = [OFF_BOARD.bind(status=status, **key) for status in sorted(before)]
     batch.append(DAY.bind(status=order.board_column, day=day))
-    batch.append(
-        ON_BOARD.bind(
-            status=order.board_column,
-            **board_columns(order),
-            **key,
-            **summary,
-        )
-    )
+    batch.append(ON_BOARD.bind(status=order.board_column, **board_columns(order), **key, **summary))
     for term in list_former_terms(order):
         former = {"kind": TRACKING, "term": term, "order_id": order.order_id, "at": at}
         head = find_head(TRACKING, term)

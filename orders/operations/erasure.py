@@ -92,10 +92,7 @@ def anonymize_order(order: Order, now: datetime) -> None:
 def _remove_from_email_list(order: Order) -> None:
     key = {"email": email_key(order.email), "year": order.placed_at.astimezone(UTC).year}
     OFF_EMAIL.run(
-        **key,
-        placed_at=order.placed_at,
-        order_id=order.order_id,
-        at=copy_timestamp(order) + 1,
+        **key, placed_at=order.placed_at, order_id=order.order_id, at=copy_timestamp(order) + 1
     )
     year = EMAIL_YEAR_WRITTEN.one(**key)
     if year is None or ANY_WITH_EMAIL.one(**key):

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import (
-    current_time,
-    write,
-)
+from cassandra_db import current_time, write
 from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from orders.queries import PENDING_EFFECTS

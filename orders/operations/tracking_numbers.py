@@ -29,8 +29,7 @@ RELEASE_TRACKING = conditional_write(
     "DELETE FROM tracking_numbers WHERE tracking = :tracking IF order_id = :order_id AND version = :seen",
 )
 OWNER = read(
-    "tracking numbers",
-    "SELECT order_id, version FROM tracking_numbers WHERE tracking = :tracking",
+    "tracking numbers", "SELECT order_id, version FROM tracking_numbers WHERE tracking = :tracking"
 )
 
 

@@ -86,12 +86,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
         plain=True,
     )
     queue_mail(
-        statement.statement_id,
-        "received",
-        statement.email,
-        "withdrawal_received",
-        context,
-        now,
+        statement.statement_id, "received", statement.email, "withdrawal_received", context, now
     )
 
 
@@ -134,11 +129,7 @@ def _next_step(order: Order, now: datetime) -> Transition | None:
         else {}
     )
     if units:
-        details = {
-            "return": str(len(order.returns) + 1),
-            "lines": units,
-            "reason": RETURN_REASON,
-        }
+        details = {"return": str(len(order.returns) + 1), "lines": units, "reason": RETURN_REASON}
         return Transition("return_requested", actor="shopper", at=now, details=details)
     return None
 

@@ -147,10 +147,7 @@ def _handle_change_form(
             order = stale.order
         except TransitionRefused as refused:
             return render_page(
-                request,
-                template,
-                context | {"why": str(refused), "typed": True},
-                status=409,
+                request, template, context | {"why": str(refused), "typed": True}, status=409
             )
         else:
             return answer(request, order)

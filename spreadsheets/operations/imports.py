@@ -34,10 +34,7 @@ from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, open_table, unpack_workbook
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
-from spreadsheets.operations.tasks import (
-    note_handled,
-    start_task,
-)
+from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 

@@ -7,11 +7,7 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django.http import (
-    Http404,
-    HttpRequest,
-    HttpResponse,
-)
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject

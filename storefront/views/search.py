@@ -56,11 +56,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 
 def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict[str, Any]:
-    context: dict[str, Any] = {
-        "query": query,
-        "sort": sort,
-        "after": offset,
-    }
+    context: dict[str, Any] = {"query": query, "sort": sort, "after": offset}
     try:
         found = search.search_products(
             query, queries.PAGE_LENGTH if offset else card_count, offset, sort

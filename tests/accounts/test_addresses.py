@@ -304,14 +304,7 @@ def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> 
         "tel",
     ):
         assert f'autocomplete="{token}"' in page
-    for label in (
-        "Full name",
-        "Street and number",
-        "Postcode",
-        "Town or city",
-        "Country",
-        "Phone",
-    ):
+    for label in ("Full name", "Street and number", "Postcode", "Town or city", "Country", "Phone"):
         assert label in page
     assert page.count("required</span>") >= 5
     assert page.count("optional</span>") >= 2

@@ -169,13 +169,7 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
         stored_user.role,
         stored_user.active,
         stored_user.demo,
-    ) == (
-        "Alice",
-        alice.email,
-        "",
-        True,
-        False,
-    )
+    ) == ("Alice", alice.email, "", True, False)
     assert not stored_user.addresses
 
 

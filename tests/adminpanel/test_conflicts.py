@@ -26,10 +26,7 @@ def test_x89_only_fields_that_differ_are_compared_in_the_order_of_the_form() -> 
 
 
 def test_x89_both_states_stand_side_by_side_and_only_a_choice_writes_over_the_newer_one() -> None:
-    fields = (
-        FieldConflict("Name", "Mug <b>", "Cup\nlarge"),
-        FieldConflict("Brand", "Stoa", ""),
-    )
+    fields = (FieldConflict("Name", "Mug <b>", "Cup\nlarge"), FieldConflict("Brand", "Stoa", ""))
     conflict = Conflict("Ann <i>", current_time() - timedelta(seconds=10), "7", fields)
     page = render("_conflict.html", conflict=conflict, form_id="product", fresh_url="/staff/x/")
     rows = [

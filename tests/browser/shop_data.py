@@ -382,16 +382,9 @@ def _question(product: Product, ann: User, now: datetime) -> Text:
         **kwargs,
     )
     answer_question(
-        *(asked, uuid4(), "It can, on the upper rack."),
-        change_id=uuid4(),
-        is_shops=True,
-        **kwargs,
+        *(asked, uuid4(), "It can, on the upper rack."), change_id=uuid4(), is_shops=True, **kwargs
     )
-    ask_question(
-        *(product.product_id, uuid4(), "Is it heavy?"),
-        change_id=uuid4(),
-        **kwargs,
-    )
+    ask_question(*(product.product_id, uuid4(), "Is it heavy?"), change_id=uuid4(), **kwargs)
     return asked
 
 

@@ -195,10 +195,7 @@ def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
     )
     assert units(source) == {}
     # both may have read it before either took it; neither may have lost it
-    assert total(person) in (
-        4,
-        8,
-    )
+    assert total(person) in (4, 8)
 
 
 def test_x44_two_logins_at_once_bring_each_cart_along_once() -> None:

@@ -382,10 +382,7 @@ def test_two_submits_on_one_page_are_two(client: Client, teapot: Product) -> Non
     submit_add(client, teapot, quantity="2")
     submit_add(client, cup)
     # all forms of a page send the same key
-    cart_id, page = (
-        active(client),
-        {"operation": str(uuid4())},
-    )
+    cart_id, page = (active(client), {"operation": str(uuid4())})
     for key in units(cart_id):
         assert client.post(reverse("cart:later", args=[cart_id, key]), page).status_code == 303
     assert (units(cart_id), len(saved_units(cart_id))) == ({}, 2)

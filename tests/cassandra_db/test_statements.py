@@ -40,9 +40,7 @@ MOVE = conditional_write(
 END = conditional_write("test", "DELETE FROM leases WHERE job = :job IF EXISTS")
 ALL = scan("test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
 ROW_BY_ROW = scan(
-    "test",
-    "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end",
-    page_size=1,
+    "test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end", page_size=1
 )
 ME, OTHER = uuid4(), uuid4()
 

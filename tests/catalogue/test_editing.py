@@ -97,8 +97,7 @@ def test_x90_two_hundred_variants_are_saved_at_once_and_replaced_at_once() -> No
     # A hundred values an option, so two sizes of a hundred colours.
     first = tuple(
         replace(
-            each,
-            options={"Colour": f"{number // 2}".rjust(100, "c"), "Size": f"size {number % 2}"},
+            each, options={"Colour": f"{number // 2}".rjust(100, "c"), "Size": f"size {number % 2}"}
         )
         for number, each in enumerate(variants("A"))
     )
@@ -332,10 +331,7 @@ REFUSED: dict[str, tuple[str, Callable[[Product], Product]]] = {
         "details",
         lambda each: replace(each, details={str(n): "" for n in range(101)}),
     ),
-    "itself beside it": (
-        "related_ids",
-        lambda each: replace(each, related_ids=(each.product_id,)),
-    ),
+    "itself beside it": ("related_ids", lambda each: replace(each, related_ids=(each.product_id,))),
     "thirteen pinned": (
         "related_ids",
         lambda each: replace(each, related_ids=tuple(uuid4() for _ in range(13))),

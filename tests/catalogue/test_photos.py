@@ -139,10 +139,7 @@ def test_s83_notes_that_make_no_sense_refuse_no_picture(tmp_path: Path) -> None:
         (make_noted_file({0x0112: (ASCII, 2, b"6\0\0\0")}), upright),
         (make_noted_file({0x0112: (SHORT, 1, b"\x09\0\0\0")}), upright),
         # How it was held counts, whatever stands beside it that Pillow reads and cannot write.
-        (
-            make_noted_file({0x0112: (SHORT, 1, b"\6\0\0\0"), 0x0128: (ASCII, 4, b"abc\0")}),
-            turned,
-        ),
+        (make_noted_file({0x0112: (SHORT, 1, b"\6\0\0\0"), 0x0128: (ASCII, 4, b"abc\0")}), turned),
     ):
         assert decode_picture(raw, ".jpg", tmp_path) == size
     # What Pillow cannot read at all is a damaged file: here a colour profile without content.

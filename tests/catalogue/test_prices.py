@@ -172,9 +172,7 @@ def test_x93_the_history_has_what_was_asked_of_somebody_alone() -> None:
     planned = (PricePoint(now() + 2 * DAY, euro("6")),)
     gone = operations.save_product(
         replace(
-            product,
-            active_until=now() + DAY,
-            variants=(withdrawn, replace(large, planned=planned)),
+            product, active_until=now() + DAY, variants=(withdrawn, replace(large, planned=planned))
         ),
         now(),
     )

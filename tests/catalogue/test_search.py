@@ -89,7 +89,7 @@ def found(query: str, **how: str) -> list[str]:
         ("evryday", "Everyday T-Shirt"),
         ("everyday shir", "Everyday T-Shirt"),
         ("shirt everyday", "Everyday T-Shirt"),
-    ],
+    ]
 )
 def test_x33_what_people_type_finds_it(typed: tuple[str, str]) -> None:
     query, name = typed
@@ -125,7 +125,7 @@ def test_x33_what_is_not_meant_finds_nothing(query: str) -> None:
         ("rust", "Everyday T-Shirt"),
         ("coffee", "Café Crème Bowl"),
         ("kitchen knife", "Bread Knife"),
-    ],
+    ]
 )
 def test_x34_category_brand_colour_and_description_find_it(typed: tuple[str, str]) -> None:
     query, name = typed

@@ -130,11 +130,7 @@ def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_cha
     page = shopper.details()
     assert [
         text(each) for each in page.xpath("//form[@data-checkout]//h2[.//*[@class='num']]")
-    ] == [
-        "1 Your details",
-        "2 Delivery and payment",
-        "3 Review and place order",
-    ]
+    ] == ["1 Your details", "2 Delivery and payment", "3 Review and place order"]
     assert heading(page) == "1 Your details"
     ways = shopper.ways()
     assert heading(ways) == "2 Delivery and payment"
@@ -472,9 +468,7 @@ def test_whoever_was_signed_out_in_another_tab_is_told_so_and_goes_on_after_the_
     assert "Your cart is empty now, so nothing was ordered." in text(answer)
 
 
-def test_whoever_comes_back_from_paying_finds_nothing_bought_in_the_cart(
-    shopper: Shopper,
-) -> None:
+def test_whoever_comes_back_from_paying_finds_nothing_bought_in_the_cart(shopper: Shopper) -> None:
     """The gateway's webhook was faster, and what follows from it is still under way."""
     order, bank_page = shopper.place(email=make_email())
     with patch(

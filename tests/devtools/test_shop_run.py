@@ -86,9 +86,7 @@ def test_an_errand_is_over_when_it_ends_and_says_so_only_if_it_failed(run: ShopR
     assert "sold out" in said[0]
 
 
-def test_a_part_that_ends_again_and_again_ends_the_run_with_the_reason(
-    run: ShopRun,
-) -> None:
+def test_a_part_that_ends_again_and_again_ends_the_run_with_the_reason(run: ShopRun) -> None:
     run.launch_part("web", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
     wait_for_end(run, "web")
     for _ in range(shop_run.SOON_ENDS - 1):

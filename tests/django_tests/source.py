@@ -49,10 +49,7 @@ _REPLACED = (
         r"from django\.contrib\.sessions\.backends\.db import SessionStore",
         "from accounts.sessions import SessionStore",
     ),
-    (
-        r"from django\.contrib\.sessions\.middleware import",
-        "from accounts.middleware import",
-    ),
+    (r"from django\.contrib\.sessions\.middleware import", "from accounts.middleware import"),
     (
         r"from django\.contrib\.messages\.storage\.cookie import \(\n    CookieStorage,",
         "from web.messages import MessageStorage as CookieStorage\nfrom django.contrib.messages.storage.cookie import (",

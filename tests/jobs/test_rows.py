@@ -543,10 +543,7 @@ def test_s110_every_job_is_tried_with_a_row_that_fails_or_says_why_not() -> None
 
 
 def test_s110_a_row_that_always_raises_stops_no_other_and_is_found_again(
-    subtests: pytest.Subtests,
-    caplog: pytest.LogCaptureFixture,
-    settings: Any,
-    tmp_path: Path,
+    subtests: pytest.Subtests, caplog: pytest.LogCaptureFixture, settings: Any, tmp_path: Path
 ) -> None:
     jobs = list_jobs_by_name()
     settings.DEBUG = True  # for the test bank's job
@@ -736,7 +733,7 @@ def test_s110_a_row_that_always_fails_waits_longer_each_time_and_is_shown_with_i
             raise ArithmeticError("this row always fails")
 
     monkeypatch.setattr("questions.jobs.follow_text", follow)
-    now = NOW + 3 * MINUTE
+    now = datetime.now(UTC) + 3 * MINUTE
     delays: list[timedelta] = []
     remembered: tuple[FailedRow, ...] = ()
     with hold_lease(PENDING_TEXTS.job):

@@ -228,11 +228,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
         ask({"act": "publish", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],
     "adminpanel:review_picture_remove": [
-        ask(
-            {"picture": "photo/none", "version": "1"},
-            product_id="{reviewed_id}",
-            user_id="{user}",
-        )
+        ask({"picture": "photo/none", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],
     "adminpanel:review_answer": [
         ask({"answer": "x", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
@@ -248,9 +244,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     # Likewise one that waits.
     "questions:ask": [ask({"body": "x"}, slug="none")],
     "questions:answer": [ask({"body": "x"}, slug="{reviewed}", question_id="{question}")],
-    "questions:withdraw": [
-        ask({"version": "1"}, slug="{reviewed}", question_id="{question}"),
-    ],
+    "questions:withdraw": [ask({"version": "1"}, slug="{reviewed}", question_id="{question}")],
     "questions:report": [ask(slug="{reviewed}", question_id="{question}")],
     "adminpanel:question": [
         ask(product_id="{reviewed_id}", question_id="{question}", answer_id=str(QUESTION))

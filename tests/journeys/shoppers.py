@@ -160,10 +160,7 @@ class Shop:
         ((sku, count),) = units.items()
         (each,) = (each for each in self.articles if each.sku == sku)
         self.notebook.note(
-            "receive",
-            receipt_id,
-            units,
-            lambda: self._book(each, count, receipt_id),
+            "receive", receipt_id, units, lambda: self._book(each, count, receipt_id)
         )
 
     @staticmethod
@@ -186,11 +183,7 @@ class Shop:
 
 def _read_numbers(article: Article) -> dict[str, int]:
     found = get_stock_numbers(article.variant_id, article.warehouse_id)
-    return {
-        "available": found.available,
-        "reserved": found.reserved,
-        "committed": found.committed,
-    }
+    return {"available": found.available, "reserved": found.reserved, "committed": found.committed}
 
 
 def _get_order(order_id: UUID) -> Order:

@@ -465,11 +465,7 @@ def make_world() -> World:
         now=now,
     )
     of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
-    theirs |= {
-        "review": str(review.review_id),
-        "question": str(question.question_id),
-        **of_review,
-    }
+    theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
@@ -722,10 +718,7 @@ def test_s22_what_a_guest_has_of_their_own_opens_to_them_alone_and_no_cache_keep
     )
     assert cart
     assert line
-    things = {
-        "orders": {"number": order.number},
-        "cart": {"cart_id": cart[1], "key": line[1]},
-    }
+    things = {"orders": {"number": order.number}, "cart": {"cart_id": cart[1], "key": line[1]}}
     shown, violations = set(), []
     for route in ROUTES:
         if route.name in ROLES_BY_URL:

@@ -18,10 +18,7 @@ def test_s58_words_of_others_are_quoted_and_hold_no_links_and_no_addresses(
         ("Ann", "“Ann”"),
         ("J. R. R. Tolkien", "“J. R. R. Tolkien”"),
         ("Seán Ó Súilleabháin-O'Neill 3", "“Seán Ó Súilleabháin-O'Neill 3”"),
-        (
-            "Stoa Security: verify at http://evil.example/x now",
-            "“Stoa Security: verify at … now”",
-        ),
+        ("Stoa Security: verify at http://evil.example/x now", "“Stoa Security: verify at … now”"),
         ("call evil.example or www.evil or a@b", "“call … or … or …”"),
         ("tel:+441234 //evil/x 192.0.2.1", ""),
         ("EVIL．EXAMPLE", ""),

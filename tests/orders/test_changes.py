@@ -232,11 +232,7 @@ def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
         with subtests.test(address):
             answer = client.post(address, fields)
             assert answer.status_code == 409
-            for words in (
-                "This order has changed",
-                "Packed,",
-                "Nothing was changed.",
-            ):
+            for words in ("This order has changed", "Packed,", "Nothing was changed."):
                 assert words in text(answer)
             assert "It’s packed and about to leave" in text(answer)
             then = fresh(order)

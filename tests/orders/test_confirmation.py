@@ -230,9 +230,7 @@ def test_s58_whoever_paid_too_late_hears_of_it() -> None:
         ("paid_too_late", {"payment_id": str(uuid4()), "amount": to_minor_units(order.total)}),
     ):
         order = operations.transition_order(
-            order,
-            Transition(kind, actor="system", at=now(), details=details),
-            with_effects=False,
+            order, Transition(kind, actor="system", at=now(), details=details), with_effects=False
         )
     assert not order.is_unproved
     assert compose_mail(order, order.events[0], ())

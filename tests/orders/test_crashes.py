@@ -145,11 +145,7 @@ class Case:
             order = operations.pack_parcel(order, warehouse, lines, actor="staff", now=now())
         for parcel in order.parcels():
             order = operations.ship_parcel(
-                order,
-                parcel.parcel_id,
-                tracking=f"T {order.number}",
-                actor="staff",
-                now=now(),
+                order, parcel.parcel_id, tracking=f"T {order.number}", actor="staff", now=now()
             )
         for parcel in order.parcels():
             order = operations.mark_parcel_delivered(

@@ -91,10 +91,7 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
     assert (
         assert_stock_adds_up(variant_id)["shipped"],
         assert_stock_adds_up(variant_id)["committed"],
-    ) == (
-        sent,
-        5 - sent,
-    )
+    ) == (sent, 5 - sent)
     assert (done.board_column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
     order = operations.pack_parcel(done, second, units_by_warehouse[second], actor="Ben", now=now())
     order = operations.ship_parcel(order, "2", actor="Ben", now=now())
@@ -128,9 +125,7 @@ def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
                 order, warehouse, order.units_to_pack[warehouse], actor="Ann", now=now()
             )
             kill_in(
-                effects,
-                name,
-                partial(operations.ship_parcel, order, "1", actor="Ann", now=now()),
+                effects, name, partial(operations.ship_parcel, order, "1", actor="Ann", now=now())
             )
             run_worker(order)
             done = assert_order_consistent(order.order_id)
@@ -210,10 +205,7 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
             assert (
                 get_stock_numbers(variant_id)["committed"],
                 get_stock_numbers(variant_id)["available"],
-            ) == (
-                4,
-                3,
-            )
+            ) == (4, 3)
 
 
 def test_another_address_is_the_orders_and_its_copies() -> None:
@@ -311,10 +303,7 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
             assert (
                 get_stock_numbers(variant_id)["shipped"],
                 get_stock_numbers(variant_id)["available"],
-            ) == (
-                1,
-                9,
-            )
+            ) == (1, 9)
 
 
 def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:

@@ -138,9 +138,7 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
     assert len(drawn) == 3
 
 
-def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_s65_few_drawn_invoices_are_kept_and_none_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn_invoices.forget_invoices()
     timers: list[Mock] = []
 

@@ -45,14 +45,7 @@ from orders.lifecycle.errors import (
     TransitionRefused,
 )
 from orders.lifecycle.transitions import Transition
-from orders.operations import (
-    copies,
-    effects,
-    payments,
-    placement,
-    refunds,
-    transitions,
-)
+from orders.operations import copies, effects, payments, placement, refunds, transitions
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
@@ -358,10 +351,7 @@ def test_declined_then_paid() -> None:
         "Confirmed",
         "to_pack",
     )
-    assert [attempt.state for attempt in list_attempts(order.order_id)] == [
-        "declined",
-        "captured",
-    ]
+    assert [attempt.state for attempt in list_attempts(order.order_id)] == ["declined", "captured"]
 
 
 def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:

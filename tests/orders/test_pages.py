@@ -468,11 +468,7 @@ def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) 
         format_money(order.discount),
         format_money(order.delivery),
         format_money(order.tax),
-    ) == (
-        "€0.00",
-        "€4.90",
-        "€2.70",
-    )
+    ) == ("€0.00", "€4.90", "€2.70")
     assert (order.voucher, order.discounts) == ("", ())
     assert (format_money(order.total), order.state, order.user_id) == (
         "€16.90",

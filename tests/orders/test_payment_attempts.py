@@ -69,9 +69,7 @@ def test_an_attempt_is_what_the_events_say_that_name_it() -> None:
         assert states(order) == ["left_unpaid", state]
 
 
-def test_an_attempt_that_pays_nothing_ends_as_its_money_has_gone(
-    subtests: pytest.Subtests,
-) -> None:
+def test_an_attempt_that_pays_nothing_ends_as_its_money_has_gone(subtests: pytest.Subtests) -> None:
     for kinds, state in (
         (("authorized", "cancelled", "voided"), "voided"),
         (("authorized", "capture_refused"), "failed"),

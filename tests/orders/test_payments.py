@@ -177,7 +177,7 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
     assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
     assert [each.state for each in list_attempts(order.order_id)] == ["failed"]
-    assert assert_order_consistent(order.order_id).history[0].kind == "payment_failed"
+    assert assert_order_consistent(order.order_id).history[0].kind == "capture_refused"
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert assert_order_consistent(cancelled.order_id).payment == "voided"
 
@@ -230,11 +230,7 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
         cancelled.payment,
         to_minor_units(cancelled.refunded),
         get_bank_payment(order).refunded,
-    ) == (
-        "refunded",
-        600,
-        600,
-    )
+    ) == ("refunded", 600, 600)
 
 
 def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
@@ -760,11 +756,7 @@ def test_each_way_to_pay_names_who_takes_the_money() -> None:
     assert [each.code for each in gateways.list_enabled_methods()] == ["card", "transfer", "cod"]
     assert [
         gateways.resolve_gateway_name(each.code) for each in gateways.list_enabled_methods()
-    ] == [
-        "testbank",
-        "transfer",
-        "cod",
-    ]
+    ] == ["testbank", "transfer", "cod"]
     assert set(gateways.METHODS) == {"card", *MANUAL_METHODS}
 
 

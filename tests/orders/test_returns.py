@@ -47,12 +47,7 @@ def test_the_way_of_a_return() -> None:
         customer_return.reason,
         customer_return.state,
         customer_return.requested_at,
-    ) == (
-        {1: 2},
-        "Too small",
-        "requested",
-        order.events[0].at,
-    )
+    ) == ({1: 2}, "Too small", "requested", order.events[0].at)
     assert (order.board_column, order.returnable_units()) == ("returns_waiting", {1: 1, 2: 1})
     order = apply_event(order, "return_approved", **{"return": "1"})
     assert (order.returns[0].state, order.board_column) == ("approved", "returns_waiting")

@@ -211,11 +211,7 @@ def test_x80_of_two_at_the_same_moment_the_second_is_answered_as_the_first(
     client = sign_in_staff(Client(), make_user(role=ADMIN))
     to, sent = (
         reverse("adminpanel:refund", args=[order.number]),
-        {
-            "version": str(order.version),
-            "amount": "5",
-            "reason": "Sorry",
-        },
+        {"version": str(order.version), "amount": "5", "reason": "Sorry"},
     )
     assert client.post(to, sent).status_code == 303
     # As the second one has read the order before the first has written.

@@ -288,10 +288,7 @@ def test_s36_everything_adds_up_to_the_cent(
     ]
     with override_settings(TAX_ADDED_IN=[country] if added else []):
         sums = quotes.compute_quote(
-            lines,
-            tax.get_tax_rates(country),
-            find_delivery_method(country, method),
-            promotions,
+            lines, tax.get_tax_rates(country), find_delivery_method(country, method), promotions
         )
     zero = sums.total * 0
     assert sums.is_tax_added is added

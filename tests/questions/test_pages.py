@@ -157,11 +157,7 @@ def test_s104_a_question_and_an_answer_that_were_taken_are_answered_as_before(
     shown = Client(REMOTE_ADDR="203.0.113.9")
     shown.force_login(make_user("Cem"))
     asked = ask(shown, other)
-    for sold, found, status in (
-        (product, text, 302),
-        (product, text, 302),
-        (other, asked, 429),
-    ):
+    for sold, found, status in ((product, text, 302), (product, text, 302), (other, asked, 429)):
         post(client, address("report", sold, found.question_id), status)
 
 

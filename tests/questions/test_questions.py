@@ -179,8 +179,7 @@ def test_x238_more_answers_than_a_part_has_rows_leave_no_question_out() -> None:
         list(
             threads.map(
                 lambda each: operations.INSERT_TEXT.apply(
-                    if_lost=operations.REFUSED_MEANS_DONE,
-                    **operations._columns(each),
+                    if_lost=operations.REFUSED_MEANS_DONE, **operations._columns(each)
                 ),
                 answers,
             )

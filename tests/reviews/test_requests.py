@@ -225,10 +225,7 @@ def test_x236_who_has_an_account_by_now_reviews_with_it(client: Client) -> None:
     assert [each["stars"] for each in exported["reviews"]] == [2]
     assert exported["asks_for_no_review_mails_since"]
     erase_personal_data(person, current_time())
-    assert export_personal_data(person) == {
-        "asks_for_no_review_mails_since": None,
-        "reviews": [],
-    }
+    assert export_personal_data(person) == {"asks_for_no_review_mails_since": None, "reviews": []}
     (left,) = queries.REVIEWS.all(product_id=item.product_id)
     assert (left.name or "", left.order_id) == ("", None)
     assert queries.get_rating_at_quorum(item.product_id).count == 1
@@ -247,10 +244,7 @@ def test_x236_an_account_of_an_unproved_address_has_nothing_of_its_guest(client:
     assert "Mine alone" not in shown
     operations.stop_requests(order.email, current_time())
     person = DataSubject(mallory.user_id, order.email, mallory.name)
-    assert export_personal_data(person) == {
-        "asks_for_no_review_mails_since": None,
-        "reviews": [],
-    }
+    assert export_personal_data(person) == {"asks_for_no_review_mails_since": None, "reviews": []}
     erase_personal_data(person, current_time())
     assert queries.get_stop_time(order.email)
     found = find_review(order)

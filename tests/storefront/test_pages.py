@@ -359,11 +359,7 @@ def test_x282_what_no_page_takes_is_405_with_or_without_a_token() -> None:
 
 @for_each(ROUTES, lambda route: route.name, at_least=200)
 def test_x282_each_view_says_which_methods_it_answers(route: Route) -> None:
-    assert tuple(list_methods(route.view)) in (
-        ("GET", "HEAD"),
-        ("GET", "HEAD", "POST"),
-        ("POST",),
-    )
+    assert tuple(list_methods(route.view)) in (("GET", "HEAD"), ("GET", "HEAD", "POST"), ("POST",))
 
 
 def test_x282_each_static_file_has_a_type_and_the_manifest_its_own() -> None:

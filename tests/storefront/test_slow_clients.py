@@ -19,21 +19,11 @@ from gunicorn.workers.gthread import TConn
 
 from accounts import sessions
 from accounts.models import User
-from storefront.gunicorn_worker import (
-    Arrival,
-    RefusedRequest,
-    WholeRequestWorker,
-)
+from storefront.gunicorn_worker import Arrival, RefusedRequest, WholeRequestWorker
 from storefront.upload_senders import UploadSender
 from tests.factories import make_user
 from tests.web_server import fetch_page, serve_shop
-from web.uploads import (
-    SHOPPER_UPLOADS,
-    STAFF_UPLOADS,
-    UploadGrant,
-    UploadLimits,
-    upload_url,
-)
+from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadGrant, UploadLimits, upload_url
 
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 HALF_BODY = b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000\r\n\r\nemail="

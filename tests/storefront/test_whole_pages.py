@@ -312,9 +312,7 @@ def test_x116_what_was_viewed_is_put_in_for_each(mug: Product) -> None:
         assert settings.VIEWED_COOKIE_NAME not in Client().get(preview).cookies
 
 
-def test_x117_a_page_is_five_seconds_old_at_most_and_only_pages_are_kept(
-    kept: list[float],
-) -> None:
+def test_x117_a_page_is_five_seconds_old_at_most_and_only_pages_are_kept(kept: list[float]) -> None:
     sold_out = make_product("Whole Jug")
     for address in ("/p/no-such-thing/", "/c/no-such-thing/", "/search?q=a&sort=no"):
         for _ in range(2):

@@ -14,12 +14,7 @@ from pytest_django import Settings
 from cassandra_db import count_statements, scan
 from web import rate_limits
 from web.errors import TooManyAttempts
-from web.rate_limits import (
-    hit_local_rate_limit,
-    hit_rate_limit,
-    list_networks,
-    network_address,
-)
+from web.rate_limits import hit_local_rate_limit, hit_rate_limit, list_networks, network_address
 
 ALL = scan(
     "test",

@@ -125,9 +125,7 @@ def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
         return _page(request, tree, node)
     seen = get_seen_version(request.POST)
     form = CategoryForm(
-        tree,
-        node,
-        {**request.POST.dict(), "category_id": str(category_id), "version": seen},
+        tree, node, {**request.POST.dict(), "category_id": str(category_id), "version": seen}
     )
     if not form.is_valid():
         return _page(request, tree, node, form=form, status=422)

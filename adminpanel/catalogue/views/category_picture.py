@@ -175,8 +175,7 @@ def _conflict_page(
         messages.error(request, _("Someone else has changed this meanwhile. Nothing was removed."))
         return _page(request, node, uploads, status=409)
     fields = compare_fields(
-        _describe(node.picture, node.picture_alt),
-        _describe(form.text, form.cleaned_data["alt"]),
+        _describe(node.picture, node.picture_alt), _describe(form.text, form.cleaned_data["alt"])
     )
     conflict = Conflict("", None, fingerprint_category_picture(node), fields)
     return _page(request, node, uploads, form=form, conflict=conflict, status=409)

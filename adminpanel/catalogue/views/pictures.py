@@ -162,13 +162,7 @@ def _undo_token(product: Product, picture: str) -> str:
     """Return what puts a picture back where it is: its place, its words and the variants that have it."""
     place = [each.picture for each in product.pictures].index(picture)
     variants = [str(each.variant_id) for each in product.variants if each.picture == picture]
-    content = [
-        str(product.product_id),
-        place,
-        picture,
-        product.pictures[place].alt,
-        variants,
-    ]
+    content = [str(product.product_id), place, picture, product.pictures[place].alt, variants]
     return signing.dumps(content, salt=_UNDO_SALT, compress=True)
 
 

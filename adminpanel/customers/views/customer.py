@@ -188,12 +188,7 @@ def _get_customer(user_id: UUID) -> User:
 
 
 def _render_customer(
-    request: HttpRequest,
-    user_id: UUID,
-    *,
-    year: int | None = None,
-    status: int = 200,
-    **more: Any,
+    request: HttpRequest, user_id: UUID, *, year: int | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
     """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
     staff, now = current_member(request), current_time()

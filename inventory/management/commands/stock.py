@@ -13,12 +13,7 @@ from cassandra_db import current_time
 from catalogue.queries import find_variant_by_sku
 from inventory import operations, queries
 from inventory.entities import BACKORDER, DEFAULT_THRESHOLD, PREORDER
-from inventory.errors import (
-    NotEnoughAvailable,
-    NothingReceived,
-    StockChanged,
-    StockNumbersChanging,
-)
+from inventory.errors import NotEnoughAvailable, NothingReceived, StockChanged, StockNumbersChanging
 from inventory.warehouses import list_open_warehouses, list_stock_locations, list_warehouses
 
 
@@ -65,9 +60,7 @@ class Command(BaseCommand):
             help="the delivery note: one that was booked before changes nothing",
         )
         receive.add_argument(
-            "--few",
-            type=int,
-            help="up to how many it is low, and the shop says that few are left",
+            "--few", type=int, help="up to how many it is low, and the shop says that few are left"
         )
         adjust.add_argument("--reason", required=True)
         ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))

@@ -40,10 +40,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"Nothing noted: mail {mail_id} is no longer kept.")
             elif report.is_hard:
                 receive_hard_bounce(
-                    mail,
-                    report.failure,
-                    current_time(),
-                    is_address_dead=report.is_address_dead,
+                    mail, report.failure, current_time(), is_address_dead=report.is_address_dead
                 )
                 self.stdout.write(f"Mail {mail_id} came back for good.")
             else:

@@ -26,12 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--warehouse", help="where the new device is: the key or the name")
 
     def handle(
-        self,
-        *,
-        add: str | None,
-        remove: str | None,
-        warehouse: str | None,
-        **options: Any,
+        self, *, add: str | None, remove: str | None, warehouse: str | None, **options: Any
     ) -> None:
         if add:
             self._add(add, warehouse or "")

@@ -207,11 +207,7 @@ def test_s107_who_sees_orders_drafts_and_names_stands_in_the_audit_log_once(
         (f"{SEARCH}?q={order.email}", "person_searched", mailbox_pseudonym(order.email)),
         (f"{reverse('adminpanel:draft_new')}?order={order.number}", "order_looked_at", ""),
         (f"{reverse('adminpanel:draft_new')}?copy={draft.draft_id}", "draft_looked_at", ""),
-        (
-            reverse("adminpanel:order_mail", args=[order.number, mail_id]),
-            "order_looked_at",
-            "",
-        ),
+        (reverse("adminpanel:order_mail", args=[order.number, mail_id]), "order_looked_at", ""),
     )
     for address, *_ in pages[::-1]:
         for _twice in range(2):

@@ -52,10 +52,7 @@ def test_what_is_packed_stays(staff_client: Client) -> None:
     assert (
         answer.status_code,
         "Enter at least 1: that many are already packed" in answer.content.decode(),
-    ) == (
-        422,
-        True,
-    )
+    ) == (422, True)
 
 
 def test_an_order_goes_to_another_address(staff_client: Client) -> None:
@@ -79,9 +76,7 @@ def test_an_order_goes_to_another_address(staff_client: Client) -> None:
     assert abroad.status_code == 422
 
 
-def test_the_history_shows_what_each_step_was_about(
-    staff_client: Client,
-) -> None:
+def test_the_history_shows_what_each_step_was_about(staff_client: Client) -> None:
     order = make_order_with_events("paid", "packed")
     staff_client.post(
         url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7")

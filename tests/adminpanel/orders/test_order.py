@@ -114,11 +114,7 @@ def test_an_action_moves_the_order_on(staff_client: Client, ann: User) -> None:
         "shipped",
         order.version + 1,
     )
-    assert (
-        fresh.events[0].kind,
-        actor_label(fresh.events[0]),
-        fresh.events[0].note,
-    ) == (
+    assert (fresh.events[0].kind, actor_label(fresh.events[0]), fresh.events[0].note) == (
         "shipped",
         "Ann",
         "Two parcels",
@@ -256,11 +252,7 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff_client: Client) -> None
     answer = staff_client.post(note(order), {"note": "Ring twice\nThen wait"})
     assert answer.status_code == 303
     fresh = now_of(order)
-    assert (
-        fresh.events[0].kind,
-        actor_label(fresh.events[0]),
-        fresh.events[0].public,
-    ) == (
+    assert (fresh.events[0].kind, actor_label(fresh.events[0]), fresh.events[0].public) == (
         "note",
         "Ann",
         False,

@@ -60,9 +60,7 @@ def text_of(pdf: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)
 
 
-def test_x176_s96_selected_orders_are_printed_at_once_and_fetched_for_an_hour(
-    will: Client,
-) -> None:
+def test_x176_s96_selected_orders_are_printed_at_once_and_fetched_for_an_hour(will: Client) -> None:
     orders = [make_order(paid=True, quantity=2, notes="Ring twice") for _ in range(2)]
     page = will.get(NEW, {"order": [str(each.order_id) for each in orders]}).content.decode()
     assert "Print or export 2 orders" in page

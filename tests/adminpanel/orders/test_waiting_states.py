@@ -33,10 +33,7 @@ def make_order(items: tuple[Item, ...], method: str, delivery: int) -> Order:
     order = paper_orders.make_paper_order(items, {"berlin": {1: 2, 2: 1}, "ahead": {2: 1}})
     cost = from_minor_units(delivery, "EUR")
     return replace(
-        order,
-        payment_method=method,
-        delivery=cost,
-        total=order.total - order.delivery + cost,
+        order, payment_method=method, delivery=cost, total=order.total - order.delivery + cost
     )
 
 

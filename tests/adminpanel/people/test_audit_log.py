@@ -326,11 +326,7 @@ def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
 
 
 def test_whatever_is_asked_for_it_answers(admin: Client) -> None:
-    queries = (
-        "after=forged",
-        "day=0001-01-01",
-        "day=9999-12-31",
-    )
+    queries = ("after=forged", "day=0001-01-01", "day=9999-12-31")
     answered = {each: admin.get(f"{LOG}?{each}").status_code for each in queries}
     assert {each: status for each, status in answered.items() if status not in (200, 302)} == {}
 

@@ -309,9 +309,7 @@ def test_x191_what_was_typed_into_a_method_that_is_removed_meanwhile_stays(ada: 
     assert ada.get(address("delivery_method", "nothing-like-it")).status_code == 404
 
 
-def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(
-    ada: Client,
-) -> None:
+def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(ada: Client) -> None:
     new, terms = reverse("adminpanel:terms_new"), reverse("adminpanel:terms")
     assert 'name="return_days" value="30"' in words(ada.get(new))
     today, first = localdate(), values(TERMS)["first"]

@@ -204,9 +204,7 @@ def rows_of(answer: Any) -> dict[str, list[str]]:
     return {row[0][0].rstrip(","): [each[0] for each in row[1:6]] for row in cells}
 
 
-def test_x149_x150_the_stock_of_a_warehouse_is_found_by_sku_and_booked_there(
-    staff: Client,
-) -> None:
+def test_x149_x150_the_stock_of_a_warehouse_is_found_by_sku_and_booked_there(staff: Client) -> None:
     product = make_stocked()
     (variant,) = product.variants
     order_id = uuid4()
