@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run dev test prove mutants check lint types templates deploy sbom advisories lighthouse doctor stop clean lock
+.PHONY: help run dev test prove mutants check lint types deploy sbom advisories lighthouse doctor stop clean lock
 SHELL := /bin/sh
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -47,19 +47,17 @@ mutants: .venv/checks  ## put known faults back one by one, and see that the sui
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.mutants -j 2 $(ARGS)
 
-check: lint types templates deploy sbom test prove  ## all that the CI runs
+check: lint types deploy sbom test prove  ## all that the CI runs
 
-lint: .venv/checks  ## ruff: style, likely mistakes, formatting; import-linter: imports go down
+lint: .venv/checks  ## ruff and djlint: style, likely mistakes; the layout of code and templates; imports go down
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(BIN)/python -m devtools.format_templates --check
+	@$(BIN)/djlint --lint --quiet templates
 
 types: .venv/checks  ## mypy, strict on our own code
 	@SECRET_KEY=types $(BIN)/mypy .
-
-templates: .venv/checks  ## the templates: their layout, and djlint
-	@$(BIN)/python -m devtools.format_templates --check
-	@$(BIN)/djlint --lint --quiet templates
 
 deploy: .venv/checks  ## Django's deployment checks with production settings
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING

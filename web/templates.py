@@ -168,7 +168,7 @@ def _collapse_message(text: str) -> str:
 class Loader(filesystem.Loader):
     """Load templates from folders, those of pages and mails (`.html`) without their indentation.
 
-    An error's line number counts the lines that are left. Its text names the tag, and `make templates` its line in the file.
+    An error's line number counts the lines that are left. Its text names the tag, and `make lint` its line in the file.
     """
 
     def get_contents(self, origin: Origin) -> str:
