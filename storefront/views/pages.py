@@ -1,13 +1,12 @@
 """The storefront: front page, lists, products, and what stands beside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -29,7 +28,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from analytics.events import NotedEvent, note_event
-from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
 from cart.with_product import prefetch_units_in_carts, render_carts_with_product
 from cassandra_db import current_time
@@ -40,8 +38,8 @@ from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.previews import is_preview_token
-from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
-from inventory.entities import Stock
+from catalogue.share_images import SECONDS_EACH, read_share_image
+from catalogue.templatetags.cards import CardInList, make_card_list
 from inventory.queries import prefetch_stock, stock_from_rows
 from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
@@ -49,7 +47,6 @@ from pricing.delivery import list_delivery_countries
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from questions.queries import newest_from_rows, prefetch_newest_questions
-from reviews.entities import Rating
 from reviews.queries import (
     NEWEST_SHOWN,
     listed_from_rows,
@@ -59,10 +56,20 @@ from reviews.queries import (
 )
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
-from storefront import choices, recently_viewed, structured_data
+from storefront import choices, recently_viewed
 from storefront.card_lists import list_url, next_page_url, requested_card_count
-from storefront.delivery_tables import make_delivery_table, usual_delivery_rows, weight_rows
+from storefront.delivery_tables import make_delivery_table, weight_rows
+from storefront.fragments import (
+    CategoryHead,
+    FrontPage,
+    FrontPageHead,
+    HelpPage,
+    ProductBody,
+    ProductFeedback,
+    ProductHead,
+)
 from storefront.media import CACHE_CONTROL
+from storefront.structured_data import summarize_product
 from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
@@ -83,27 +90,29 @@ def home(request: HttpRequest) -> HttpResponse:
     queries.prefetch_categories()
     prefetch_automatic_promotions()
     prefetch_settings()
-    rows: dict[str, Any] = {
-        name: tuple(queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW])
+    rows = {
+        name: make_card_list(
+            (queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW]),
+            FRONT_PAGE_ROW if name == "new_arrivals" else 0,
+        )
         for name, each in reading.items()
     }
     now = current_time()
-    tiles = tuple(child for root in queries.list_menu() for child in root.children or (root,))
     terms = get_terms(localdate(now))
     context = {
-        "tiles": tiles,
-        "country_count": len(list_delivery_countries()),
-        # A shop that offers nothing keeps to the law.
-        "return_days": terms.return_days or terms.withdrawal_days,
-        "promotions": list_running_promotions(now),
-        "today": localdate(now),
-        "settings_revision": get_settings_revision(),
-        "share_image": SimpleLazyObject(lambda: find_share_image("")),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(*structured_data.shop_data())
+        "front_page_head": FrontPageHead(get_settings_revision(), localdate(now)),
+        "front_page": FrontPage(
+            **rows,
+            tiles=tuple(
+                child for root in queries.list_menu() for child in root.children or (root,)
+            ),
+            promotions=list_running_promotions(now),
+            country_count=len(list_delivery_countries()),
+            # A shop that offers nothing keeps to the law.
+            return_days=terms.return_days or terms.withdrawal_days,
         ),
     }
-    return render_page(request, "storefront/home.html", rows | context)
+    return render_page(request, "storefront/home.html", context)
 
 
 @require_safe
@@ -157,23 +166,18 @@ def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
+    trail = tuple((each.name, each.slug) for each in node.ancestors)
     return {
         "category": node,
+        "category_head": CategoryHead(trail, node.name, node.slug, node.description, node.picture),
         "category_url": url,
         "nav_current": [*node.ancestors, node][0].slug,
         "ancestors": node.ancestors,
-        "trail": tuple((each.name, each.slug) for each in node.ancestors),
         "children": tuple(each.menu_entry for each in node.children),
         "cards": cards.cards,
         "total": _count_products(node),
         "sorts": queries.sort_labels(node),
-        "share_image": SimpleLazyObject(lambda: find_share_image(node.picture)),
         **({"page_description": node.description} if node.description else {}),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(
-                structured_data.breadcrumb_data(node.ancestors, node.name, url)
-            )
-        ),
     }
 
 
@@ -221,11 +225,12 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     trail = _trail(found)
     if not (found.is_on_sale(now) or preview):
         successor = queries.find_successor(found, now)
+        card = queries.product_card(successor) if successor else None
         context = {
             "product": found,
             "ancestors": trail,
             "category": trail[-1] if trail else None,
-            "successor": queries.product_card(successor) if successor else None,
+            "successor": CardInList(card, card.is_new, is_eager=True) if card else None,
         }
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
@@ -234,79 +239,54 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
     country = get_shipping_country(request)
     look = found.picture_of(chosen.variant)
-    shown = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
+    settings_of_day = (get_settings_revision(), localdate(now))
+    trail_steps = tuple((node.name, node.slug) for node in trail)
+    stock_items = tuple(stock.items())
     context = {
         "product": found,
-        "stock": tuple(stock.items()),
-        "trail": tuple((node.name, node.slug) for node in trail),
         "preview": preview,
-        "look": look,
-        "look_alt": choices.describe_look(found, chosen.variant, look),
-        "shown": shown,
-        "unknown_variant": bool(wanted_sku) and not is_known,
-        "country": country,
-        "tax_added": get_tax_rates(country).is_added,
-        "today": localdate(now),
-        "settings_revision": get_settings_revision(),
-        "promotions": list_running_promotions(now, found.category_id),
-        "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
-        "rating": rating,
-        "newest_reviews": listed_from_rows(reading[4].rows()),
-        "newest_questions": newest_from_rows(reading[5].rows()),
+        "product_head": ProductHead(
+            *settings_of_day,
+            product=found,
+            picture=look,
+            alt=choices.describe_look(found, chosen.variant, look),
+            stock=stock_items,
+            rating=rating,
+            trail=trail_steps,
+        ),
+        "product_body": ProductBody(
+            *settings_of_day,
+            product=found,
+            stock=stock_items,
+            rating=rating,
+            chosen=chosen,
+            picture=choices.choose_picture(found, chosen.variant, request.GET.get("picture", "")),
+            preview=preview,
+            unknown_variant=bool(wanted_sku) and not is_known,
+            promotions=list_running_promotions(now, found.category_id),
+            country=country,
+            tax_added=get_tax_rates(country).is_added,
+            is_signed_in=request.user.is_authenticated,
+        ),
+        "product_feedback": ProductFeedback(
+            found.slug,
+            rating,
+            listed_from_rows(reading[4].rows()),
+            newest_from_rows(reading[5].rows()),
+        ),
+        "related": make_card_list(queries.card_from_row(row) for row in reading[2].rows()),
+        "page_description": SimpleLazyObject(lambda: summarize_product(found)),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
         "viewed_any": is_drawn_for_all(request)
         or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
-        "chosen": chosen,
         "in_carts": render_carts_with_product(units_in_carts, product_id),
     }
-    derived = _derived_context(found, stock, rating, chosen, shown, trail, country, preview, now)
-    response = render_page(request, "storefront/product.html", context | derived, part="chosen")
+    response = render_page(request, "storefront/product.html", context, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
     if not preview:
         note_event(response, NotedEvent("product", product_id, found.category_id))
     return response
-
-
-def _derived_context(
-    found: Product,
-    stock: Mapping[UUID, Stock],
-    rating: Rating,
-    chosen: choices.ChosenVariant,
-    shown: str,
-    trail: list[CategoryNode],
-    country: str,
-    preview: str,
-    now: datetime,
-) -> dict[str, Any]:
-    """Return what the page makes of what was read: only when it is drawn anew (web.templatetags.fragments)."""
-    url = reverse("product", args=(found.slug,))
-    return {
-        "shown_alt": choices.describe_look(found, chosen.variant, shown),
-        "share_image": SimpleLazyObject(lambda: find_share_image(found.picture_of(chosen.variant))),
-        "page_description": SimpleLazyObject(lambda: structured_data.summarize_product(found)),
-        "choices": SimpleLazyObject(
-            lambda: choices.list_option_choices(found, chosen.variant, stock)
-        ),
-        "pictures": SimpleLazyObject(
-            lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
-        ),
-        "slides": SimpleLazyObject(
-            lambda: choices.list_slides(
-                choices.list_picture_choices(found, chosen.variant, shown, preview)
-            )
-        ),
-        "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
-        "delivery_rows": SimpleLazyObject(
-            lambda: usual_delivery_rows(country, now, chosen.variant.weight_grams)
-        ),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(
-                structured_data.product_data(found, stock, rating),
-                structured_data.breadcrumb_data(trail, found.name, url),
-            )
-        ),
-    }
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
@@ -453,12 +433,8 @@ def _tagged(drawing: str) -> tuple[bytes, str]:
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and say how to reach a person."""
-    context = {
-        "payment_methods": list_enabled_methods(),
-        "settings_revision": get_settings_revision(),
-        "today": localdate(),
-    }
-    return render_page(request, "storefront/help.html", context)
+    help_shown = HelpPage(get_settings_revision(), localdate(), list_enabled_methods())
+    return render_page(request, "storefront/help.html", {"help_page": help_shown})
 
 
 @require_safe
