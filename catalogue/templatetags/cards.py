@@ -1,6 +1,7 @@
 """Cards in a page."""
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django import template
 
@@ -10,13 +11,43 @@ from catalogue.queries import PAGE_LENGTH
 register = template.Library()
 
 
-@register.filter
-def new_flags(cards: Iterable[ProductCard]) -> tuple[bool, ...]:
-    """Return which of the cards are new today: all of a card that is not in it, for the key of a fragment."""
-    return tuple(card.is_new for card in cards or ())
+@dataclass(frozen=True, slots=True)
+class CardInList:
+    """What a card shows. `is_eager` is for the first row of a list, `is_first` for the main picture of a page."""
+
+    product: ProductCard
+    is_new: bool  # today
+    is_eager: bool = False
+    is_first: bool = False
 
 
-@register.filter
-def is_one_page(cards: Sized) -> bool:
-    """Return whether these are no more cards than a list's page has at first."""
-    return len(cards) <= PAGE_LENGTH
+@dataclass(frozen=True, slots=True)
+class CardList:
+    """What a list of cards shows. The first `eager_count` stand in its first row; in a list that leads its page the first has the main picture."""
+
+    products: tuple[ProductCard, ...]
+    new_flags: tuple[bool, ...]  # for each product whether it is new today
+    eager_count: int
+    leads: bool
+
+    @property
+    def is_one_page(self) -> bool:
+        """Whether these are no more cards than a list's page has at first."""
+        return len(self.products) <= PAGE_LENGTH
+
+    def cards(self) -> list[CardInList]:
+        return [
+            CardInList(product, is_new, number < self.eager_count, self.leads and not number)
+            for number, (product, is_new) in enumerate(
+                zip(self.products, self.new_flags, strict=True)
+            )
+        ]
+
+
+@register.simple_tag(name="card_list")
+def make_card_list(
+    products: Iterable[ProductCard], eager_count: int = 0, *, leads: bool = False
+) -> CardList:
+    """Return what a list of these products shows today."""
+    listed = tuple(products)
+    return CardList(listed, tuple(each.is_new for each in listed), eager_count, leads)

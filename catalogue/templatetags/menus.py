@@ -45,7 +45,6 @@ class MenuLine:
         return any(each.place == "more" for each in self.places)
 
 
-@register.filter
 def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
     """Return the categories with their places. Widths are estimated: names that are wider than that take a second line."""
     widths = [_estimate_width(each.name) for each in menu]
@@ -56,6 +55,23 @@ def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
             for number, each in enumerate(menu)
         )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """What the navigation shows: the categories, and which of them, or which list, the page belongs to."""
+
+    categories: tuple[MenuEntry, ...]
+    current: str  # a category's slug, a list's address, or ""
+
+    def line(self) -> MenuLine:
+        return in_one_line(self.categories)
+
+
+@register.simple_tag(name="navigation")
+def make_navigation(categories: tuple[MenuEntry, ...], current: str = "") -> Navigation:
+    """Return what the navigation shows on a page."""
+    return Navigation(categories, current)
 
 
 def _estimate_width(name: str) -> float:

@@ -20,7 +20,6 @@ from django.http import (
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.utils.functional import SimpleLazyObject
 from django.utils.text import get_text_list
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
@@ -35,16 +34,18 @@ from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.search_index import SearchIndexMissing
-from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
+from catalogue.share_images import SECONDS_EACH, read_share_image
+from catalogue.templatetags.cards import make_card_list
 from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
 from pricing.delivery import list_delivery_countries
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
-from storefront import recently_viewed, structured_data
+from storefront import recently_viewed
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.delivery_tables import make_delivery_table, weight_rows
+from storefront.fragments import CategoryHead, FrontPage, FrontPageHead, HelpPage
 from storefront.media import CACHE_CONTROL
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
@@ -66,27 +67,29 @@ def home(request: HttpRequest) -> HttpResponse:
     queries.prefetch_categories()
     prefetch_automatic_promotions()
     prefetch_settings()
-    rows: dict[str, Any] = {
-        name: tuple(queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW])
+    rows = {
+        name: make_card_list(
+            (queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW]),
+            FRONT_PAGE_ROW if name == "new_arrivals" else 0,
+        )
         for name, each in reading.items()
     }
     now = current_time()
-    tiles = tuple(child for root in queries.list_menu() for child in root.children or (root,))
     terms = get_terms(localdate(now))
     context = {
-        "tiles": tiles,
-        "country_count": len(list_delivery_countries()),
-        # A shop that offers nothing keeps to the law.
-        "return_days": terms.return_days or terms.withdrawal_days,
-        "promotions": list_running_promotions(now),
-        "today": localdate(now),
-        "settings_revision": get_settings_revision(),
-        "share_image": SimpleLazyObject(lambda: find_share_image("")),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(*structured_data.shop_data())
+        "front_page_head": FrontPageHead(get_settings_revision(), localdate(now)),
+        "front_page": FrontPage(
+            **rows,
+            tiles=tuple(
+                child for root in queries.list_menu() for child in root.children or (root,)
+            ),
+            promotions=list_running_promotions(now),
+            country_count=len(list_delivery_countries()),
+            # A shop that offers nothing keeps to the law.
+            return_days=terms.return_days or terms.withdrawal_days,
         ),
     }
-    return render_page(request, "storefront/home.html", rows | context)
+    return render_page(request, "storefront/home.html", context)
 
 
 @require_safe
@@ -140,23 +143,18 @@ def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
+    trail = tuple((each.name, each.slug) for each in node.ancestors)
     return {
         "category": node,
+        "category_head": CategoryHead(trail, node.name, node.slug, node.description, node.picture),
         "category_url": url,
         "nav_current": [*node.ancestors, node][0].slug,
         "ancestors": node.ancestors,
-        "trail": tuple((each.name, each.slug) for each in node.ancestors),
         "children": tuple(each.menu_entry for each in node.children),
         "cards": cards.cards,
         "total": _count_products(node),
         "sorts": queries.sort_labels(node),
-        "share_image": SimpleLazyObject(lambda: find_share_image(node.picture)),
         **({"page_description": node.description} if node.description else {}),
-        "json_ld": SimpleLazyObject(
-            lambda: structured_data.json_ld_script(
-                structured_data.breadcrumb_data(node.ancestors, node.name, url)
-            )
-        ),
     }
 
 
@@ -296,12 +294,8 @@ def _tagged(drawing: str) -> tuple[bytes, str]:
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and say how to reach a person."""
-    context = {
-        "payment_methods": list_enabled_methods(),
-        "settings_revision": get_settings_revision(),
-        "today": localdate(),
-    }
-    return render_page(request, "storefront/help.html", context)
+    help_shown = HelpPage(get_settings_revision(), localdate(), list_enabled_methods())
+    return render_page(request, "storefront/help.html", {"help_page": help_shown})
 
 
 @require_safe

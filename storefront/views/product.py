@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from http import HTTPStatus
-from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,14 +14,13 @@ from django.utils.timezone import localdate
 from django.views.decorators.http import require_safe
 
 from analytics.events import NotedEvent, note_event
-from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
 from cart.with_product import prefetch_units_in_carts, render_carts_with_product
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.previews import is_preview_token
-from catalogue.share_images import find_share_image
+from catalogue.templatetags.cards import CardInList, make_card_list
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from pricing.tax import get_tax_rates
@@ -37,9 +35,10 @@ from reviews.queries import (
     rating_from_row,
 )
 from shop_settings.queries import get_settings_revision, prefetch_settings
-from storefront import choices, recently_viewed, structured_data
+from storefront import choices, recently_viewed
 from storefront.card_lists import list_url
-from storefront.delivery_tables import usual_delivery_rows
+from storefront.fragments import ProductBody, ProductFeedback, ProductHead
+from storefront.structured_data import summarize_product
 from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
 from web.decorators import public
 from web.rendering import render_page
@@ -82,7 +81,6 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     stock = stock_from_rows(reading_stock.rows())
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
-    country = get_shipping_country(request)
     page = _ProductPage(
         product=found,
         stock=stock,
@@ -90,15 +88,28 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         chosen=chosen,
         picture=choices.choose_picture(found, chosen.variant, request.GET.get("picture", "")),
         trail=trail,
-        country=country,
         preview=preview,
         now=now,
     )
-    context = page.make_context() | {
-        "unknown_variant": bool(wanted_sku) and not is_known,
-        "related": tuple(queries.card_from_row(row) for row in reading_related.rows()),
-        "newest_reviews": listed_from_rows(reading_reviews.rows()),
-        "newest_questions": newest_from_rows(reading_questions.rows()),
+    context = {
+        "product": found,
+        "preview": preview,
+        "product_head": page.make_head(),
+        "product_body": page.make_body(
+            get_shipping_country(request),
+            unknown_variant=bool(wanted_sku) and not is_known,
+            is_signed_in=request.user.is_authenticated,
+        ),
+        "product_feedback": ProductFeedback(
+            found.slug,
+            page.rating,
+            listed_from_rows(reading_reviews.rows()),
+            newest_from_rows(reading_questions.rows()),
+        ),
+        "related": make_card_list(queries.card_from_row(row) for row in reading_related.rows()),
+        "page_description": SimpleLazyObject(lambda: summarize_product(found)),
+        "ancestors": trail,
+        "nav_current": trail[0].slug if trail else "",
         "viewed_any": is_drawn_for_all(request)
         or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
         "in_carts": render_carts_with_product(units_in_carts, product_id),
@@ -114,18 +125,19 @@ def _gone_page(
     request: HttpRequest, found: Product, trail: list[CategoryNode], now: datetime
 ) -> HttpResponse:
     successor = queries.find_successor(found, now)
+    card = queries.product_card(successor) if successor else None
     context = {
         "product": found,
         "ancestors": trail,
         "category": trail[-1] if trail else None,
-        "successor": queries.product_card(successor) if successor else None,
+        "successor": CardInList(card, card.is_new, is_eager=True) if card else None,
     }
     return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
 
 
 @dataclass(frozen=True)
 class _ProductPage:
-    """What the page of a product is made of. `picture` is the one that is shown large."""
+    """What the parts of a product's page are made of. `picture` is the large one."""
 
     product: Product
     stock: Mapping[UUID, Stock]
@@ -133,61 +145,41 @@ class _ProductPage:
     chosen: choices.ChosenVariant
     picture: str
     trail: list[CategoryNode]
-    country: str
     preview: str
     now: datetime
 
-    def make_context(self) -> dict[str, Any]:
-        """Return the page's context. The lazy values are computed only if a fragment is drawn anew."""
-        product, variant = self.product, self.chosen.variant
-        look = product.picture_of(variant)
-        return {
-            "product": product,
-            "stock": tuple(self.stock.items()),
-            "trail": tuple((node.name, node.slug) for node in self.trail),
-            "ancestors": self.trail,
-            "nav_current": self.trail[0].slug if self.trail else "",
-            "preview": self.preview,
-            "rating": self.rating,
-            "chosen": self.chosen,
-            "look": look,
-            "look_alt": choices.describe_look(product, variant, look),
-            "shown": self.picture,
-            "shown_alt": choices.describe_look(product, variant, self.picture),
-            "country": self.country,
-            "tax_added": get_tax_rates(self.country).is_added,
-            "today": localdate(self.now),
-            "settings_revision": get_settings_revision(),
-            "promotions": list_running_promotions(self.now, product.category_id),
-            "share_image": SimpleLazyObject(lambda: find_share_image(look)),
-            "page_description": SimpleLazyObject(
-                lambda: structured_data.summarize_product(product)
-            ),
-            "choices": SimpleLazyObject(
-                lambda: choices.list_option_choices(product, variant, self.stock)
-            ),
-            "pictures": SimpleLazyObject(self._list_picture_choices),
-            "slides": SimpleLazyObject(lambda: choices.list_slides(self._list_picture_choices())),
-            "add_form": SimpleLazyObject(
-                lambda: build_add_form(product.product_id, self.chosen.sku)
-            ),
-            "delivery_rows": SimpleLazyObject(
-                lambda: usual_delivery_rows(self.country, self.now, variant.weight_grams)
-            ),
-            "json_ld": SimpleLazyObject(self._make_json_ld),
-        }
-
-    def _list_picture_choices(self) -> list[choices.PictureChoice]:
-        return choices.list_picture_choices(
-            self.product, self.chosen.variant, self.picture, self.preview
+    def make_head(self) -> ProductHead:
+        """Return what the page tells search engines and other sites."""
+        look = self.product.picture_of(self.chosen.variant)
+        return ProductHead(
+            *self._settings_of_day(),
+            product=self.product,
+            picture=look,
+            alt=choices.describe_look(self.product, self.chosen.variant, look),
+            stock=tuple(self.stock.items()),
+            rating=self.rating,
+            trail=tuple((node.name, node.slug) for node in self.trail),
         )
 
-    def _make_json_ld(self) -> str:
-        url = reverse("product", args=(self.product.slug,))
-        return structured_data.json_ld_script(
-            structured_data.product_data(self.product, self.stock, self.rating),
-            structured_data.breadcrumb_data(self.trail, self.product.name, url),
+    def make_body(self, country: str, *, unknown_variant: bool, is_signed_in: bool) -> ProductBody:
+        """Return what the page shows of the product for one country."""
+        return ProductBody(
+            *self._settings_of_day(),
+            product=self.product,
+            stock=tuple(self.stock.items()),
+            rating=self.rating,
+            chosen=self.chosen,
+            picture=self.picture,
+            preview=self.preview,
+            unknown_variant=unknown_variant,
+            promotions=list_running_promotions(self.now, self.product.category_id),
+            country=country,
+            tax_added=get_tax_rates(country).is_added,
+            is_signed_in=is_signed_in,
         )
+
+    def _settings_of_day(self) -> tuple[UUID | None, date]:
+        return get_settings_revision(), localdate(self.now)
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:

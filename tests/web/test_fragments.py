@@ -1,18 +1,25 @@
 """Parts of pages that are drawn once: under all that they show, in a bounded memory."""
 
 import gc
+import re
 import tracemalloc
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from inspect import isfunction, signature
 from runpy import run_path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.template import Context, Template, TemplateSyntaxError
-from django.template.loader import render_to_string
+from django.template import Context, Node, Template, TemplateSyntaxError, Variable
+from django.template.base import FilterExpression
+from django.template.defaulttags import ForNode, TemplateLiteral, WithNode
+from django.template.loader import get_template, render_to_string
+from django.template.loader_tags import IncludeNode
+from django.template.smartif import TokenBase
+from django.templatetags.i18n import BlockTranslateNode
 from django.utils.safestring import SafeString
 from django.utils.translation import override
 from moneyed import EUR, Money
@@ -21,7 +28,11 @@ from pytest_django import Settings
 from catalogue import entities
 from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
+from catalogue.templatetags import cards, menus
+from catalogue.templatetags.cards import CardInList, make_card_list
+from storefront import fragments
 from tests.environment import ROOT
+from web.templatetags.fragments import FragmentNode
 from web.text_cache import FRAGMENTS, Content, TextCache
 
 
@@ -57,40 +68,52 @@ def test_x114_a_card_is_drawn_anew_when_anything_of_it_changes(
         "availability": "few",
         "created_at": now,
     }
-    contexts: list[dict[str, Any]] = [
-        {"card": replace(card, **{name: value})} for name, value in changed.items()
+    listed = [
+        make_card_list([replace(card, **{name: value})]).cards()[0]
+        for name, value in changed.items()
     ]
-    contexts += [{"card": card, "eager": True}, {"card": card, "first": True}, {"card": card}]
+    shown = CardInList(card, is_new=False)
+    listed += [replace(shown, is_eager=True), replace(shown, is_first=True), shown]
     seen = set()
-    for context in contexts * 2:
+    for each in listed * 2:
         settings.FRAGMENT_CACHE_BYTES = 10**6
-        text = render_to_string("catalogue/_card.html", context)
+        text = render_to_string("catalogue/_card.html", {"card": each})
         settings.FRAGMENT_CACHE_BYTES = 0
-        assert text == render_to_string("catalogue/_card.html", context), context
+        assert text == render_to_string("catalogue/_card.html", {"card": each}), each
         seen.add(text)
-    assert len(seen) == len(contexts)
+    assert len(seen) == len(listed)
     settings.FRAGMENT_CACHE_BYTES = 10**6
-    new = {"card": replace(card, created_at=now)}
-    assert ">New<" in render_to_string("catalogue/_card.html", new)
+    new = {"cards": (replace(card, created_at=now),)}
+    assert ">New<" in render_to_string("catalogue/_cards.html", new)
     monkeypatch.setattr(entities, "current_time", lambda: now + timedelta(days=31))
-    assert ">New<" not in render_to_string("catalogue/_card.html", new)
+    assert ">New<" not in render_to_string("catalogue/_cards.html", new)
+
+
+@dataclass(frozen=True)
+class Shown:
+    a: Any
+
+    def made(self) -> str:
+        MADE.append(self.a)
+        return f"made of {self.a}"
+
+
+MADE: list[object] = []
 
 
 def test_x114_what_is_not_in_the_key_is_not_drawn() -> None:
-    template = (
-        "{% fragment a user.name %}{{ a }}{{ b }}{{ user.name }}{{ user.email }}{% endfragment %}"
-    )
+    template = "{% fragment shown blank user.name %}{{ shown.a }}{{ b }}{{ user.name }}{{ user.email }}{% endfragment %}"
     user = {"name": "Ann", "email": "ann@example.com"}
-    assert draw(template, a=1, b=2, user=user) == "1Ann"
+    assert draw(template, shown=Shown(1), b=2, user=user) == "1Ann"
 
 
 def test_s85_blanks_are_put_in_for_each_and_escaped() -> None:
     made = Template(
-        "{% load fragments %}{% fragment a blank token user.name %}{{ a }}:{{ token }}:{{ user.name }}{% endfragment %}"
+        "{% load fragments %}{% fragment shown blank token user.name %}{{ shown.a }}:{{ token }}:{{ user.name }}{% endfragment %}"
     )
     misses = FRAGMENTS.misses
     texts = [
-        made.render(Context({"a": "<", "token": token, "user": {"name": name}}))
+        made.render(Context({"shown": Shown("<"), "token": token, "user": {"name": name}}))
         for token, name in (("t1", "<b>"), ("t2", SafeString("<i>")))
     ]
     assert texts == ["&lt;:t1:&lt;b&gt;", "&lt;:t2:<i>"]
@@ -98,23 +121,17 @@ def test_s85_blanks_are_put_in_for_each_and_escaped() -> None:
 
 
 def test_x114_what_is_made_of_the_key_is_made_once() -> None:
-    made: list[int] = []
-
-    def make() -> str:
-        made.append(1)
-        return "made"
-
-    template = Template(
-        "{% load fragments %}{% fragment a drawing b %}{{ a }}{{ b }}{% endfragment %}"
-    )
-    assert [template.render(Context({"a": 7, "b": make})) for _ in range(3)] == ["7made"] * 3
-    assert len(made) == 1
+    template = Template("{% load fragments %}{% fragment shown %}{{ shown.made }}{% endfragment %}")
+    MADE.clear()
+    texts = [template.render(Context({"shown": Shown(7)})) for _ in range(3)]
+    assert texts == ["made of 7"] * 3
+    assert MADE == [7]
 
 
 def test_x114_equal_values_that_look_different_are_different_keys() -> None:
-    template = Template("{% load fragments %}{% fragment a %}{{ a }}{% endfragment %}")
+    template = Template("{% load fragments %}{% fragment shown %}{{ shown.a }}{% endfragment %}")
     values = [1, True, Decimal("1.0"), "<b>", SafeString("<b>")]
-    texts = [template.render(Context({"a": value})) for value in values * 2]
+    texts = [template.render(Context({"shown": Shown(value)})) for value in values * 2]
     assert texts == ["1", "True", "1.0", "&lt;b&gt;", "<b>"] * 2
     translated = Template(
         "{% load fragments %}{% fragment %}{% translate 'Yes' %}{% endfragment %}"
@@ -126,15 +143,92 @@ def test_x114_equal_values_that_look_different_are_different_keys() -> None:
     assert found == ["Yes", "Ja"]
 
 
-@pytest.mark.parametrize("wrong", ["a.b.c", "'text'", "7"])
-def test_a_fragment_takes_names_alone(wrong: str) -> None:
-    with pytest.raises(TemplateSyntaxError, match="fragment takes variables"):
+@pytest.mark.parametrize(
+    "wrong", ["a.b", "'text'", "a b", "a|lower", "a blank b.c.d", "blank 'text'"]
+)
+def test_a_fragment_takes_one_view_object_and_names(wrong: str) -> None:
+    with pytest.raises(TemplateSyntaxError, match="fragment takes"):
         draw(f"{{% fragment {wrong} %}}{{% endfragment %}}")
 
 
 def test_what_has_no_hash_is_no_key() -> None:
     with pytest.raises(TypeError, match="unhashable"):
-        draw("{% fragment a %}{% endfragment %}", a=[])
+        draw("{% fragment shown %}{% endfragment %}", shown=Shown([]))
+
+
+def list_view_classes() -> dict[str, Any]:
+    """Return the view objects' classes, by the names that templates know."""
+    return {
+        re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): each
+        for module in (fragments, cards, menus)
+        for name, each in vars(module).items()
+        if is_dataclass(each) and each.__module__ == module.__name__
+    } | {"card": cards.CardInList}
+
+
+def walk(thing: Any) -> Iterator[Any]:
+    """Yield all that a part of a template is made of: what it includes, too, unless that sees only what is passed to it."""
+    yield thing
+    if isinstance(thing, IncludeNode) and not thing.isolated_context:
+        name = thing.template.var
+        yield from walk(get_template(str(name)).template.nodelist)  # type: ignore[attr-defined]
+    if isinstance(thing, list | tuple | dict):
+        parts: Iterable[Any] = thing.values() if isinstance(thing, dict) else thing
+    elif isinstance(thing, Node | FilterExpression | TokenBase | TemplateLiteral):
+        names = (*getattr(thing, "__dict__", ()), *getattr(thing, "__slots__", ()))
+        parts = [getattr(thing, name) for name in names if name not in ("origin", "token")]
+    else:
+        parts = ()
+    for each in parts:
+        yield from walk(each)
+
+
+def list_bound(things: Iterable[Any]) -> Iterator[str]:
+    """Yield the names that the tags among these give to something."""
+    for each in things:
+        if isinstance(each, ForNode):
+            yield from (*each.loopvars, "forloop")
+        elif isinstance(each, WithNode | IncludeNode):
+            yield from each.extra_context
+        elif isinstance(each, BlockTranslateNode):
+            yield from (*each.extra_context, each.countervar or "", each.asvar or "")
+        elif isinstance(each, Node):
+            yield getattr(each, "asvar", None) or getattr(each, "target_var", None) or ""
+
+
+def test_x114_what_stands_in_a_fragment_reads_its_view_object_and_its_blanks_alone() -> None:
+    classes, wrong, seen = list_view_classes(), [], set()
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        template = get_template(str(path.relative_to(ROOT / "templates"))).template  # type: ignore[attr-defined]
+        found = template.nodelist.get_nodes_by_type(FragmentNode)
+        for node in found:
+            things = list(walk(node.nodelist))
+            here = {node.view_name, *(words[0] for words, _, _ in node.blanks)}
+            seen.add(node.view_name)
+            known = here | set(list_bound(things)) | {"True", "False", "None"}
+            for each in things:
+                lookups = each.lookups or () if isinstance(each, Variable) else ()
+                if lookups and lookups[0] not in known:
+                    wrong.append(f"{path.name}: {node.view_name} does not have {each.var}")
+                if lookups and lookups[0] == node.view_name and lookups[1:]:
+                    made = classes[node.view_name]
+                    if lookups[1] not in {*made.__dataclass_fields__, *dir(made)}:
+                        wrong.append(f"{path.name}: {made.__name__} has no {lookups[1]}")
+    assert wrong == [], "\n".join(wrong)
+    assert "product_body" in seen
+    assert seen - {""} <= classes.keys()
+
+
+def test_x114_view_objects_are_frozen_and_their_methods_know_their_fields_alone() -> None:
+    for name, each in list_view_classes().items():
+        assert each.__dataclass_params__.frozen, name
+        assert each.__hash__ is not None, name
+        for method_name, method in vars(each).items():
+            function = getattr(method, "fget", None) or getattr(method, "func", method)
+            if isfunction(function) and not method_name.startswith("__"):
+                assert list(signature(function).parameters) == ["self"], f"{name}.{method_name}"
+                names = {*function.__code__.co_names}
+                assert not names & {"localdate", "current_time", "now", "settings"}, method_name
 
 
 @dataclass(frozen=True)
@@ -204,6 +298,6 @@ def test_x115_while_templates_are_written_nothing_is_kept(
     assert (of_dev["FRAGMENT_CACHE_BYTES"], of_dev["WHOLE_PAGE_CACHE_BYTES"]) == (0, 0)
     settings.FRAGMENT_CACHE_BYTES = 0
     count = len(FRAGMENTS)
-    template = "{% fragment a blank b %}{{ a }}{{ b }}{% endfragment %}"
-    assert draw(template, a=1, b=2) == "12"
+    template = "{% fragment shown blank b %}{{ shown.a }}{{ b }}{% endfragment %}"
+    assert draw(template, shown=Shown(1), b=2) == "12"
     assert len(FRAGMENTS) == count

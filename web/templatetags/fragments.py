@@ -1,14 +1,15 @@
 """A part of a page that is drawn once for all who see the same (decision 044).
 
-    {% fragment card eager first card.is_new %}…{% endfragment %}
-    {% fragment product country drawing choices blank csrf_token cart_badge.name %}…{% endfragment %}
+    {% fragment product_body blank csrf_token cart_badge.name %}…{% endfragment %}
 
-First stands all that the part shows, as variables: together with the language it is the key. Nothing else is there inside, so that what is
-not in the key cannot be drawn. With a filter (`cards|new_flags`) it is in the key alone. `drawing` names what is made of that alone: it is looked at only when the part is drawn, so make it lazily.
+First stands a view object: a frozen dataclass with all that the part shows. The language and its fields are the key. Nothing else
+is there inside, so that what is not in the key cannot be drawn. What is costly to make are methods, which look at the fields alone: they are
+called only when the part is drawn. A part that is the same for everybody has no view object.
 `blank` names what differs for each visitor: inside, it is a blank to be written out as it is, and its value is put in each time.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from django import template
@@ -27,16 +28,16 @@ register = template.Library()
 @register.tag
 def fragment(parser: Parser, token: Token) -> "FragmentNode":
     """Draw what stands up to `endfragment`, or take what was drawn of the same."""
-    named: dict[str, list[FilterExpression]] = {"": [], "drawing": [], "blank": []}
-    kind = ""
-    for word in token.split_contents()[1:]:
-        if word in named:
-            kind = word
-        else:
-            named[kind].append(parser.compile_filter(word))
+    words = token.split_contents()[1:]
+    end = words.index("blank") if "blank" in words else len(words)
+    if end > 1 or not all(map(str.isidentifier, words[:end])):
+        raise template.TemplateSyntaxError(
+            f"fragment takes one view object at most, not {' '.join(words[:end])}"
+        )
     nodelist = parser.parse(("endfragment",))
     parser.delete_first_token()
-    return FragmentNode(nodelist, named[""], named["drawing"], named["blank"])
+    blanks = [parser.compile_filter(word) for word in words[end + 1 :]]
+    return FragmentNode(nodelist, "".join(words[:end]), blanks)
 
 
 def _path(expression: FilterExpression) -> tuple[str, ...]:
@@ -50,48 +51,37 @@ def _path(expression: FilterExpression) -> tuple[str, ...]:
 
 
 class FragmentNode(template.Node):
-    """A part that is cached under what it shows."""
+    """A part that is cached under what it shows: the view object of this name, "" for none."""
 
     def __init__(
-        self,
-        nodelist: NodeList,
-        shown: Sequence[FilterExpression],
-        made_of_it: Sequence[FilterExpression],
-        blanks: Sequence[FilterExpression],
+        self, nodelist: NodeList, view_name: str, blanks: Sequence[FilterExpression]
     ) -> None:
-        self.nodelist = nodelist
-        self.shown = [(_path(each), each) for each in shown]
-        self.made_of_it = [(_path(each), each) for each in made_of_it]
+        self.nodelist, self.view_name = nodelist, view_name
         self.blanks = [
             (path, blank(".".join(path)), each) for each in blanks for path in [_path(each)]
         ]
 
     def render(self, context: Context) -> SafeString:
-        """Return the part with the visitor's own put in. Raises TypeError if something shown has no hash."""
+        """Return the part with the visitor's own put in. Raises TypeError if a field of the view object has no hash."""
         if not FRAGMENTS.max_bytes:
             return self.nodelist.render(context)
-        values = [each.resolve(context) for _, each in self.shown]
-        key = Content(self, get_language(), *values)
+        view: Any = context[self.view_name] if self.view_name else None
+        names = [each.name for each in fields(view)] if self.view_name else ()
+        key = Content(self, get_language(), *(getattr(view, name) for name in names))
         text = FRAGMENTS.get(key)
         if text is None:
-            text = self._draw(context, values)
+            text = self._draw(context, view)
             FRAGMENTS.put(key, text)
         for _, word, each in self.blanks:
             if word in text:
                 text = text.replace(word, str(conditional_escape(each.resolve(context))))
         return SafeString(text)
 
-    def _draw(self, context: Context, values: Sequence[Any]) -> str:
-        shown = {
-            path: value
-            for (path, each), value in zip(self.shown, values, strict=True)
-            if not each.filters
-        }
-        shown |= {path: each.resolve(context) for path, each in self.made_of_it}
-        shown |= {path: word for path, word, _ in self.blanks}
-        there: dict[str, Any] = {path[0]: value for path, value in shown.items() if len(path) == 1}
-        parts: dict[str, dict[str, Any]] = {}
-        for path, value in shown.items():
-            if path[0] not in there:
-                parts.setdefault(path[0], {})[path[1]] = value
-        return self.nodelist.render(context.new(there | parts))
+    def _draw(self, context: Context, view: Any) -> str:
+        there: dict[str, Any] = {self.view_name: view}
+        for path, word, _ in self.blanks:
+            if len(path) == 1:
+                there[path[0]] = word
+            else:
+                there.setdefault(path[0], {})[path[1]] = word
+        return self.nodelist.render(context.new(there))

@@ -1,0 +1,195 @@
+"""What the storefront shows in parts that are drawn once: a view object for each (web.templatetags.fragments)."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from cart.forms import AddForm, build_add_form
+from catalogue.entities import MenuEntry, Product
+from catalogue.share_images import ShareImage, find_share_image
+from catalogue.templatetags.cards import CardList
+from inventory.entities import Stock
+from payments.gateways import PaymentMethod
+from promotions.rules import Promotion
+from questions.entities import Question
+from reviews.entities import ListedReview, Rating
+from storefront import choices
+from storefront.delivery_tables import DeliveryRow, usual_delivery_rows
+from storefront.structured_data import (
+    SITE_NAME,
+    absolute_url,
+    breadcrumb_data,
+    json_ld_script,
+    product_data,
+    shop_data,
+    summarize_product,
+)
+from web.days import start_of_day
+
+SHOP_DESCRIPTION = gettext_lazy(
+    "Well-made things for everyday life: for your kitchen, home, wardrobe and desk."
+)
+Trail = tuple[tuple[str, str], ...]  # names and slugs, from the root down
+
+
+@dataclass(frozen=True)
+class _WithSettings:
+    """What a part shows of the shop's settings follows from their revision and the day."""
+
+    settings_revision: UUID | None
+    today: date
+
+
+class _Head:
+    """What other sites show beside a link to a page."""
+
+    site_name, kind = SITE_NAME, "website"
+    picture: str
+
+    def share_image(self) -> ShareImage:
+        return find_share_image(self.picture)
+
+
+@dataclass(frozen=True)
+class FrontPageHead(_WithSettings, _Head):
+    picture = ""
+
+    def title(self) -> str:
+        return _("Things for everyday life")
+
+    def description(self) -> str:
+        return str(SHOP_DESCRIPTION)
+
+    def canonical(self) -> str:
+        return absolute_url(reverse("home"))
+
+    def json_ld(self) -> SafeString:
+        return json_ld_script(*shop_data())
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    promotions: tuple[Promotion, ...]
+    new_arrivals: CardList
+    popular: CardList
+    deals: CardList
+    featured: CardList
+    tiles: tuple[MenuEntry, ...]
+    country_count: int
+    return_days: int
+
+
+@dataclass(frozen=True)
+class CategoryHead(_Head):
+    trail: Trail
+    title: str
+    slug: str
+    words: str
+    picture: str
+
+    @property
+    def alt(self) -> str:
+        return self.title
+
+    def description(self) -> str:
+        return self.words or str(SHOP_DESCRIPTION)
+
+    def canonical(self) -> str:
+        return absolute_url(reverse("category", args=(self.slug,)))
+
+    def json_ld(self) -> SafeString:
+        url = reverse("category", args=(self.slug,))
+        return json_ld_script(breadcrumb_data(self.trail, self.title, url))
+
+
+@dataclass(frozen=True)
+class ProductHead(_WithSettings, _Head):
+    product: Product
+    picture: str
+    alt: str
+    stock: tuple[tuple[UUID, Stock], ...]
+    rating: Rating
+    trail: Trail
+    kind = "product"
+
+    def title(self) -> str:
+        return self.product.search_title or self.product.name
+
+    def description(self) -> str:
+        return summarize_product(self.product)
+
+    def canonical(self) -> str:
+        return absolute_url(self._url())
+
+    def json_ld(self) -> SafeString:
+        return json_ld_script(
+            product_data(self.product, dict(self.stock), self.rating),
+            breadcrumb_data(self.trail, self.product.name, self._url()),
+        )
+
+    def _url(self) -> str:
+        return reverse("product", args=(self.product.slug,))
+
+
+@dataclass(frozen=True)
+class ProductBody(_WithSettings):
+    """A product in the variant and with the picture that were chosen."""
+
+    product: Product
+    stock: tuple[tuple[UUID, Stock], ...]
+    rating: Rating
+    chosen: choices.ChosenVariant
+    picture: str
+    preview: str
+    unknown_variant: bool
+    promotions: tuple[Promotion, ...]
+    country: str
+    tax_added: bool
+    is_signed_in: bool
+
+    def alt(self) -> str:
+        return choices.describe_look(self.product, self.chosen.variant, self.picture)
+
+    @cached_property
+    def option_choices(self) -> list[list[choices.Choice]]:
+        return choices.list_option_choices(self.product, self.chosen.variant, dict(self.stock))
+
+    @cached_property
+    def pictures(self) -> list[choices.PictureChoice]:
+        return choices.list_picture_choices(
+            self.product, self.chosen.variant, self.picture, self.preview
+        )
+
+    @cached_property
+    def slides(self) -> list[tuple[choices.PictureChoice, int, int, int]]:
+        return choices.list_slides(self.pictures)
+
+    @cached_property
+    def add_form(self) -> AddForm:
+        return build_add_form(self.product.product_id, self.chosen.sku)
+
+    @cached_property
+    def delivery_rows(self) -> list[DeliveryRow]:
+        grams = self.chosen.variant.weight_grams
+        return usual_delivery_rows(self.country, start_of_day(self.today), grams)
+
+
+@dataclass(frozen=True)
+class ProductFeedback:
+    """The reviews of a product, and the questions about it."""
+
+    slug: str
+    rating: Rating
+    newest_reviews: tuple[ListedReview, ...]
+    newest_questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class HelpPage(_WithSettings):
+    payment_methods: tuple[PaymentMethod, ...]
