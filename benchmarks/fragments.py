@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString  # noqa: E402
 
 from benchmarks import visitors  # noqa: E402
 from cassandra_db import current_time  # noqa: E402
-from catalogue.search import refresh_index  # noqa: E402
+from catalogue.search_index import refresh_index  # noqa: E402
 from web.templatetags.fragments import FragmentNode  # noqa: E402
 from web.text_cache import FRAGMENTS  # noqa: E402
 
