@@ -4,8 +4,6 @@ A warehouse that is closed gets nothing new. What lies there is sold on, after w
 page has to follow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """What a parcel costs more by its weight, as the staff set it, and how heavy a parcel may be at most."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """Who sells, how long things may be sent back, and up to where the shop trusts: terms that hold from a day on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """Texts in cells: formulas made harmless, lists in one cell, characters that XLSX cannot hold. Each is written and read back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """CSV and XLSX files, read line by line in bounded memory, and written. What a file is shows in what is in it, not in its name."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

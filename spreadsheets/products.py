@@ -1,7 +1,5 @@
 """Files of products and of prices: their lines, what their rows would change, and how rows are applied."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

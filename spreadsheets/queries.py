@@ -1,7 +1,5 @@
 """The reads of imports and exports."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Files of stock: their lines, and their rows, which are applied as corrections of what was counted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from uuid import UUID

@@ -3,8 +3,6 @@
 Each parser takes what its formatter has written, and raises CellRefused with a sentence to show beside the cell or field.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What /metrics says: what the processes have counted (web.metrics), and how the worker's jobs stand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -7,8 +7,6 @@ for each; cookies are never kept. All other visitors, and all other answers than
 What stands between the blanks is compressed once. What is put in is not, so that a page's size does not tell it (S88).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

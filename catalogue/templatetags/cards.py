@@ -12,11 +12,11 @@ register = template.Library()
 
 @register.filter
 def new_flags(cards: Iterable[ProductCard]) -> tuple[bool, ...]:
-    """Return which of the cards are new today: all of a card that is not in it, for the key of a fragment."""
+    """Return which cards are new today. A card lacks only this, so the key of a fragment adds it."""
     return tuple(card.is_new for card in cards or ())
 
 
 @register.filter
 def is_one_page(cards: Sized) -> bool:
-    """Return whether these are no more cards than a list's page has at first."""
+    """Return whether a list's first page holds all these cards."""
     return len(cards) <= PAGE_LENGTH

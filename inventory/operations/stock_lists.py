@@ -6,8 +6,6 @@ of the stock says so and goes after it, all at the same timestamp: a crash leave
 lasts the copy has a mark, by which whoever copies next knows that rows were left, even where the numbers have come back to what the copy says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID

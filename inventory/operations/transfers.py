@@ -9,8 +9,6 @@ by anyone, and the worker finishes what a crash has left (`advance_transfer`). P
 call them off: then they arrive where they came from.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID

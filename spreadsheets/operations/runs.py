@@ -1,7 +1,5 @@
 """A run of the worker goes on with an import or export."""
 
-from __future__ import annotations
-
 from shop_settings.queries import renew_settings
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask

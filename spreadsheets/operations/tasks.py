@@ -1,7 +1,5 @@
 """An import or export as the worker's task: started, counted on, ended."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.core.files.storage import default_storage
