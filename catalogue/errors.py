@@ -1,16 +1,11 @@
 """Why the catalogue refuses a write or a request, with texts for staff and shoppers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from catalogue.entities import CategoryNode, Product
+from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):

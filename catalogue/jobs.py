@@ -49,17 +49,8 @@ def update_search_index(now: datetime) -> str:
 
 def update_lists(now: datetime) -> str:
     """Bring cards, suggestions, related products and the front page up to date with changed products."""
-    position = get_position(LISTS)
-    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
-    until = now - COMPLETE_AFTER
-    changed = operations.list_changed_products(since, until)
-    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
-        :MAX_AT_ONCE
-    ]
+    due = list_due_products(LISTS, now)
     if not due:
-        # Move the position, so that the next run reads fewer changes.
-        if not position or until - since > MINUTE:
-            save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
         with _guard_product(product_id):
@@ -72,6 +63,21 @@ def update_lists(now: datetime) -> str:
     operations.refresh_featured(products.values())
     save_position(LISTS, due[-1][0].isoformat())
     return f"lists updated for {len(due)} products"
+
+
+def list_due_products(job: str, now: datetime) -> list[tuple[datetime, UUID]]:
+    """Return the next products that changed after a job's position, each with the time of its change, earliest first.
+
+    Without any, the position is moved, so that the next run reads fewer changes. Raises CassandraUnavailable.
+    """
+    position = get_position(job)
+    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
+    until = now - COMPLETE_AFTER
+    changed = operations.list_changed_products(since, until)
+    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)
+    if not due and (not position or until - since > MINUTE):
+        save_position(job, until.isoformat())
+    return due[:MAX_AT_ONCE]
 
 
 def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
