@@ -103,6 +103,14 @@ class ProductColumn:
 
 
 MAX_LENGTH_MM = 100_000
+
+
+def _size(name: str, file: FileColumn, label: StrOrPromise) -> ProductColumn:
+    return ProductColumn(
+        name, NUMBER, MAX_LENGTH_MM, file=file, form=FormField(label, section="size")
+    )
+
+
 # In the order of a file.
 COLUMNS = (
     ProductColumn(
@@ -206,27 +214,9 @@ COLUMNS = (
         file=FileColumn(_("Warnings and safety notes.")),
         form=FormField(_("Warnings and safety notes"), section="safety", rows=3),
     ),
-    ProductColumn(
-        "length_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Length in millimetres."), "90"),
-        form=FormField(_("Length in mm"), section="size"),
-    ),
-    ProductColumn(
-        "width_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Width in millimetres."), "90"),
-        form=FormField(_("Width in mm"), section="size"),
-    ),
-    ProductColumn(
-        "height_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Height in millimetres."), "105"),
-        form=FormField(_("Height in mm"), section="size"),
-    ),
+    _size("length_mm", FileColumn(_("Length in millimetres."), "90"), _("Length in mm")),
+    _size("width_mm", FileColumn(_("Width in millimetres."), "90"), _("Width in mm")),
+    _size("height_mm", FileColumn(_("Height in millimetres."), "105"), _("Height in mm")),
     ProductColumn(
         "search_title",
         TEXT,

@@ -147,7 +147,7 @@ def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoi
 
 
 def pick_asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return those prices of a sold variant that shoppers are asked: none of a draft, and only during the product's sale."""
+    """Return the prices that shoppers are asked for a sold variant: only during the product's sale, and never for a draft."""
     if product.status != "active":
         return []
     until = product.active_until

@@ -84,10 +84,7 @@ def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
 
 
 def list_new_arrivals(limit: int, offset: int) -> SearchResult:
-    """Return products in stock that are new, newest first, from `offset` on; at least MIN_NEW_ARRIVALS in all.
-
-    Raises SearchIndexMissing.
-    """
+    """Return the newest products in stock from `offset` on, at least MIN_NEW_ARRIVALS in all. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     wanted, since = _in_stock(schema), to_milliseconds(current_time() - NEW_FOR)
     new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)

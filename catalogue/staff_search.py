@@ -71,10 +71,7 @@ def find_products_for_staff(
 
 
 def list_product_ids_for_staff(query: str, filters: StaffFilters) -> tuple[list[UUID], int]:
-    """Return the ids of the products that `find_products_for_staff` finds, at most STAFF_DEEPEST, and their total.
-
-    Raises SearchIndexMissing.
-    """
+    """Return the ids that `find_products_for_staff` finds, at most STAFF_DEEPEST, and their total. Raises SearchIndexMissing."""
     ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
     return ids, total
 

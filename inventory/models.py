@@ -1,4 +1,4 @@
-"""Stock: what is available, reserved, committed and shipped, and for which orders."""
+"""Tables of stock: its numbers, reservations, ledger, copies for pages, transfers and backorders."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model

@@ -43,10 +43,7 @@ def prefetch_stock_at_quorum(product_id: UUID) -> PendingResult:
 
 
 def get_stock(product_id: UUID) -> dict[UUID, Stock]:
-    """Return the stock of a product's variants as a quorum knows it; variants without a receipt are missing.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the stock of a product's received variants, as a quorum knows it. Raises CassandraUnavailable."""
     return stock_from_rows(prefetch_stock_at_quorum(product_id).rows())
 
 
@@ -274,10 +271,7 @@ def list_backordered_variants() -> list[tuple[UUID, UUID]]:
 
 
 def list_waiting_orders(variant_id: UUID) -> list[UUID]:
-    """Return the paid orders that wait for a variant, oldest first; none while there is nothing to send.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the paid orders that wait for a variant, oldest first, if any can be sent. Raises CassandraUnavailable."""
     reading = {
         warehouse: prefetch_stock_numbers(variant_id, warehouse)
         for warehouse in list_stock_locations()

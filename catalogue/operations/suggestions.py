@@ -34,7 +34,7 @@ _LAST_DAY = 100_000
 
 
 def prefix_rank(product: Product, place: int) -> int:
-    """Return a product's rank under a prefix: early words first, then what is in stock, then the newest."""
+    """Return a product's rank under a prefix: early words first, then products in stock, then the newest."""
     days = (product.created_at or current_time()).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000

@@ -75,10 +75,7 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
 
 
 def find_former_category(slug: str) -> tuple[bool, CategoryNode | None]:
-    """Return whether a category once had this address, and the category that it redirects to, or None.
-
-    Raises CassandraUnavailable.
-    """
+    """Return whether this was a category's address, and the category that has it now, or None. Raises CassandraUnavailable."""
     former = get_category_tree().by_former_slug
     return slug in former, former.get(slug)
 

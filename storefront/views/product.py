@@ -1,4 +1,4 @@
-"""The page of a product, and what it says of one that is not sold any more."""
+"""The page of a product, also of one that is no longer sold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def _gone_page(
 
 @dataclass(frozen=True)
 class _ProductPage:
-    """What the page of a product is made of. `picture` is the one that is shown large."""
+    """The data of a product's page. `picture` is the large one."""
 
     product: Product
     stock: Mapping[UUID, Stock]
@@ -138,7 +138,7 @@ class _ProductPage:
     now: datetime
 
     def make_context(self) -> dict[str, Any]:
-        """Return the page's context. The lazy values are computed only if a fragment is drawn anew."""
+        """Return the page's context. Lazy values are computed only if their fragment is drawn."""
         product, variant = self.product, self.chosen.variant
         look = product.picture_of(variant)
         return {
@@ -191,7 +191,7 @@ class _ProductPage:
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
-    """Return the signed token of a link to a product that is not on sale, if it is its own and there is something to see."""
+    """Return the token of a preview link if it is this product's and the product is not on sale, else ""."""
     token = request.GET.get("preview", "")
     is_open = (
         not found.is_on_sale(now)
@@ -203,4 +203,4 @@ def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
 
 def _trail(found: Product) -> list[CategoryNode]:
     node = queries.get_category_tree().by_id.get(found.category_id)
-    return [*node.ancestors, node] if node else []
+    return node.path if node else []
