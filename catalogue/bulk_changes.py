@@ -180,7 +180,7 @@ def _try_product(change: BulkChange, row: Row) -> bool:
     now = current_time()
     product_rows = queries.prefetch_product_at_quorum(row.product_id).rows()
     product = queries.product_from_rows(product_rows, now)
-    # The mark is read after the product: without a mark, the version that was read is unchanged by this change.
+    # The mark is read after the product: without a mark, the version that was read was made without this change.
     if has_mark(row.product_id, change.change_id):
         return note_done(change, row.position, product.name if product else "")
     if product is None or row.expected not in (None, product.version):

@@ -378,7 +378,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
         now = current_time()
         rows = queries.prefetch_product_at_quorum(row.product_id).rows()
         before = queries.product_from_rows(rows, now)
-        # The mark is read after the product: without a mark, the version that was read is unchanged by this row.
+        # The mark is read after the product: without a mark, the version that was read was made without this row.
         if has_mark(row.product_id, mark):
             return "done", ""
         if before is None and row.plan != "new":
