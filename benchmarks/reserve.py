@@ -110,7 +110,7 @@ def _stocked(units: int) -> UUID:
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
     from inventory.entities import WantedLine
-    from inventory.operations.group_commit import ReservationRequest, reserve_alone, reserve_batched
+    from inventory.operations.group_commit import ReservationRequest, reserve_all, reserve_batched
 
     def make_request() -> ReservationRequest:
         return ReservationRequest(
@@ -124,7 +124,7 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
 
     def plain() -> None:
         request = make_request()
-        reserve_alone(variants["plain"], PLACE, request)
+        reserve_all((variants["plain"], PLACE), [request])
         _must(request.is_reserved)
 
     def whole() -> None:

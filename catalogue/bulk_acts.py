@@ -1,6 +1,4 @@
-"""The acts of a bulk change: what each does to a product, and how it is undone. No database."""
-
-from __future__ import annotations
+"""What a bulk change does to a product, and how that is undone. No database."""
 
 import json
 from collections.abc import Mapping
@@ -21,11 +19,11 @@ _PLAIN_FIELDS = ("status", "featured")
 
 @dataclass(frozen=True, slots=True)
 class BulkAct:
-    """An act on each product: `kind` is one of KINDS, and each kind uses the fields that it needs."""
+    """A change that is made to each selected product. `kind` is one of KINDS and decides which fields are used."""
 
     kind: str
     by: str = "0"  # a decimal: per cent, or an amount of the currency; below 0 lowers the price
-    ending: str = ""  # the cents that a price ends in, "90" or "99"; "" rounds it to a cent
+    ending: str = ""  # the cents of the new price, "90" or "99"; "" rounds to a cent
     cross_out: bool = False
     category_id: str = ""
     status: str = ""
@@ -36,11 +34,11 @@ class BulkAct:
         return self.kind in ("percent", "amount")
 
     def pack(self) -> str:
-        """Return it as text, for `unpack_act`."""
+        """Return the act as JSON, for `unpack_act`."""
         return json.dumps(asdict(self))
 
     def apply_to(self, product: Product) -> Product:
-        """Return the product as it is to be, with nothing crossed out beside a price that has changed."""
+        """Return the changed product. A price that changes loses its crossed-out price."""
         if self.is_about_prices:
             variants = (self._reprice(each) if each.sold else each for each in product.variants)
             return replace(product, variants=tuple(variants))
@@ -62,7 +60,7 @@ class BulkAct:
         return replace(variant, price=price, compare_at=None)
 
     def compute_price(self, price: Decimal) -> Decimal:
-        """Return what becomes of a price. With an ending it is rounded in the direction of the change, never against it."""
+        """Return the new price. With an `ending`, a price that falls is rounded down and a price that rises is rounded up."""
         by = Decimal(self.by)
         exact = price * (1 + by / 100) if self.kind == "percent" else price + by
         if not self.ending:
@@ -73,12 +71,12 @@ class BulkAct:
 
 
 def unpack_act(text: str) -> BulkAct:
-    """Return the act that `BulkAct.pack` has made a text of."""
+    """Return the act that `BulkAct.pack` wrote."""
     return BulkAct(**json.loads(text))
 
 
 def describe_former(before: Product, after: Product) -> str:
-    """Return, as text for `restore_former`, what of a product a change replaces."""
+    """Return the values that a change replaces, as JSON for `restore_former`."""
     former: dict[str, Any] = {
         name: getattr(before, name)
         for name in _PLAIN_FIELDS
@@ -100,7 +98,7 @@ def _pack_price(variant: Variant) -> tuple[int, int | None]:
 
 
 def restore_former(product: Product, text: str) -> Product:
-    """Return the product as it was before the change whose `describe_former` this is."""
+    """Return the product with the values that `describe_former` noted."""
     former = json.loads(text)
     values = {name: former[name] for name in _PLAIN_FIELDS if name in former}
     if "categories" in former:

@@ -1,14 +1,12 @@
-"""Changes of many products at once: each product exactly once, whatever dies on the way (decision 038, jobs.bulk_changes).
+"""Changes of many products at once (decision 038, jobs.bulk_changes).
 
-A product is changed by one conditional batch that marks it with the change: who finds the mark has nothing left to do, and who
-does not find it saves over the version that was read before the mark was looked for. So neither a repeat after a crash nor two
-workers at once change a product twice.
+Each product is changed exactly once, even after a crash or with two workers. The conditional batch that saves a product also marks
+it with the change. A worker reads the product first and looks for the mark second. If it finds the mark, the product is done; if
+not, the save fails unless the product still has the version that was read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -47,12 +45,12 @@ class BulkChange(jobs.bulk_changes.BulkChange):
 
     @property
     def undo_id(self) -> UUID:
-        """The id of the change that takes this one back: always the same, so that it happens once."""
+        """The id of the change that undoes this one. It is always the same, so an undo happens once."""
         return UUID(int=self.change_id.int + 1)
 
     @property
     def undoes(self) -> UUID | None:
-        """The id of the change that this one takes back."""
+        """The id of the change that this one undoes."""
         return UUID(int=self.change_id.int - 1) if self.act.kind == "undo" else None
 
 
@@ -71,14 +69,11 @@ list_unfinished, iterate_results = STORE.list_unfinished, STORE.iterate_results
 
 @dataclass(frozen=True, slots=True)
 class PreviewedProduct:
-    """A product in the preview of a change: `after` is None if it is refused, and `reason` says why."""
+    """A product in a preview. `after` is None if the change is refused; `reason` then says why."""
 
     before: Product
     after: Product | None
     reason: str = ""
-
-
-# ---- Reading
 
 
 def has_mark(product_id: UUID, change_id: UUID) -> bool:
@@ -87,11 +82,8 @@ def has_mark(product_id: UUID, change_id: UUID) -> bool:
     return bool(row and change_id in (row.bulk_change_ids or ()))
 
 
-# ---- What would become of a product
-
-
 def preview_act(act: BulkAct, product_ids: Sequence[UUID], now: datetime) -> list[PreviewedProduct]:
-    """Return what an act would make of some products, in their order. Raises CassandraUnavailable."""
+    """Return what an act would do to these products, in their order. Raises CassandraUnavailable."""
     reading = [(each, queries.prefetch_product_at_quorum(each)) for each in product_ids]
     found = []
     for product_id, pending in reading:
@@ -117,7 +109,7 @@ def _apply_act(act: BulkAct, product: Product, rows: Sequence[Row], now: datetim
 
 
 def _cross_out(before: Product, after: Product, rows: Sequence[Row], now: datetime) -> Product:
-    """Cross out, beside each price that falls, the highest former one that the law allows; beside the others nothing."""
+    """Cross out, beside each price that falls, the highest former price that the law allows."""
     lowered = {
         new.variant_id: new
         for was, new in zip(before.variants, after.variants, strict=True)
@@ -133,12 +125,9 @@ def _cross_out(before: Product, after: Product, rows: Sequence[Row], now: dateti
     )
 
 
-# ---- Starting
-
-
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A product that is to be changed; an undo says what it puts back, and of which version."""
+    """A product to change. An undo also names the values to restore and the product's expected version."""
 
     product_id: UUID
     restore: str | None = None
@@ -148,19 +137,15 @@ class Selected:
 def start_change(
     change_id: UUID, act: BulkAct, selected: Sequence[Selected], started_by: UUID, now: datetime
 ) -> BulkChange:
-    """Note a change of these products, for the worker; return it, or the one that was started under its id before.
+    """Store a change of these products for the worker, and return it. A change stored earlier under this id is returned as it is.
 
-    Raises ValueError for none or more than MAX_ITEMS, CassandraUnavailable.
+    Raises ValueError for no product or more than MAX_ITEMS, CassandraUnavailable.
     """
-    rows = [
-        {"product_id": each.product_id, "restore": each.restore, "expected": each.expected}
-        for each in selected
-    ]
-    return STORE.start(change_id, act, rows, started_by, now)
+    return STORE.start(change_id, act, [asdict(each) for each in selected], started_by, now)
 
 
 def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChange | None:
-    """Note a change that takes back what a finished one has done; None if it has done nothing. Raises CassandraUnavailable."""
+    """Store a change that undoes a finished one; return None if that changed nothing. Raises CassandraUnavailable."""
     selected = []
     for first in range(0, change.total, BUCKET_LENGTH):
         selected += [
@@ -173,32 +158,29 @@ def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChang
     return start_change(change.undo_id, BulkAct("undo"), selected, started_by, now)
 
 
-# ---- Doing
-
-
 def run_change(change: BulkChange, most: int) -> int:
-    """Go on with a change, and finish it when no product is left; return how many it has tried, about `most` of them.
+    """Continue a change, and finish it when no product is left. Return how many products were tried, about `most`.
 
-    Raises CassandraUnavailable, UnknownOutcome; then it is called again.
+    Raises CassandraUnavailable, UnknownOutcome; the caller then calls it again.
     """
     return STORE.run(change, most, _change_product)
 
 
 def _change_product(change: BulkChange, row: Row) -> None:
-    """Change one product, unless it was done before, and note what became of it."""
+    """Change one product unless its row has a result already, and store the result."""
     for _try in range(MAX_ATTEMPTS):
         if row.result or _try_product(change, row):
             return
-        # Somebody else has come further with the product or its row: that is what to go on from.
+        # Another worker has changed the product or its row: continue from the new state.
         row = STORE.rows.read_again(row)
 
 
 def _try_product(change: BulkChange, row: Row) -> bool:
-    """Return whether the row has its result now."""
+    """Try to change a product once; return whether its row now has a result."""
     now = current_time()
     product_rows = queries.prefetch_product_at_quorum(row.product_id).rows()
     product = queries.product_from_rows(product_rows, now)
-    # After the product was read: what is not marked now was not saved in the version that was read.
+    # The mark is read after the product: without a mark, the version that was read was made without this change.
     if has_mark(row.product_id, change.change_id):
         return note_done(change, row.position, product.name if product else "")
     if product is None or row.expected not in (None, product.version):
@@ -226,14 +208,10 @@ def _try_product(change: BulkChange, row: Row) -> bool:
 
 
 def _note_version(row: Row, product: Product, after: Product) -> bool:
-    """Note what a save would replace, and which version it would make, so that an undo knows both after a crash."""
+    """Store the values that the save will replace and its version. An undo then knows both, even after a crash."""
     version, former = product.version + 1, describe_former(product, after)
-
-    def is_noted(stored: Row) -> bool:
-        return bool(stored.version == version and not stored.result)
-
     outcome = NOTE_VERSION.apply(
-        if_lost=applied_if(is_noted),
+        if_lost=applied_if(lambda stored: bool(stored.version == version and not stored.result)),
         **STORE.rows.key_of(row),
         version=version,
         former=former,
@@ -244,13 +222,9 @@ def _note_version(row: Row, product: Product, after: Product) -> bool:
 
 
 def _note_result(row: Row, result: str, product: Product | None, reason: str = "") -> bool:
-    """Note why a product was not changed, and return True, unless another worker has come further with it."""
-
-    def is_noted(stored: Row) -> bool:
-        return bool(stored.result == result)
-
+    """Store why a product was not changed; return False if another worker has changed the row."""
     outcome = NOTE_RESULT.apply(
-        if_lost=applied_if(is_noted),
+        if_lost=applied_if(lambda stored: bool(stored.result == result)),
         **STORE.rows.key_of(row),
         result=result,
         label=product.name if product else _("A product that is gone"),

@@ -1,8 +1,8 @@
-"""Every column of a product, declared once: how its row keeps it, and how files and the staff's form show it.
+"""Every column of a product, declared once: how its row stores it, and how files and the staff's form show it.
 
-This table decides what a save writes and what is read back (catalogue.product_rows), the bounds (catalogue.rules), the columns of
-files (spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` stay
-written out; `tests/catalogue/test_columns.py` compares them with this table.
+This table decides what a save writes and reads (catalogue.product_rows), the bounds (catalogue.rules), the columns of files
+(spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` are written
+out; `tests/catalogue/test_columns.py` compares them with this table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _as_is(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """How values of a column are kept in a row: `decode` reads them, `encode` writes them.
+    """How a row stores the values of a column: `encode` writes them, `decode` reads them.
 
     spreadsheets.typed_values has a formatter and a parser for each kind that people type.
     """
@@ -62,7 +62,7 @@ PICTURES = Kind(
 )
 COUNT = Kind()  # None until it is counted first
 AVAILABILITY = Kind(lambda stored: stored or "out")
-# A float of four bytes: as cards say it, it has one decimal.
+# Stored in four bytes, so a value is rounded to the one decimal that cards show.
 RATING = Kind(lambda stored: round(stored, 1) if stored is not None else None)
 
 
@@ -76,21 +76,21 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FormField:
-    """How a column looks in the form of a product. The page lists the fields of a section; it places those without one itself."""
+    """How a column looks in a product's form. The page lists the fields of a section, and places those without one by hand."""
 
     label: StrOrPromise
     hint: StrOrPromise = ""
     section: str = ""
-    rows: int = 0  # of a text of several lines
+    rows: int = 0  # the height of a text of several lines
     is_required: bool = False
 
 
 @dataclass(frozen=True)
 class ProductColumn:
-    """A column of a product, by the name that its row, `Product`, files and the form share.
+    """A column of a product. Its row, `Product`, files and the form share its name.
 
-    `most` bounds the characters of a text or the size of a number. A column that is not `is_saved` is counted, not typed: it is
-    written by a statement of its own.
+    `most` bounds the characters of a text or the size of a number. Columns that are not `is_saved` are computed; statements of
+    their own write them.
     """
 
     name: str
@@ -103,6 +103,13 @@ class ProductColumn:
 
 
 MAX_LENGTH_MM = 100_000
+
+
+def _size(name: str, file: FileColumn, label: StrOrPromise) -> ProductColumn:
+    return ProductColumn(
+        name, NUMBER, MAX_LENGTH_MM, file=file, form=FormField(label, section="size")
+    )
+
 
 # In the order of a file.
 COLUMNS = (
@@ -207,27 +214,9 @@ COLUMNS = (
         file=FileColumn(_("Warnings and safety notes.")),
         form=FormField(_("Warnings and safety notes"), section="safety", rows=3),
     ),
-    ProductColumn(
-        "length_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Length in millimetres."), "90"),
-        form=FormField(_("Length in mm"), section="size"),
-    ),
-    ProductColumn(
-        "width_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Width in millimetres."), "90"),
-        form=FormField(_("Width in mm"), section="size"),
-    ),
-    ProductColumn(
-        "height_mm",
-        NUMBER,
-        MAX_LENGTH_MM,
-        file=FileColumn(_("Height in millimetres."), "105"),
-        form=FormField(_("Height in mm"), section="size"),
-    ),
+    _size("length_mm", FileColumn(_("Length in millimetres."), "90"), _("Length in mm")),
+    _size("width_mm", FileColumn(_("Width in millimetres."), "90"), _("Width in mm")),
+    _size("height_mm", FileColumn(_("Height in millimetres."), "105"), _("Height in mm")),
     ProductColumn(
         "search_title",
         TEXT,

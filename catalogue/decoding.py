@@ -1,10 +1,10 @@
-"""One picture that somebody has sent, decoded and written anew, in a process of its own with bounds on its memory and its time.
+"""Decode one uploaded picture and write it anew, in a process with bounds on its memory and time.
 
     python -I catalogue/decoding.py <file> <the suffix of its name> <folder>
 
-writes the picture into the folder in each width and format, and prints as JSON either its width and height or, by a word of
-REASONS, why it is refused. What comes out is made of the decoded pixels alone: nothing else of the file is in it. This module
-knows nothing of the shop, so that the process has none of its secrets in memory or environment, and starts at once.
+writes the picture into the folder in each width and format. It prints JSON: the picture's width and height, or the word of REASONS
+for which it is refused. The output is made of the decoded pixels alone, so nothing else of the file survives. This module imports
+nothing of the shop: the process starts at once and has no secrets in its memory or environment.
 """
 
 import json
@@ -20,8 +20,8 @@ from typing import Any
 
 from PIL import Image, ImageCms, UnidentifiedImageError
 
-# By what Pillow calls a format ("MPO" is a JPEG of a camera that adds a preview). A JPEG is decoded at a reduced scale. Of all
-# others each pixel is in memory, and with WebP and AVIF several times.
+# By Pillow's names of formats ("MPO" is the JPEG of a camera that adds a preview). A JPEG is decoded at a reduced scale. The other
+# formats need memory for each pixel, WebP and AVIF several times over.
 MAX_PIXELS = {
     "JPEG": 50_000_000,
     "MPO": 50_000_000,
@@ -29,20 +29,20 @@ MAX_PIXELS = {
     "WEBP": 12_000_000,
     "AVIF": 12_000_000,
 }
-# A progressive JPEG comes in several passes over the whole picture, so all of it is kept until the last one.
+# The passes of a progressive JPEG each cover the whole picture, so all of it is in memory until the last one.
 MAX_PROGRESSIVE_BYTES = 200 * 1000 * 1000
 MIN_SIDE = 100
 # Upper bound of the ratio of a picture's long side to its short side.
 MAX_RATIO = 5
-# Of what it writes to; with the libraries that it reads it then has 300 MB at most (decision 040).
+# Memory that the process may write to. With the libraries that it reads, it uses at most 300 MB (decision 040).
 MAX_MEMORY_BYTES = 285 * 1024 * 1024
-# A picture of MAX_PIXELS takes two, or five if it is as high as can be.
+# A picture of MAX_PIXELS takes two seconds, or five at the steepest ratio.
 MAX_CPU_SECONDS = 15
-# Of its largest file: a picture that is much higher than wide has a smaller one.
+# Pixels of the largest file that is kept. A tall picture gets a narrower file.
 MAX_KEPT_PIXELS = 6_400_000
 WIDTHS = (320, 640, 1280, 2048)
 REASONS = ("broken", "format", "name", "moving", "more", "pixels", "progressive", "sides")
-# How the names of a format's files end.
+# The suffixes of each format's file names.
 SUFFIXES = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
     "MPO": (".jpg", ".jpeg", ".mpo"),
@@ -55,7 +55,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "webp": {"quality": 78},
     "jpg": {"quality": 80, "optimize": True, "progressive": True},
 }
-# The field of a camera's notes that says how it was held, and what makes the picture upright. Other values say nothing.
+# The EXIF field for the camera's orientation, and the turn that makes the picture upright. Other values mean nothing.
 _ORIENTATION = 0x0112
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -68,15 +68,14 @@ _TURNS = {
 }
 _ON_ITS_SIDE = (5, 6, 7, 8)
 _MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ")
-# A PDF has both: photos that only mention one in their metadata are none.
+# A PDF contains both. Photos may mention one of them in their metadata.
 _PDF_HEAD, _PDF_END = b"%pdf-", b"startxref"
-
-# Pillow's own bound, before a format is known.
+# Pillow applies this bound before the format is known.
 Image.MAX_IMAGE_PIXELS = max(MAX_PIXELS.values())
 
 
 class PictureRefused(Exception):
-    """The file is no picture that the shop takes; `reason` is one of REASONS, `most` how many pixels its format may have."""
+    """The shop does not take the file. `reason` is one of REASONS; `most` is how many pixels its format may have."""
 
     def __init__(self, reason: str, most: int = 0) -> None:
         super().__init__(reason)
@@ -84,22 +83,22 @@ class PictureRefused(Exception):
 
 
 def list_widths(width: int) -> list[int]:
-    """Return the widths in which a picture is kept, the least first: never more than it has."""
+    """Return the widths in which a picture is kept, smallest first, none above its own."""
     return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
 
 
 def list_sizes(width: int, height: int) -> list[tuple[int, int]]:
-    """Return the sizes in which a picture is kept, the least first: the largest has MAX_KEPT_PIXELS at most."""
+    """Return the sizes in which a picture is kept, smallest first. The largest has at most MAX_KEPT_PIXELS."""
     kept = min(width, math.isqrt(MAX_KEPT_PIXELS * width // height))
     return [(each, max(1, round(height * each / width))) for each in list_widths(kept)]
 
 
 def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
-    """Write a picture into a folder in each width and format; return the largest one's width and height. Raises PictureRefused."""
+    """Write a picture into a folder in each width and format; return the largest width and height. Raises PictureRefused."""
     picture = _read_pixels(raw, suffix)
     sizes = list_sizes(picture.width, picture.height)
     for size in reversed(sizes):
-        # Each from the one before: a quarter of the work, and no difference to see.
+        # Each size is made from the one before: a quarter of the work and no visible difference.
         picture = picture.resize(size, Image.Resampling.LANCZOS)
         for ending, options in OPTIONS.items():
             picture.save(folder / f"{size[0]}.{ending}", **options)
@@ -107,7 +106,7 @@ def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
 
 
 def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
-    """Return the picture as it is to be seen: upright, in sRGB, on white, and without anything else that was in the file."""
+    """Return the picture upright, in sRGB and on white, without anything else of the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -124,7 +123,7 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
     except PictureRefused:
         raise
     except Exception as error:
-        # Pillow raises any error for a file that is damaged, lies about its content or needs too much memory.
+        # Pillow raises any error for a file that is damaged, forged or needs too much memory.
         raise PictureRefused("broken") from error
     clean = Image.new("RGB", upright.size, "white")
     clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
@@ -132,7 +131,7 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
 
 
 def _check_head(picture: Image.Image, suffix: str) -> None:
-    """Raise PictureRefused for what a file says of itself, before a pixel of it is decoded."""
+    """Raise PictureRefused for what the file's head says, before a pixel is decoded."""
     if suffix.lower() not in SUFFIXES[picture.format or ""]:
         raise PictureRefused("name")
     most = MAX_PIXELS[picture.format or ""]
@@ -148,13 +147,13 @@ def _check_head(picture: Image.Image, suffix: str) -> None:
 
 
 def _progressive_bytes(picture: Any) -> int:
-    """Return how much of a JPEG is kept between its passes: two bytes for each value of each colour."""
+    """Return how many bytes of a JPEG stay in memory between its passes: two for each value of each colour."""
     shares = [across * down for _number, across, down, _table in picture.layer]
     return int(2 * picture.width * picture.height * sum(shares) / max(shares))
 
 
 def _check_content(raw: bytes) -> None:
-    """Raise PictureRefused for a picture that is something else as well."""
+    """Raise PictureRefused for a picture that is also another kind of file."""
     text = raw.lower()
     is_pdf = _PDF_HEAD in text and _PDF_END in text
     if is_pdf or zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
@@ -162,23 +161,23 @@ def _check_content(raw: bytes) -> None:
 
 
 def _load_upright(picture: Image.Image) -> Image.Image:
-    """Return a picture's pixels as they are to be seen, in the largest size that is kept of it."""
-    # Not ImageOps.exif_transpose, which writes the notes anew and fails on those that Pillow cannot write. They go anyway.
+    """Return a picture's pixels upright, in the largest size that is kept."""
+    # ImageOps.exif_transpose would rewrite the EXIF notes, and fails on notes that Pillow cannot write.
     orientation: Any = picture.getexif().get(_ORIENTATION)
     turn, is_on_its_side = _TURNS.get(orientation), orientation in _ON_ITS_SIDE
     upright = picture.size[::-1] if is_on_its_side else picture.size
     largest = list_sizes(*upright)[-1]
     wanted = largest[::-1] if is_on_its_side else largest
-    # A JPEG is decoded at an eighth, a quarter or half of its scale, all others as they are.
+    # A JPEG is decoded at an eighth, a quarter or half of its scale; this does nothing for other formats.
     picture.draft(None, wanted)
     picture.load()
-    # Before anything else is done to them, so that whatever that is copies few.
+    # Reduced first, so that later steps copy fewer pixels.
     reduced = _in_plain_mode(picture).resize(wanted, Image.Resampling.LANCZOS)
     return reduced.transpose(turn) if turn is not None else reduced
 
 
 def _in_plain_mode(picture: Image.Image) -> Image.Image:
-    """Return a picture of eight bits a colour, without a palette, and with its transparency as a band of its own."""
+    """Return a picture with eight bits a colour, without a palette, and with its transparency as a separate band."""
     if picture.mode.startswith("I"):
         # 16 bits a channel: Pillow would cut off values above 255.
         picture = picture.convert("I").point(lambda value: value / 257, "L")
@@ -188,7 +187,7 @@ def _in_plain_mode(picture: Image.Image) -> Image.Image:
 
 
 def _in_srgb(picture: Image.Image) -> Image.Image:
-    """Return a picture in the colours that all browsers mean; with its transparency, if it has any."""
+    """Return a picture in sRGB, with its transparency if it has any."""
     profile = picture.info.get("icc_profile")
     if "A" not in picture.getbands():
         return _convert(picture, profile)
@@ -201,7 +200,7 @@ def _in_srgb(picture: Image.Image) -> Image.Image:
 def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
     """Return a picture without transparency in sRGB."""
     if profile:
-        # A profile that is wrong, or of other colours, is as if it were not there.
+        # A wrong profile, or one for other colours, is ignored.
         with suppress(ImageCms.PyCMSError, OSError):
             converted = ImageCms.profileToProfile(
                 picture,
@@ -215,9 +214,9 @@ def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
 
 
 def main() -> None:
-    """Decode one file within the bounds, and say what became of it."""
+    """Decode one file within the bounds, and print the result."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-    # At the first of these the kernel sends SIGXCPU, by which the parent knows why; at the second it kills.
+    # At the first limit the kernel sends SIGXCPU, which the parent recognises; at the second it kills the process.
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
     file, suffix, folder = sys.argv[1:]
     try:

@@ -1,7 +1,6 @@
-"""A product's description: what staff write, as a page shows it and as plain words.
+"""A product's description: staff write Markdown; pages show HTML, and search engines get plain words.
 
-They write Markdown, of which little is allowed: paragraphs, headings, lists, emphasis and links. HTML that is typed is
-text. What comes out goes through a second library, which lets nothing else into a page.
+Allowed are paragraphs, headings, lists, emphasis and links. Typed HTML is shown as text. A second library (nh3) cleans the result.
 """
 
 from functools import lru_cache
@@ -15,24 +14,13 @@ from markdown_it import MarkdownIt
 # Below the page's own headings.
 _TAGS = {"p", "br", "h3", "h4", "ul", "ol", "li", "strong", "em", "a"}
 _SCHEMES = {"http", "https", "mailto", "tel"}
-_markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(
-    [
-        "image",
-        "code",
-        "fence",
-        "blockquote",
-        "hr",
-        "lheading",
-        "backticks",
-        "html_block",
-        "html_inline",
-    ]
-)
+_BLOCKED = "image code fence blockquote hr lheading backticks html_block html_inline"
+_markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(_BLOCKED.split())
 
 
 @lru_cache(maxsize=512)
 def format_description(text: str) -> SafeString:
-    """Return a description as HTML for a page: one level of headings is `h3`, all below it `h4`."""
+    """Return a description as HTML for a page. Headings of the first two levels become `h3`, all others `h4`."""
     tokens = _markdown.parse(text)
     for token in tokens:
         if token.tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
@@ -44,5 +32,5 @@ def format_description(text: str) -> SafeString:
 
 
 def plain_description(text: str) -> str:
-    """Return the words of a description, for search engines, feeds and the index."""
+    """Return a description's plain words, for search engines, feeds and the search index."""
     return " ".join(unescape(strip_tags(format_description(text))).split())

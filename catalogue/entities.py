@@ -18,10 +18,10 @@ STATUSES = ("draft", "active", "archived")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What can be put into a cart: a product in one size and one colour. Prices include tax.
+    """A product in one size and one colour, as it is put into a cart. Prices include tax.
 
-    `price` and `compare_at` are those that were in force when it was read (catalogue.prices.price_in_force), since
-    `price_from`; `planned` are those that follow by themselves, in the order of time.
+    `price` and `compare_at` were in force when the variant was read (catalogue.prices.price_in_force). The price has been asked
+    since `price_from`. `planned` prices begin by themselves; they are in the order of time.
     """
 
     variant_id: UUID
@@ -31,7 +31,7 @@ class Variant:
     compare_at: Money | None
     picture: str
     weight_grams: int
-    sold: bool = True  # False: no longer sold
+    sold: bool = True
     position: int = 0
     barcode: str = ""  # a GTIN, or none
     price_from: datetime | None = None  # None: not saved yet
@@ -39,13 +39,13 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """The choices in words: "Oat, 350 ml"; empty where there is nothing to choose."""
+        """The choices in words, as "Oat, 350 ml"; "" for a product without options."""
         return options_label(self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class ProductPicture:
-    """A picture of a product or a category, as text (catalogue.pictures, catalogue.photos), and what it shows in words."""
+    """A picture of a product or a category, as text (catalogue.pictures, catalogue.photos), and its description in words."""
 
     picture: str
     alt: str
@@ -53,9 +53,9 @@ class ProductPicture:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product with all its variants, in the order in which they are shown.
+    """A product with all its variants, in the order of its page.
 
-    `version` is that of the save that was read, 0 if it was never saved; a planned price that begins counts as a save.
+    `version` is the version that was read, 0 if the product was never saved. A planned price that begins raises it, too.
     Moments are UTC.
     """
 
@@ -79,7 +79,7 @@ class Product:
     active_until: datetime | None = None
     category_ids: frozenset[UUID] = frozenset()  # the others, besides the main one
     tags: frozenset[str] = frozenset()
-    maker: str = ""  # who makes it, and where they are reached (GPSR, Article 19)
+    maker: str = ""  # name and addresses (GPSR, Article 19)
     safety: str = ""
     length_mm: int = 0  # 0: not known
     width_mm: int = 0
@@ -88,14 +88,14 @@ class Product:
     search_description: str = ""
     related_ids: tuple[UUID, ...] = ()  # pinned, in this order
     pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may have others
-    successor_id: UUID | None = None  # what its page offers when it has gone
-    rating: float | None = None  # of its reviews, as cards say it
+    successor_id: UUID | None = None  # the product that its page offers once it is gone
+    rating: float | None = None  # the average of its reviews, to one decimal
     rating_count: int = 0
     popularity: int | None = None  # a coarse step; None until it is counted first
     bestseller: bool = False
 
     def is_on_sale(self, now: datetime) -> bool:
-        """Return whether shoppers find and buy it at a moment: every page, list, cart and feed asks this."""
+        """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed asks this."""
         return (
             self.status == "active"
             and (self.active_from is None or self.active_from <= now)
@@ -104,24 +104,24 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether shoppers do not know it yet: its page is not there, while that of one that has gone says so."""
+        """Return whether shoppers do not know the product yet. Its page answers 404, while the page of a former product says that it is gone."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )
 
     @property
     def all_category_ids(self) -> tuple[UUID, ...]:
-        """The categories in which it stands, the main one first."""
+        """The product's categories, the main one first."""
         return (self.category_id, *sorted(self.category_ids - {self.category_id}))
 
     @property
     def size_cm(self) -> tuple[float, ...]:
-        """Length, width and height, those that are known."""
+        """The known ones of length, width and height, in centimetres."""
         return tuple(each / 10 for each in (self.length_mm, self.width_mm, self.height_mm) if each)
 
     @property
     def moments(self) -> set[datetime]:
-        """When lists have to follow by themselves."""
+        """The moments at which lists have to follow by themselves."""
         begin = (point.starts_at for each in self.variants if each.sold for point in each.planned)
         return {each for each in (self.active_from, self.active_until, *begin) if each}
 
@@ -130,15 +130,15 @@ class Product:
         return next((each for each in self.variants if each.variant_id == variant_id), None)
 
     def picture_of(self, variant: Variant) -> str:
-        """Return the picture that a variant is shown by: its own, or else the product's first; "" if there is none."""
+        """Return the picture of a variant: its own, or else the product's first; "" if there is none."""
         return variant.picture or (self.pictures[0].picture if self.pictures else "")
 
     def describe_picture(self, picture: str) -> str:
-        """Return what one of the product's pictures shows, in words; "" for any other."""
+        """Return the description of one of the product's pictures; "" for any other picture."""
         return next((each.alt for each in self.pictures if each.picture == picture), "")
 
     def with_pictures(self, pictures: Sequence[ProductPicture]) -> "Product":
-        """Return the product with these pictures; variants that had one of those left out have none of their own any more."""
+        """Return the product with these pictures. Variants that showed a removed picture lose it."""
         gone = {each.picture for each in self.pictures} - {each.picture for each in pictures}
         variants = (
             replace(each, picture="") if each.picture in gone else each for each in self.variants
@@ -146,7 +146,7 @@ class Product:
         return replace(self, pictures=tuple(pictures), variants=tuple(variants))
 
     def variant_columns(self, variant: Variant) -> dict[str, Any]:
-        """Return what a line stores of one of its variants, by the names of pricing.quotes.VariantSnapshot."""
+        """Return the columns that a line of a cart or order stores of a variant, as pricing.quotes.VariantSnapshot names them."""
         return {
             "product_id": self.product_id,
             "variant_id": variant.variant_id,
@@ -184,7 +184,7 @@ class PictureUpload:
     tries: int = 0
     picture: str = ""
     reason: str = ""
-    salt: str = ""  # of one that is its sender's own, so that its picture can be deleted
+    salt: str = ""  # of a shopper's upload: its picture's files are its own, so they can be deleted
 
     @property
     def key(self) -> dict[str, UUID]:
@@ -193,7 +193,7 @@ class PictureUpload:
 
 @dataclass(frozen=True, slots=True)
 class ProductCard:
-    """A product in a list. Prices include tax; `compare_at` is the price that is crossed out."""
+    """A product in a list. Prices include tax; `compare_at` is the crossed-out price."""
 
     product_id: UUID
     name: str
@@ -218,13 +218,13 @@ class ProductCard:
 
     @property
     def discount(self) -> float:
-        """Which part of the crossed-out price is taken off; 0 if none is crossed out."""
+        """The share of the crossed-out price that is taken off, 0 to 1; 0 if no price is crossed out."""
         return 1 - float(self.price.amount / self.compare_at.amount) if self.compare_at else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A category in the navigation, with those below it."""
+    """A category in the navigation, with its children."""
 
     name: str
     slug: str
@@ -235,7 +235,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListOrder:
-    """In which order a category shows its products: those that the staff pinned, then the others by a rule (of queries.SORTS)."""
+    """The order of a category's products: those that staff pinned, then the others by a rule (a key of queries.SORTS)."""
 
     rule: str = "newest"
     pinned_ids: tuple[UUID, ...] = ()
@@ -255,28 +255,28 @@ class CategoryNode:
     parent: "CategoryNode | None" = field(default=None, repr=False)
     children: list["CategoryNode"] = field(default_factory=list, repr=False)
     former_slugs: tuple[str, ...] = ()
-    # Set from when it was renamed or moved until its products have followed as far as `followed_to`.
+    # Set when the category is renamed or moved, until its products have followed. They have as far as `followed_to`.
     changed_at: datetime | None = None
     followed_to: str = ""
     order: ListOrder = ListOrder()
-    # Whether the list "featured", which begins with what is pinned, is written to its end.
+    # Whether the list "featured", which begins with the pinned products, is complete.
     has_featured_list: bool = False
-    # Since then nothing has changed but which products are pinned.
+    # Whether only the pinned products have changed since `changed_at`.
     is_repinned: bool = False
 
     @property
     def ancestors(self) -> list["CategoryNode"]:
-        """The path to this category, from the root down, without itself."""
+        """The categories above this one, from the root down."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
 
     @property
     def path(self) -> list["CategoryNode"]:
-        """The path to this category, from the root down, and itself."""
+        """The categories above this one, from the root down, and itself."""
         return [*self.ancestors, self]
 
     @property
     def subtree(self) -> list["CategoryNode"]:
-        """This category and all below it, each after its parent, in the order of the tree."""
+        """This category and all below it, each after its parent."""
         return [self, *(each for child in self.children for each in child.subtree)]
 
     @property
@@ -291,7 +291,7 @@ class CategoryNode:
 
 @dataclass(frozen=True, slots=True)
 class CardPage:
-    """A part of a list, and the token of the next part; "" at the end."""
+    """A part of a list. `next_token` finds the next part; it is "" at the end."""
 
     cards: tuple[ProductCard, ...]
     next_token: str
@@ -299,7 +299,7 @@ class CardPage:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A product that a typed prefix may mean."""
+    """A product whose name has a word that begins with the typed prefix."""
 
     product_id: UUID
     name: str
@@ -311,7 +311,7 @@ class Suggestion:
 
 
 class CategoryTree:
-    """All categories, by id and by slug, the roots, and where former addresses lead."""
+    """All categories by id and by slug, the root categories, and the targets of former addresses."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.version: int | None = rows[0].version if rows else None
@@ -350,10 +350,10 @@ class CategoryTree:
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:
-        """Return where addresses lead that no category has any more: to what has them now, or to what was above. None: gone."""
+        """Return where former addresses lead: to the category that had the slug, or to one above a removed category. None: gone."""
         parents = {row.category_id: row.parent_id for row in rows}
         found: dict[str, CategoryNode | None] = {}
-        # Those of categories that are there come last, and win.
+        # Rows of present categories come last, so they win.
         for row in sorted(rows, key=lambda row: not row.removed):
             category_id = row.category_id
             while category_id and category_id not in self.by_id:

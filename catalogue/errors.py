@@ -1,22 +1,17 @@
-"""Why the catalogue refuses something: a write, with a text for the staff; a request, with a text for the shopper."""
+"""Why the catalogue refuses a write or a request, with texts for staff and shoppers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from catalogue.entities import CategoryNode, Product
+from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):
-    """The product breaks a rule of the catalogue. `field` says in which field, and `variant_id` of which variant.
+    """The product breaks a rule of the catalogue. `field` and `variant_id` say where.
 
-    `others` are the further reasons for which the same save is refused.
+    `others` are further reasons to refuse the same save.
     """
 
     def __init__(self, message: str, field: str = "", variant_id: UUID | None = None) -> None:
@@ -26,15 +21,15 @@ class ProductRefused(ValueError):
 
 
 class MediaUnavailable(Exception):
-    """The storage of uploaded files does not answer, or takes no more."""
+    """The storage of uploaded files does not answer, or is full."""
 
 
 class DecoderFailed(Exception):
-    """The process that decodes a picture was killed or broke; that is not always the picture's fault."""
+    """The process that decodes a picture was killed or broke, perhaps through no fault of the picture."""
 
 
 class PhotoRefused(ValueError):
-    """The upload is no picture that the shop takes; the text says why."""
+    """The shop does not take the uploaded picture; the text says why."""
 
 
 class SlugTaken(ProductRefused):
@@ -46,7 +41,7 @@ class SkuTaken(ProductRefused):
 
 
 class ProductChanged(Exception):
-    """Somebody else has saved the product since it was read. `product` is what it is now."""
+    """Somebody else has saved the product since it was read. `product` is its present state."""
 
     def __init__(self, product: Product | None) -> None:
         super().__init__(_("Someone else has changed this product in the meantime."))
@@ -54,7 +49,7 @@ class ProductChanged(Exception):
 
 
 class CategoryRefused(ValueError):
-    """The category breaks a rule of the catalogue. `field` says in which field."""
+    """The category breaks a rule of the catalogue. `field` says where."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -62,7 +57,7 @@ class CategoryRefused(ValueError):
 
 
 class CategoryChanged(Exception):
-    """Somebody else has changed the category since it was read. `category` is what it is now, None if it is gone."""
+    """Somebody else has changed the category since it was read. `category` is its present state, None if it is gone."""
 
     def __init__(self, category: CategoryNode | None) -> None:
         super().__init__(_("Someone else has changed this category in the meantime."))
@@ -70,15 +65,12 @@ class CategoryChanged(Exception):
 
 
 class NoLongerSold(Exception):
-    """The variant is not sold any more."""
+    """The variant is no longer sold."""
 
     def __init__(self, name: str = "") -> None:
-        super().__init__(
-            _("%(name)s is no longer sold.") % {"name": name}
-            if name
-            else _("This product is no longer sold.")
-        )
+        text = _("%(name)s is no longer sold.") if name else _("This product is no longer sold.")
+        super().__init__(text % {"name": name})
 
 
 class ShareImageBusy(Exception):
-    """This process is making another JPEG of a drawing: ask again in some seconds."""
+    """This process is already making a JPEG of a drawing: ask again in some seconds."""

@@ -1,4 +1,4 @@
-"""What the worker does for the catalogue: it updates everything that is derived from products."""
+"""The catalogue's jobs: they update everything that is derived from products."""
 
 import hashlib
 import logging
@@ -22,19 +22,18 @@ from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
-
 LISTS = "catalogue lists"
-# A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
+# A change is noted before it is written. After this time the write has succeeded or was cut off; jobs finish it either way.
 COMPLETE_AFTER = timedelta(seconds=10)
 MAX_AT_ONCE = 500
 SCHEDULE = "catalogue schedule"
 CATEGORIES = "categories"
-# Then no process has a tree of before any more: what somebody saves from now on stands where it should.
+# By then every process has dropped its older copy of the tree, so new saves put cards where the present tree says.
 TREE_SETTLED = timedelta(seconds=2 * queries.CURRENT_TREE.max_seconds)
-# A minute is looked into again for so long, for rows that came into it late.
+# Rows can be written late into a minute, so a run reads the last minutes again.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
-# Some ten seconds of work: then the worker does its other jobs before it goes on.
+# Some ten seconds of work; then the worker does its other jobs first.
 MAX_CHANGED_AT_ONCE = 300
 MAX_DECODED_AT_ONCE = 100
 DECODING_SECONDS = 10.0
@@ -49,18 +48,9 @@ def update_search_index(now: datetime) -> str:
 
 
 def update_lists(now: datetime) -> str:
-    """Bring cards, suggestions, related products and the front page up to date with what has changed."""
-    position = get_position(LISTS)
-    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
-    until = now - COMPLETE_AFTER
-    changed = operations.list_changed_products(since, until)
-    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
-        :MAX_AT_ONCE
-    ]
+    """Bring cards, suggestions, related products and the front page up to date with changed products."""
+    due = list_due_products(LISTS, now)
     if not due:
-        # Nothing to do, but the next run need not begin as far back.
-        if not position or until - since > MINUTE:
-            save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
         with _guard_product(product_id):
@@ -75,6 +65,21 @@ def update_lists(now: datetime) -> str:
     return f"lists updated for {len(due)} products"
 
 
+def list_due_products(job: str, now: datetime) -> list[tuple[datetime, UUID]]:
+    """Return the next products that changed after a job's position, each with the time of its change, earliest first.
+
+    Without any, the position is moved, so that the next run reads fewer changes. Raises CassandraUnavailable.
+    """
+    position = get_position(job)
+    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
+    until = now - COMPLETE_AFTER
+    changed = operations.list_changed_products(since, until)
+    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)
+    if not due and (not position or until - since > MINUTE):
+        save_position(job, until.isoformat())
+    return due[:MAX_AT_ONCE]
+
+
 def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
     return guard_row(
         f"lists of product {product_id}", partial(operations.retry_product, product_id)
@@ -82,7 +87,7 @@ def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
 
 
 def follow_schedule(now: datetime) -> str:
-    """Let the lists follow products that come or go by themselves."""
+    """Let the lists follow products whose sale or price begins or ends by itself."""
     position = get_position(SCHEDULE)
     since = datetime.fromisoformat(position) if position else now - timedelta(days=1)
     minutes = minutes_between(since - LATE, now)[:MAX_MINUTES_AT_ONCE]
@@ -91,14 +96,14 @@ def follow_schedule(now: datetime) -> str:
         postpone = partial(operations.postpone_schedule, minute, product_id)
         with guard_row(f"schedule of product {product_id}", postpone):
             operations.follow_schedule(minute, product_id)
-    # After a full run more rows may be left. Those that are done are gone on the next look.
+    # After a full run more rows may be left. Finished rows are gone by the next run.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
     return f"{len(due)} products followed their schedule" if due else ""
 
 
 def follow_categories(now: datetime) -> str:
-    """Let products follow a category above them that was renamed or moved, some at a time."""
+    """Let products follow a renamed, moved or reordered category, some at a time."""
     due = [
         node
         for node in queries.get_category_tree_at_quorum().nodes
@@ -115,21 +120,18 @@ def follow_categories(now: datetime) -> str:
 
 
 def go_on_with_bulk_changes(now: datetime) -> str:
-    """Go on with the changes of many products at once, the oldest first."""
+    """Continue the bulk changes of products, oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
     return f"{count} products of bulk changes" if count else ""
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a change of many products waits. An undo of an older one is found by the next run."""
+    """Return whether a bulk change waits. The next scheduled run finds the undo of an older change."""
     return bool(bulk_changes.list_unfinished(list_recent_months(now)))
 
 
 def decode_uploads(now: datetime) -> str:
-    """Decode what staff have uploaded, the oldest first, for some seconds. One that fails stops none of the others.
-
-    Raises what the last one raised that failed.
-    """
+    """Decode uploaded pictures, oldest first, for DECODING_SECONDS. Raises the last error at the end; others go on."""
     days = [now.date() - timedelta(days=age) for age in range(UPLOAD_TTL // (24 * 3600), -1, -1)]
     due = queries.list_waiting_uploads(days, MAX_DECODED_AT_ONCE)[:MAX_DECODED_AT_ONCE]
     count, failure, until = 0, None, monotonic() + DECODING_SECONDS
@@ -149,12 +151,12 @@ def decode_uploads(now: datetime) -> str:
 
 
 def has_uploads(now: datetime) -> bool:
-    """Return whether something waits since today; what has waited for longer is found by the next run."""
+    """Return whether an upload waits since today. The next scheduled run finds older ones."""
     return bool(queries.list_waiting_uploads([now.date()], 1))
 
 
 def sweep_incoming(now: datetime) -> str:
-    """Delete the raw files that nobody has decoded within a day."""
+    """Delete the raw files that were not decoded within a day."""
     count = operations.sweep_incoming(now)
     return describe_count(
         ngettext("%(count)s raw file deleted", "%(count)s raw files deleted", count), count
@@ -167,12 +169,12 @@ def rebuild_suggestions(now: datetime) -> str:
 
 
 def rebuild_front_page(now: datetime) -> str:
-    """Choose the front page's rows from all products."""
+    """Choose the cards of the front page from all products."""
     return f"{operations.rebuild_featured(queries.iterate_products())} cards"
 
 
 def host_job_name(name: str) -> str:
-    """Return the name of a job that each host does for itself, since it writes files there."""
+    """Return the name of a job that runs on each host, since it writes files there."""
     directory = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
     return f"{name} of {socket.gethostname()} {directory}"
 

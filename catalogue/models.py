@@ -1,4 +1,4 @@
-"""The catalogue's tables: products, the lists they are in, and what finds them."""
+"""The catalogue's tables: products, the lists that show them, and the indexes that find them."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -11,7 +11,7 @@ READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_par
 
 
 class CardColumns(Model):
-    """The columns that a product's card shows, in whichever list. Written by catalogue.operations alone."""
+    """The columns of a product's card, the same in every list. catalogue.operations alone writes them."""
 
     __abstract__ = True
     name = columns.Text()
@@ -59,10 +59,10 @@ class Product(Model):
     active_from = columns.DateTime(static=True)
     active_until = columns.DateTime(static=True)
     version = columns.Integer(static=True)  # how often it was saved; null before it counted
-    save_id = columns.UUID(static=True)  # the save that made the version, which knows itself by it
-    # the bulk changes that were made to it in the last 90 days, each written by the very save
+    save_id = columns.UUID(static=True)  # the save that made this version, to recognise itself
+    # the bulk changes of the last 90 days; the save itself adds its own
     bulk_change_ids = columns.Set(columns.TimeUUID, static=True)
-    category_ids = columns.Set(columns.UUID, static=True)  # the others besides category_id
+    category_ids = columns.Set(columns.UUID, static=True)  # further ones, besides category_id
     tags = columns.Set(columns.Text, static=True)
     maker = columns.Text(static=True)
     safety = columns.Text(static=True)
@@ -72,14 +72,14 @@ class Product(Model):
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
     related_ids = columns.List(columns.UUID, static=True)  # pinned, in this order
-    # JSON: [[picture, what it shows], …] in the order to show; variants name theirs themselves
+    # JSON: [[picture, alt text], …] in the order to show; variants name their own picture
     pictures = columns.Text(static=True)
-    successor_id = columns.UUID(static=True)  # the product that its page offers when it has gone
+    successor_id = columns.UUID(static=True)  # the product that its page offers once it is gone
     featured = columns.Boolean(static=True)
-    availability = columns.Text(static=True)  # in, few, out: what the cards say
-    rating = columns.Float(static=True)  # as the cards say it; null without a review
+    availability = columns.Text(static=True)  # in, few, ahead, out
+    rating = columns.Float(static=True)  # the average, to one decimal; null without a review
     rating_count = columns.Integer(static=True)
-    popularity = columns.Integer(static=True)  # a coarse step; null until it is counted first
+    popularity = columns.Integer(static=True)  # a coarse step; null until first computed
     bestseller = columns.Boolean(static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
@@ -88,23 +88,19 @@ class Product(Model):
     options = columns.Map(columns.Text, columns.Text)
     price = columns.BigInt()
     compare_at = columns.BigInt()
-    price_from = columns.DateTime()  # since when the price is asked
-    planned_prices = (
-        columns.Text()
-    )  # JSON: [[from when, price, compare_at], …] in the order of time
+    price_from = columns.DateTime()  # when the price began
+    planned_prices = columns.Text()  # JSON: [[from when, price, compare_at], …], earliest first
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
-    sold = (
-        columns.Boolean()
-    )  # False: no longer sold; the row stays for carts and orders that name it
+    sold = columns.Boolean()  # False: no longer sold; carts and orders may still name the row
 
 
 class PriceHistory(Model):
-    """Q1: what was asked for a variant, and since when: from it follows what may be crossed out (decision 036).
+    """Q1: a variant's prices and when each began. They decide which price may be crossed out (decision 036).
 
-    What a product's row says of its prices is copied here when it has begun, so that it may be overwritten there.
-    Bound: a row a change of the price, some 50 bytes; 200 are read.
+    A price is copied here from the product's row once it has begun, so that the row may be overwritten.
+    Bound: a row a price change, some 50 bytes; 200 are read.
     Writer: catalogue.operations.record_prices.
     """
 
@@ -120,7 +116,7 @@ class PriceHistory(Model):
 
 
 class ProductIdBySlug(Model):
-    """Q1: which product an address belongs to. Old slugs stay and lead to the new one by 301.
+    """Q1: the product of an address. Old slugs stay and redirect to the new one (301).
 
     Bound: one row a partition.
     Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
@@ -135,7 +131,7 @@ class ProductIdBySlug(Model):
 
 
 class VariantBySku(Model):
-    """Q1: which variant a SKU names.
+    """Q1: the variant of a SKU.
 
     Bound: one row a partition.
     Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
@@ -153,7 +149,7 @@ class VariantBySku(Model):
 class Category(Model):
     """Q2: the tree of categories, three levels deep.
 
-    A removed category's row stays, for its addresses lead on (decision 037).
+    A removed category's row stays, because its addresses redirect (decision 037).
     Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations.categories), 300 bytes each; 2 KB at worst,
     some 500 bytes more with a picture that is described at length, and 2 KB more with 48 pinned products.
     Writer: catalogue.operations.save_category and its neighbours, in one conditional batch on `version`.
@@ -166,30 +162,28 @@ class Category(Model):
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
     version = columns.Integer(static=True)  # how often the tree was changed; null before it counted
-    save_id = columns.UUID(
-        static=True
-    )  # the change that made the version, which knows itself by it
+    save_id = columns.UUID(static=True)  # the save that made this version, to recognise itself
     slug = columns.Text()
     name = columns.Text()
     parent_id = columns.UUID()
     position = columns.Integer()
     description = columns.Text()
     picture = columns.Text()
-    picture_alt = columns.Text()  # what it shows, in words; a drawing may do without
-    former_slugs = columns.List(columns.Text)  # the last ones; they lead to the present address
-    changed_at = columns.DateTime()  # renamed or moved, and the worker has not followed to the end
-    followed_to = columns.Text()  # how far it has come in the category's list
-    list_rule = columns.Text()  # in which order its products are shown; null: the newest first
-    pinned_ids = columns.List(columns.UUID)  # the products that stand before all others
-    has_featured_list = columns.Boolean()  # the list that begins with them is written to its end
-    is_repinned = columns.Boolean()  # since changed_at nothing else has changed
+    picture_alt = columns.Text()  # a drawing may do without
+    former_slugs = columns.List(columns.Text)  # the last ones; they redirect to the present slug
+    changed_at = columns.DateTime()  # renamed, moved or reordered; null once products have followed
+    followed_to = columns.Text()  # how far products have followed, in the category's list
+    list_rule = columns.Text()  # the order of its products; null: newest first
+    pinned_ids = columns.List(columns.UUID)  # the products that come first
+    has_featured_list = columns.Boolean()  # the list with the pinned products is complete
+    is_repinned = columns.Boolean()  # only the pins have changed since changed_at
     removed = columns.Boolean()
 
 
 class ProductByCategory(CardColumns):
-    """Q2: a category's products in one order; a product is in its category and in every ancestor.
+    """Q2: a category's products in one order. A product is in its categories and in all above them.
 
-    The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
+    The order is in the partition key. Bytes of `sort_key` sort as the values do; a reverse read gives the descending order.
     Bound: 400,000 products stay under 100 MB a partition.
     Writer: catalogue.operations.refresh_cards.
     """
@@ -199,17 +193,17 @@ class ProductByCategory(CardColumns):
     __options__ = READ_MOSTLY
     __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
-    # created, price, name, rating, popular; featured, if anything is pinned
+    # created, price, name, rating, popular; featured, if products are pinned
     sort = columns.Text(partition_key=True)
     sort_key = columns.Blob(primary_key=True)
     product_id = columns.UUID(primary_key=True)
 
 
 class ListPosition(Model):
-    """The places of a product's cards, so that old cards are deleted by keys that were read, not computed again.
+    """The places of a product's cards. Outdated cards are deleted by these keys, which need no recomputing.
 
-    A position is written before its card and removed after it: every card anywhere has its position here, also after a
-    crash and when two people save at once.
+    A place is written before its card and deleted after it. So every card has its place here, even after a crash or with two
+    saves at once.
     Bound: a row a category and sort: about 15, 300 for a product in 20 categories, a fifth more where products are pinned, and
     for a moment twice that.
     Writer: catalogue.operations.refresh_cards.
@@ -225,7 +219,7 @@ class ListPosition(Model):
 
 
 class FeaturedProduct(CardColumns):
-    """Q4: the front page's rows: featured, deals, new_arrivals, popular. What is pinned stands first.
+    """Q4: the rows of the front page: featured, deals, new_arrivals, popular. Pinned products come first.
 
     Bound: 24 cards a row (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.rebuild_featured.
@@ -241,7 +235,7 @@ class FeaturedProduct(CardColumns):
 
 
 class FrontPagePins(Model):
-    """Q4: which products stand first in a row of the front page, in this order; the others are chosen by a rule.
+    """Q4: the products that staff pinned to the start of a front page row, in this order; a rule chooses the others.
 
     Bound: one row a partition, 24 ids (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.pin_on_front_page, by a conditional write on `version`.
@@ -254,12 +248,12 @@ class FrontPagePins(Model):
     feature_type = columns.Text(partition_key=True)
     product_ids = columns.List(columns.UUID)
     version = columns.Integer()
-    save_id = columns.UUID()  # the change that made the version, which knows itself by it
+    save_id = columns.UUID()  # the save that made this version, to recognise itself
     changed_at = columns.DateTime()
 
 
 class RelatedProduct(CardColumns):
-    """Q5: what shares a category or a tag with a product, first what was bought together with it; before all what staff have pinned.
+    """Q5: a product's related products: pinned ones, then those bought together with it, then those that share a category or tag.
 
     Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
     Writer: catalogue.operations.rebuild_related.
@@ -299,7 +293,7 @@ class ProductByNamePrefix(Model):
 
 
 class ProductChange(Model):
-    """Q3: which products have changed, for what is derived from them: cards, prefixes, the search index.
+    """Q3: which products have changed; cards, suggestions and the search index follow these rows.
 
     Bound: a day of changes over 8 shards; rows vanish after a week.
     Writer: catalogue.operations.record_product_change.
@@ -316,9 +310,9 @@ class ProductChange(Model):
 
 
 class BulkChange(BulkChangeColumns):
-    """Changes of many products at once, by the month in which they were started, the newest first.
+    """Bulk changes of products, by the month of their start, newest first.
 
-    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the change itself.
+    `unfinished` names the changes that the worker has not finished; the batch that ends a change updates it.
     Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
     Writer: catalogue.bulk_changes, by conditional writes alone.
     """
@@ -335,9 +329,9 @@ class BulkChange(BulkChangeColumns):
 
 
 class BulkChangeRow(BulkChangeRowColumns):
-    """The products of a bulk change in their order, and what became of each.
+    """The products of a bulk change in their order, each with its result.
 
-    They are written before the change that names them, under a random id: rows that no change names vanish with their TTL.
+    They are written before their change, under a random id. Rows without a change expire with their TTL.
     Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row, 30 KB with the former prices of 200 variants.
     Writer: catalogue.bulk_changes, by conditional writes alone.
     """
@@ -349,18 +343,16 @@ class BulkChangeRow(BulkChangeRowColumns):
     product_id = columns.UUID()
     restore = columns.Text()  # JSON: what an undo puts back
     expected = columns.Integer()  # the version that an undo is for
-    version = (
-        columns.Integer()
-    )  # of the product as the change would make it, noted before it is saved
-    former = columns.Text()  # JSON: what it was before that
+    version = columns.Integer()  # the version that the save makes, noted before it
+    former = columns.Text()  # JSON: the values before the save
 
 
-# How long staff see the result of an upload, and can still use it.
+# For how long staff see the result of an upload and can use it.
 UPLOAD_TTL = 7 * 24 * 3600
 
 
 class PictureUpload(Model):
-    """Q1: the files that were uploaded for a product, a category or a review, and what became of each.
+    """Q1: the uploaded files of a product, a category or a review, each with its result.
 
     Bound: they vanish after a week; some 500 bytes each, 100 are read.
     Writer: catalogue.operations.picture_uploads, by conditional writes alone.
@@ -374,23 +366,22 @@ class PictureUpload(Model):
         "on_erase": "expires",
         "why": "what a shopper's file was called, until its picture stands with the review or the week is over",
     }
-    # Whose picture it is to be: a product's, a category's, or a review's (reviews.pictures), whose ids are never those of products.
-    # The name is older than theirs.
+    # The owner of the picture: a product, a category or a review (reviews.pictures); their ids never collide.
     product_id = columns.UUID(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     file_name = columns.Text()  # on the sender's machine
     incoming = columns.Text()  # the raw file's name in the storage
     state = columns.Text()  # waiting, ready, refused
     tries = columns.Integer()  # how often a worker has begun to decode it
-    picture = columns.Text()  # of one that is ready
-    reason = columns.Text()  # of a refusal, in words
-    salt = columns.Text()  # of a shopper's: its files are of this upload alone, and can be deleted
+    picture = columns.Text()  # when it is ready
+    reason = columns.Text()  # when it is refused, in words
+    salt = columns.Text()  # of a shopper's upload: its files are its own, and can be deleted
 
 
 class WaitingUpload(Model):
-    """Which uploads the worker has to decode, by the day on which they came. Written before the upload itself.
+    """The uploads that the worker has to decode, by the day of the upload. Written before the upload itself.
 
-    Bound: the uploads of a day that are not decoded yet, 40 bytes each; gone with the upload itself.
+    Bound: a day's uploads until they are decoded, 40 bytes each; deleted with the upload.
     Writer: catalogue.operations.picture_uploads.
     """
 
@@ -404,10 +395,10 @@ class WaitingUpload(Model):
 
 
 class ProductSchedule(Model):
-    """Q3: whose lists have to follow in a minute, since a product comes or goes, or its price changes.
+    """Q3: the products whose lists have to change in a minute, because a sale or a price begins or ends.
 
-    Written before the product is saved, and removed when the lists have followed. A row that no product means is no harm.
-    A save that changes a price notes the minute after the next, too: its history is written then, if the save has stopped before.
+    Written before the product is saved, and deleted when the lists have followed. A row too many does no harm.
+    A save that changes a price also notes the minute after the next: that job writes the price history if the save was cut off.
     Bound: a row a product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """

@@ -1,8 +1,8 @@
-"""Uploaded pictures: how they are named, where their files are, and how they get there.
+"""Uploaded pictures: their names, their files, and how they get into the storage.
 
-A photo is named by text, as a drawing is: `photo/<hash>-<width>x<height>`, where the size is that of its largest file. So cards,
-carts, orders and mails carry it as they carry a drawing, and know its files without a look at the storage. The hash is of what was
-uploaded: a file never changes, the same picture is kept once, and whatever was cut off is written again under the same names.
+A picture is named by text. A photo's text is `photo/<hash>-<width>x<height>`, with the size of its largest file, so its files are
+known without a look at the storage. The hash is made of the uploaded bytes. So a file never changes, the same picture is stored once,
+and a write that was cut off can be repeated.
 """
 
 import json
@@ -27,12 +27,11 @@ from catalogue.errors import DecoderFailed, PhotoRefused
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 FOLDER = "pictures"
 CONTENT_TYPES = {"avif": "image/avif", "webp": "image/webp", "jpg": "image/jpeg"}
-# Another number when the files that are made of a picture shall be others: they get other names. As they do when an encoder may make
-# others: a file never changes.
+# Change the number when the files made of a picture change. They then get other names, as they do with a new version of Pillow.
 _RECIPE = f"2 {PIL.__version__} ".encode()
-# The child bounds its processor time itself; on a machine that is busy that takes longer.
+# The decoder bounds its processor time itself; on a busy machine that takes longer.
 _DECODING_SECONDS = 60
-# The end of a broken child's output says why it broke.
+# The end of a broken decoder's output says why it broke.
 _SAID_CHARACTERS = 2000
 _PHOTO = re.compile(r"photo/([0-9a-f]{32})-([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -42,7 +41,7 @@ assert CONTENT_TYPES.keys() == OPTIONS.keys()
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """An uploaded picture: the hash that its files are under, and the size of the largest."""
+    """An uploaded picture: the hash of its files, and the size of the largest file in pixels."""
 
     digest: str
     width: int
@@ -53,7 +52,7 @@ class Photo:
 
     @property
     def widths(self) -> list[int]:
-        """The widths in which it is kept, the least first."""
+        """The widths in which it is kept, smallest first."""
         return list_widths(self.width)
 
     def file_name(self, width: int, ending: str) -> str:
@@ -66,27 +65,28 @@ class Photo:
 
 
 def parse_photo(text: str) -> Photo | None:
-    """Return the photo that a picture's text names; None for a drawing, or for no picture at all."""
+    """Return the photo that a picture's text names; None for a drawing or an empty text."""
     found = _PHOTO.fullmatch(text)
     return Photo(found[1], int(found[2]), int(found[3])) if found else None
 
 
 def find_content_type(digest: str, name: str) -> str:
-    """Return of what type the file of this name below a photo's hash is; "" for what is no photo's file."""
+    """Return the content type of the file with this name below a photo's hash; "" if there is no such file."""
     found = _FILE.fullmatch(name) if _DIGEST.fullmatch(digest) else None
     return CONTENT_TYPES.get(found[1], "") if found else ""
 
 
 def photo_url(photo: Photo, width: int, ending: str) -> str:
-    """Return the address of one of its files."""
+    """Return the address of one of a photo's files."""
     url: str = default_storage.url(photo.file_name(width, ending))
     return url
 
 
 def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
-    """Decode what was uploaded under a name, write it anew into the storage, and return it. May be done again at any point.
+    """Decode an uploaded file, write its pictures into the storage, and return the photo. Repeating does no harm.
 
-    With a salt, its files are of this upload alone, whoever else has sent the same, so that they can be deleted. Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
+    With a salt, the files belong to this upload alone, even if somebody else has sent the same; so they can be deleted. Raises
+    PhotoRefused, DecoderFailed, OSError and other errors of the storage.
     """
     digest = sha256(_RECIPE + salt.encode() + raw).hexdigest()[:32]
     with TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
 
 
 def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
-    """Decode a file in a process of its own: whatever it is, this one lives on. Raises PhotoRefused, DecoderFailed."""
+    """Decode a file in a separate process, which may crash alone. Raises PhotoRefused, DecoderFailed."""
     command = [sys.executable, "-I", decoding.__file__, str(source), suffix, str(folder)]
     try:
         answer = subprocess.run(  # noqa: S603 -- our own program, and no shell
@@ -109,7 +109,7 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
             capture_output=True,
             timeout=_DECODING_SECONDS,
             check=False,
-            # Ctrl-C is meant for the worker: it ends the child itself.
+            # Ctrl-C is for the worker, which ends its decoder itself.
             start_new_session=True,
         )
     except subprocess.TimeoutExpired as error:
@@ -126,23 +126,23 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
 
 
 def store_file(name: str, content: bytes) -> None:
-    """Write a picture's file, whose name says what is in it, into the storage. Raises what the storage raises."""
-    # A complete file stays: somebody may be reading it. A file that a crash cut off is shorter.
+    """Write a picture's file into the storage; its name is made of its content. Raises errors of the storage."""
+    # A complete file stays, as it may be in use. A file that a crash cut off is shorter.
     if not (default_storage.exists(name) and default_storage.size(name) == len(content)):
         file = ContentFile(content)
-        # Not every system knows all of these by their endings.
+        # Some systems do not know the content types of all these suffixes.
         file.content_type = CONTENT_TYPES[name.rpartition(".")[2]]  # type: ignore[attr-defined]
         default_storage.save(name, file)
 
 
 def delete_photo(photo: Photo) -> None:
-    """Delete all files of a picture that was taken in with a salt; once they are gone it changes nothing. Raises what the storage raises."""
+    """Delete all files of a photo that has a salt. Repeating does no harm. Raises errors of the storage."""
     for name in photo.list_file_names():
         default_storage.delete(name)
 
 
 def explain_refusal(reason: str, most: int = 0) -> str:
-    """Return in a sentence why a file is refused, by one of decoding.REASONS, or "slow"; `most` is how many pixels its format may have."""
+    """Return a sentence for one of decoding.REASONS or "slow"; `most` is how many pixels the format may have."""
     words = {"most": most // 1_000_000, "jpeg": MAX_PIXELS["JPEG"] // 1_000_000}
     return {
         "slow": _("This picture takes too long to read. Export it again."),

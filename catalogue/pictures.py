@@ -1,16 +1,15 @@
-"""The shop's own illustrations: a shape and one to three colours give a picture.
+"""The shop's own illustrations: a picture is a shape and one to three colours.
 
-A picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is the drawing: an
-SVG file with slots, `{b.down(.17)}`, for its colours. Its first line names the colours that the shape takes,
-`<!-- a; b = #f6f1e6 -->`, and the defaults of those that a picture leaves out. What a slot may hold:
+A picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is an SVG file with slots for colours,
+`{b.down(.17)}`. Its first line, `<!-- a; b = #f6f1e6 -->`, names the shape's colours and the defaults of optional ones. A slot holds:
 
     a  b  c      a colour of the picture          .up(.1)  .down(.1)  in more light, in shade
     backdrop     the ground, which answers a      .against(.3)        in more light if dark, in shade if light
     #f6f1e6      a colour that is always this     .deepened(.2)       in shade if light
                                                   .mix(b, .3)         with a share of another colour
 
-What comes out is plain SVG with presentation attributes only: no style, no script, nothing fetched from elsewhere,
-so that it passes the strictest content security policy.
+The result is plain SVG with presentation attributes only. Without styles, scripts and external files it passes the strictest content
+security policy.
 """
 
 import math
@@ -35,22 +34,21 @@ _CHANGES: Mapping[str, Callable[..., Tone]] = {
     f".{change.__name__}(": change
     for change in (Tone.up, Tone.down, Tone.against, Tone.deepened, Tone.mix)
 }
-
 Tones: TypeAlias = Mapping[str, Tone]
 Paint: TypeAlias = Callable[[Tones], Tone]
 
 
 class NoSuchPicture(ValueError):
-    """No such shape, or not the colours that it takes."""
+    """There is no such shape, or it does not take these colours."""
 
 
 class InvalidDrawing(ValueError):
-    """A slot holds what no slot may; the text is what is left from there on."""
+    """A slot is malformed; the text is its remaining part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A parsed file: texts with a number in place of each slot, and what to paint there."""
+    """A parsed drawing file: texts with a number in place of each slot, and the paints of those numbers."""
 
     colours: Mapping[str, Paint | None]
     paints: tuple[Paint, ...]
@@ -107,19 +105,19 @@ def is_drawing(picture: str) -> bool:
 
 
 def list_drawn_views(picture: str) -> tuple[str, ...]:
-    """Return a picture and, if it is a drawing that has them, its further views in the same colours: close up, and with other things."""
+    """Return a picture and, for a drawing, its further views in the same colours: a close-up and a scene."""
     shape, _, colours = picture.partition("/")
     further = (each for each in (f"{shape}-2", f"{shape}-3") if each in SHAPES)
     return (picture, *(f"{each}/{colours}" for each in further))
 
 
 def draw_picture(shape: str, colours: tuple[str, ...], prefix: str = "g") -> str:
-    """Return the picture as an SVG document, 600 by 600, in which all ids begin with `prefix`; raises NoSuchPicture."""
+    """Return the picture as an SVG document, 600 by 600. All its ids begin with `prefix`. Raises NoSuchPicture."""
     check_picture(shape, colours)
     drawing = SHAPES[shape].drawing
     tones = _tones(drawing, colours)
     paints = [str(paint(tones)) for paint in drawing.paints]
-    # In some colours two gradients come out alike: one of them is enough.
+    # With some colours two gradients are equal; one of them is enough.
     defined: dict[str, tuple[str, str]] = {}
     names = []
     for element, rest in drawing.definitions:
@@ -132,10 +130,10 @@ def draw_picture(shape: str, colours: tuple[str, ...], prefix: str = "g") -> str
 
 
 def draw_sheet(pictures: Sequence[str]) -> str:
-    """Return pictures as one SVG document; `#p0`, `#p1` … behind its address show each of them. Raises NoSuchPicture."""
+    """Return pictures as one SVG document. `#p0`, `#p1` … in its address show one each. Raises NoSuchPicture."""
     if not 1 <= len(pictures) <= MAX_SHEET:
         raise NoSuchPicture(f"a sheet has 1 to {MAX_SHEET} pictures")
-    # Beside one another; what is shown is the first, unless the address names another view.
+    # The pictures are side by side; without a view in the address the first one is visible.
     drawn = [
         draw_picture(*parse_picture(each), prefix=f"p{number}g").replace(
             "<svg ", f'<svg x="{600 * number}" ', 1
@@ -160,7 +158,7 @@ def split_sheet(named: str) -> list[str]:
 
 
 def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
-    """Return the tone of each name in a drawing; those of colours left out come from the ones before them."""
+    """Return the tone of each name in a drawing. Missing colours are derived from earlier ones."""
     tones = dict(zip(drawing.colours, map(Tone.from_hex, colours), strict=False))
     for name, instead in drawing.colours.items():
         if instead and name not in tones:
@@ -170,7 +168,7 @@ def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
 
 def backdrop_tone(tone: Tone) -> Tone:
     """Return a calm background on which an object of this colour stands out."""
-    # A pale object gets a deeper background. The hue is opposite to the object's own, and warm paper calms it.
+    # A pale object gets a deeper background. Its hue is opposite to the object's, calmed by warm paper.
     lightness = 0.905 if tone.lightness < 0.8 else 0.82
     paper = Tone.from_polar(lightness, 0.02, math.radians(80))
     if tone.chroma < 0.03:
@@ -179,7 +177,7 @@ def backdrop_tone(tone: Tone) -> Tone:
 
 
 def parse_drawing(text: str) -> Drawing:
-    """Return a drawing's file, ready to be drawn in any colours; raises InvalidDrawing."""
+    """Parse a drawing's file, for any colours; raises InvalidDrawing."""
     first, *lines = (line.strip() for line in text.splitlines())
     colours: dict[str, Paint | None] = {}
     for each in first.removeprefix("<!-- ").removesuffix(" -->").split("; "):
@@ -204,7 +202,7 @@ def parse_drawing(text: str) -> Drawing:
 
 
 def _number_slots(text: str, found: dict[str, int]) -> str:
-    """Put a number into each slot; slots that hold the same have the same."""
+    """Replace each slot by a number; equal slots share it."""
     return _SLOT.sub(lambda match: f"{{{found.setdefault(match[1], len(found))}}}", text)
 
 
@@ -218,7 +216,7 @@ def parse_slot(text: str, names: frozenset[str]) -> Paint:
 
 
 def _colour(words: list[str], names: frozenset[str]) -> Paint:
-    """Take a colour, and all that is done to it, off the front of the words."""
+    """Parse a colour and its changes, and remove their words from the front."""
     word = _take_word(words, lambda word: word in names or _FIXED_COLOUR.fullmatch(word))
     paint = _fixed_tone(Tone.from_hex(word[1:])) if word[0] == "#" else itemgetter(word)
     while words and words[0].endswith("("):

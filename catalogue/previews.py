@@ -1,4 +1,4 @@
-"""A signed link that shows a product to whoever has it, before it is on sale."""
+"""Signed links that show a product before it is on sale."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -10,7 +10,7 @@ _SALT = "catalogue.preview"
 
 
 def make_preview_token(product_id: UUID) -> str:
-    """Return what a link to a product's preview carries; it counts for a week."""
+    """Return the token of a link to a product's preview; it is valid for a week."""
     return signing.dumps(product_id.hex, salt=_SALT)
 
 

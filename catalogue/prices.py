@@ -6,15 +6,16 @@ from datetime import datetime, timedelta
 
 from moneyed import Money
 
-# Over how long before a reduction the lowest price counts (Directive 98/6/EC, Article 6a, the "Omnibus" directive).
+# The lowest price of this long before a reduction counts (Directive 98/6/EC, Article 6a, the "Omnibus" directive).
 REFERENCE_DURATION = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class PricePoint:
-    """From when on a price is asked; `compare_at` is the one that is crossed out beside it.
+    """A price that is asked from a moment on; `compare_at` is crossed out beside it.
 
-    At the end of a planned sale `back_to` is when that began: the price of before comes back, also if it is changed until then.
+    The point at the end of a planned sale has the sale's begin as `back_to`. The price before the sale then comes back, even if it
+    changes until then.
     """
 
     starts_at: datetime
@@ -24,18 +25,18 @@ class PricePoint:
 
 
 def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
-    """Return the point whose price is asked at a moment. They are in the order of time, and the first has begun.
+    """Return the point that is in force at a moment. The points are in the order of time, and the first has begun.
 
-    Every price that anybody sees or pays comes from here: a variant that is read has it as its `price`.
+    Every price that is shown or paid comes from here, as the `price` of a variant that was read.
     """
     return next((each for each in reversed(points) if each.starts_at <= now), points[0])
 
 
 def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the points with the price of before at the end of each sale, as it is now. They are in the order of time.
+    """Return the points with the present base price at the end of each sale. They are in the order of time.
 
-    Nothing is crossed out there: the sale itself is among the 30 days whose lowest price counts.
-    What is before a sale that has begun is known no more: what was noted at its end stays.
+    Nothing is crossed out there, because the sale itself is among the 30 days whose lowest price counts. Once a sale has begun, the
+    price before it is no longer known, so its end keeps the price that was noted.
     """
     followed: list[PricePoint] = []
     for point in points:
@@ -45,9 +46,9 @@ def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
 
 
 def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the points as they are asked of somebody if nothing is before a moment: the last one before it begins with it.
+    """Return the points from a moment on, when a product's sale begins. The price in force then becomes the first point.
 
-    Both are in the order of time.
+    Points are in the order of time, before and after.
     """
     dated = (
         replace(each, starts_at=max(each.starts_at, moment or each.starts_at)) for each in points
@@ -56,16 +57,16 @@ def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[Pr
 
 
 def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) -> Money | None:
-    """Return the highest price that may be crossed out beside a reduced one; None if nothing was asked before it.
+    """Return the highest price that may be crossed out beside a reduced one; None if no price was asked before.
 
-    That is the lowest of the 30 days before the reduction began. A reduction that goes further, without a rise in between,
-    began with its first step. `earlier` are the points before it, in the order of time.
+    It is the lowest price of the 30 days before the reduction began. Successive reductions without a rise in between count as one,
+    which began with the first. `earlier` are the prior points, in the order of time.
     """
     before, first = list(earlier), reduced
     while before and before[-1].compare_at is not None and before[-1].price >= first.price:
         first = before.pop()
     if not before:
-        # Before the first step only its own price is known.
+        # Before the first reduction only its own crossed-out price is known.
         return first.compare_at if earlier else None
     since = first.starts_at - REFERENCE_DURATION
     begun = [each for each in before if each.starts_at <= since]

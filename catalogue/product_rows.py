@@ -1,4 +1,4 @@
-"""A product and its variants as rows of Cassandra, both ways. The columns of a product are in catalogue.columns."""
+"""Convert a product and its variants to rows of Cassandra and back. catalogue.columns declares a product's columns."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint, begin_with, price_in_force
 from pricing.money import from_minor_units, to_minor_units
 
-# Looked up once: every page decodes products.
+# Looked up once, because every page decodes products.
 _DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
 
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
-    """Return the product that the rows of Q1 hold, with the prices in force now (or at that moment), or None."""
+    """Return the product of these rows of Q1, with the prices in force at `now` (default: the present), or None."""
     now = now or current_time()
     variant_rows = [row for row in rows if row.variant_id is not None]
     if not variant_rows or variant_rows[0].name is None:
@@ -28,7 +28,7 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         variants=tuple(
             sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
         ),
-        # A planned price that has begun counts as a save, so that an editor who read the former price cannot write it again.
+        # A planned price that has begun raises the version, so an editor who read the former price cannot save it again.
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
         **{name: decode(getattr(head, name)) for name, decode in _DECODERS},
     )
@@ -80,23 +80,18 @@ def _pack_prices(points: Sequence[PricePoint]) -> str | None:
 
 
 def is_stored(row: Row | None, columns: Mapping[str, Any]) -> bool:
-    """Return whether a row already holds these columns. Cassandra reads what is empty as null."""
+    """Return whether a row already holds these columns. Cassandra stores empty collections as null."""
     return row is not None and all(
         (getattr(row, name) or None) == (value or None) for name, value in columns.items()
     )
 
 
 def price_points(row: Row) -> list[PricePoint]:
-    """Return the prices in a variant's row, in the order of time: the first has begun, the others begin by themselves."""
+    """Return the prices in a variant's row, in the order of time. The first has begun; planned ones follow."""
     first = (row.price_from or row.created_at, row.price, row.compare_at)
     planned = (
-        (
-            datetime.fromisoformat(starts_at),
-            price,
-            compare_at,
-            *map(datetime.fromisoformat, back_to),
-        )
-        for starts_at, price, compare_at, *back_to in json.loads(row.planned_prices or "[]")
+        (datetime.fromisoformat(begin), price, was, *map(datetime.fromisoformat, back_to))
+        for begin, price, was, *back_to in json.loads(row.planned_prices or "[]")
     )
     return [make_price_point(row.currency, *each) for each in (first, *planned)]
 
@@ -108,14 +103,14 @@ def make_price_point(
     compare_at: int | None,
     back_to: datetime | None = None,
 ) -> PricePoint:
+    """Return a point of these stored values; prices are in minor units."""
     was = from_minor_units(compare_at, currency) if compare_at is not None else None
     return PricePoint(starts_at, from_minor_units(price, currency), was, back_to)
 
 
 def _count_begun(row: Row, now: datetime) -> int:
-    return (
-        sum(point.starts_at <= now for point in price_points(row)[1:]) if row.planned_prices else 0
-    )
+    planned = price_points(row)[1:] if row.planned_prices else []
+    return sum(point.starts_at <= now for point in planned)
 
 
 def _variant(row: Row, now: datetime) -> Variant:
@@ -138,7 +133,7 @@ def _variant(row: Row, now: datetime) -> Variant:
 
 
 def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return by variant which prices in a product's rows have been asked of shoppers, in the order of time."""
+    """Return, by variant, the prices of a product's rows that shoppers have been asked, in the order of time."""
     product = product_from_rows(rows, now)
     if product is None:
         return {}
@@ -152,10 +147,7 @@ def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoi
 
 
 def pick_asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return those prices of a variant that is sold that shoppers are asked.
-
-    A draft asks nothing, and what is to come or has gone asks nothing before it is there, or afterwards.
-    """
+    """Return the prices that shoppers are asked for a sold variant: only during the product's sale, and never for a draft."""
     if product.status != "active":
         return []
     until = product.active_until

@@ -1,6 +1,6 @@
-"""The rules for saving a product: every bound, and every rule that needs no database.
+"""The rules for saving a product: all bounds, and all rules that need no database.
 
-Each refusal says in a sentence what is wrong, and in which field of which variant, for the page to show it there.
+A refusal is a sentence with the field and variant that it concerns.
 """
 
 import re
@@ -24,10 +24,10 @@ from pricing.templatetags.money import format_money
 from web.text import clean_text
 
 MAX_VARIANTS = 200
-# With those that are no longer sold, which stay for the carts and orders that name them.
+# Includes variants that are no longer sold, which carts and orders may name.
 MAX_VARIANT_ROWS = 1000
 MAX_OPTIONS = 10
-# Of each collection: the values of an option, tags, details.
+# Applies to each collection: the values of an option, tags, details.
 MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
@@ -35,25 +35,24 @@ MAX_PINNED = 12
 MAX_ATTEMPTS = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
-# Scheduled moments (on sale from and until, planned prices) lie between these.
+# Bounds of scheduled moments (the begin and end of a sale, planned prices).
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
 MAX_LABEL_LENGTH = 100
 # In characters, by the names of the columns.
 MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
 MAX_DETAIL_LENGTH = 1000
-# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE); the rest is for its other fields.
+# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE). The rest is for its other fields.
 MAX_FORM_CHARACTERS = 240 * 1024
 MAX_PICTURES = 50
 MAX_ALT_LENGTH = 250
-
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKU = re.compile(r"[A-Z0-9](?: ?[A-Z0-9._/+#-])*")
 _BARCODE = re.compile(r"[0-9]{8}|[0-9]{12,14}")
 
 
 def list_refusals(product: Product, now: datetime) -> Iterator[ProductRefused]:
-    """Yield everything about a product that cannot be saved."""
+    """Yield a refusal for each rule that a product breaks."""
     yield from _check_texts(product)
     yield from _check_collections(product)
     yield from _check_form_sizes(product)
@@ -155,7 +154,7 @@ def _has_twice(values: Sequence[object]) -> bool:
 
 
 def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
-    """See that a browser can send back the form of the product, and that of its options."""
+    """Check that a browser can send back the forms of the product and of its options."""
     texts = [getattr(product, each) for each in MAX_LENGTHS]
     labelled = [text for pair in product.details.items() for text in pair]
     values = {
@@ -169,7 +168,7 @@ def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
         ("description", [*texts, *labelled, *product.tags]),
         ("option_names", options),
     ):
-        # As a form is sent: each letter outside of ASCII is written by its bytes, six to twelve characters.
+        # A form sends each letter outside of ASCII as its bytes, six to twelve characters.
         text = "\n".join(sent).replace('"', '""').replace("\n", "\r\n")
         if len(text) * 12 > MAX_FORM_CHARACTERS and len(quote_plus(text)) > MAX_FORM_CHARACTERS:
             yield ProductRefused(
@@ -201,12 +200,12 @@ def _check_pictures(product: Product) -> Iterator[ProductRefused]:
 
 
 def is_picture(text: str) -> bool:
-    """Return whether a text names a picture: an uploaded one, or a drawing that is there."""
+    """Return whether a text names an uploaded picture or an existing drawing."""
     return bool(parse_photo(text) or is_drawing(text))
 
 
 def _is_picture_of(product: Product, picture: str) -> bool:
-    """Return whether a variant may have a picture: none, a drawing, or one of the product's."""
+    """Return whether a variant may have this picture: none, a drawing, or one of the product's."""
     return (
         not picture
         or any(each.picture == picture for each in product.pictures)
@@ -223,7 +222,7 @@ def _check_variants(product: Product) -> Iterator[ProductRefused]:
         yield ProductRefused(_("A variant is in the list twice."), "variants")
     if len({money.currency for each in variants for money in _list_money(each)}) > 1:
         yield ProductRefused(_("All prices of a product are in one currency."), "price")
-        return  # They cannot be compared.
+        return  # Prices in several currencies cannot be compared.
     skus, barcodes = set[str](), set[str]()
     for variant in variants:
         yield from _check_variant(product, variant)
@@ -287,10 +286,7 @@ def _check_prices(
 def check_reduction(
     earlier: Sequence[PricePoint], reduced: PricePoint, field: str, variant: Variant
 ) -> Iterator[ProductRefused]:
-    """Yield a refusal where a price is crossed out that is higher than the law allows.
-
-    `earlier` are the prices before it, in the order of time.
-    """
+    """Yield a refusal if the crossed-out price is higher than the law allows. `earlier` are prior prices, earliest first."""
     if reduced.compare_at is None:
         return
     reference = compute_reference_price(earlier, reduced)
@@ -336,7 +332,7 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
     if not _is_picture_of(product, variant.picture):
         yield refuse(_("Choose one of the product’s pictures."), "picture")
     if not variant.sold:
-        return  # Its options may be those that the product had then.
+        return  # It may keep the options that the product had then.
     if set(variant.options) != set(product.option_names) or not all(variant.options.values()):
         yield refuse(
             _("Choose a value for each option: %(options)s.")
@@ -355,7 +351,7 @@ def _check_price(price: Money, field: str, variant: Variant) -> Iterator[Product
 
 
 def find_price_fault(price: Money) -> str:
-    """Return in a sentence why a price cannot be asked, or ""."""
+    """Return a sentence that says why a price is refused, or ""."""
     if price.amount <= 0:
         return _("Enter a price above 0.")
     if price.amount > MAX_PRICE:
@@ -368,7 +364,7 @@ def find_price_fault(price: Money) -> str:
 
 
 def is_slug(text: str) -> bool:
-    """Return whether a text may be the end of a product's address."""
+    """Return whether a text may be the slug of a product's address."""
     return bool(SLUG.fullmatch(text)) and len(text) <= MAX_LENGTHS["slug"]
 
 
@@ -378,12 +374,12 @@ def is_sku(text: str) -> bool:
 
 
 def normalize_sku(text: str) -> str:
-    """Return a SKU that was typed as products carry it."""
+    """Return a typed SKU as products store it."""
     return " ".join(clean_text(text).split()).upper()
 
 
 def is_barcode(text: str) -> bool:
-    """Return whether a text is a GTIN, with the right check digit."""
+    """Return whether a text is a GTIN with a correct check digit."""
     if not _BARCODE.fullmatch(text):
         return False
     digits = [int(digit) for digit in reversed(text)]

@@ -1,7 +1,5 @@
 """The shoppers' search by words (Q3), and the lists that the search index answers: deals, new arrivals, counts."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
@@ -17,13 +15,13 @@ from catalogue.words import split_words, word_forms
 
 MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
-# No name has a longer word; tantivy refuses to search for the prefix of a very long one.
+# No name has a longer word, and tantivy refuses to search for very long prefixes.
 MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 _TYPO_FROM_LETTERS = 5
-# Typos are what costs most: a search forgives them in this many words at most, first in words that no product's name has.
+# Typos cost most, so a search forgives them in this many words, first in words that no product's name has.
 MAX_FORGIVEN = 3
-# Upper bound of the other queries that are tried when nothing was found.
+# How many other queries are tried if nothing was found.
 _MAX_NEAR_QUERIES = 8
 SORTS = {
     "best": ("", True),
@@ -41,9 +39,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-
-
-# The orders of the deals, the largest discount first.
+# The orders of the deals, largest discount first by default.
 DEAL_SORTS = {
     "discount": ("discount", True),
     "newest": ("created", True),
@@ -55,20 +51,17 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
-# New arrivals are the products of the last days (NEW_FOR), and at least this many.
+# New arrivals are the products of the last days (NEW_FOR), but at least this many.
 MIN_NEW_ARRIVALS = 24
-
-
-# ---- Searching
 
 
 def search_products(
     query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best"
 ) -> SearchResult:
-    """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
+    """Return the cards of products that have all words of the query, from `offset` on, in the order of SORTS.
 
-    Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
-    or more may have one typo, three words at most. Raises SearchIndexMissing.
+    Case, accents, plurals and hyphens do not matter. The last word may be a beginning. Up to MAX_FORGIVEN words of at least five
+    letters may have one typo each. Raises SearchIndexMissing.
     """
     words, limit = query_words(query), min(limit, DEEPEST - offset)
     if not words or limit < 1:
@@ -83,7 +76,7 @@ def search_products(
 
 
 def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
-    """Return what is reduced and in stock, from `offset` on, in the order of DEAL_SORTS. Raises SearchIndexMissing."""
+    """Return reduced products that are in stock, from `offset` on, in the order of DEAL_SORTS. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     reduced = tantivy.Query.term_query(schema, "marks", "deal")
     wanted = all_of([reduced, _in_stock(schema)])
@@ -91,10 +84,7 @@ def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
 
 
 def list_new_arrivals(limit: int, offset: int) -> SearchResult:
-    """Return what is in stock and has come in the last days, the newest first, from `offset` on; 24 products at least.
-
-    Raises SearchIndexMissing.
-    """
+    """Return the newest products in stock from `offset` on, at least MIN_NEW_ARRIVALS in all. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     wanted, since = _in_stock(schema), to_milliseconds(current_time() - NEW_FOR)
     new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
@@ -121,9 +111,9 @@ def _list(
 
 
 def count_on_sale_in(node: CategoryNode) -> int:
-    """Return how many products a category's list has; some seconds may be missing. Raises SearchIndexMissing."""
+    """Return the length of a category's list, without the changes of the last seconds. Raises SearchIndexMissing."""
     schema, searcher, counts = READER.searcher_and_counts()
-    # Not by the category alone: the tree may change, and the index stays as it is.
+    # The key is not the category alone: the tree may change while the index stays.
     key = frozenset(each.category_id for each in node.subtree)
     if key not in counts:
         wanted = all_of([in_category(schema, node), _on_sale(schema, current_time())])
@@ -132,13 +122,13 @@ def count_on_sale_in(node: CategoryNode) -> int:
 
 
 def in_category(schema: Any, node: CategoryNode | None) -> Any:
-    # A product has its own categories in the index. What is above them is asked of the tree, which may change.
+    # The index stores a product's own categories. The present tree says which categories are above them.
     ids = [each.category_id.hex for each in node.subtree] if node else []
     return tantivy.Query.term_set_query(schema, "category", ids)
 
 
 def _on_sale(schema: Any, now: datetime) -> Any:
-    """Return the query for what is on sale at this moment; it does not change the ranking."""
+    """Return the query for products on sale at this moment; it does not change the ranking."""
     moment, integer = to_milliseconds(now), tantivy.FieldType.Integer
     on_sale = all_of(
         [
@@ -153,7 +143,7 @@ def _on_sale(schema: Any, now: datetime) -> Any:
 
 
 def _in_stock(schema: Any) -> Any:
-    """Return the query for what is on sale at this moment and not sold out."""
+    """Return the query for products on sale at this moment that are not sold out."""
     sold_out = tantivy.Query.term_query(schema, "availability", "out")
     return tantivy.Query.boolean_query(
         [(tantivy.Occur.Must, _on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
@@ -165,16 +155,16 @@ def query_words(query: str) -> list[str]:
 
 
 def _forgiven_words(words: list[str]) -> frozenset[str]:
-    """Return in which words of a query a typo is forgiven: first in those that the vocabulary does not have."""
+    """Return the words of a query in which a typo is forgiven, first those that the vocabulary lacks."""
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 
 def _query(schema: Any, words: list[str]) -> Any:
-    """Return the query for all words, each in any of its forms and any field; or two neighbours written as one."""
+    """Return the query for all words, each in any form and field, or with two neighbours joined."""
     alternatives = [_all_words(schema, words, words[-1], _forgiven_words(words))]
     for index in range(len(words) - 1):
         joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
-        # There are as many as neighbours, so in a longer query they are as they are written.
+        # There are as many joins as neighbours, so typos are forgiven only in a query of two words.
         forgiven = frozenset(joined if len(words) == 2 else ())
         alternatives.append(_all_words(schema, joined, "", forgiven))
     return any_of(alternatives)
@@ -190,21 +180,17 @@ def _word(schema: Any, word: str, *, is_last: bool, is_forgiven: bool) -> Any:
     found = []
     for field, boost in BOOSTS.items():
         for form in sorted(word_forms(word)):
-            exact = tantivy.Query.term_query(schema, field, form)
-            found.append(
-                tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost)
-            )
+            found.append(_weighed(tantivy.Query.term_query(schema, field, form), boost))
             if is_forgiven and len(form) >= _TYPO_FROM_LETTERS and field != "text":
-                near = _with_typo(schema, field, form)
-                found.append(
-                    tantivy.Query.boost_query(tantivy.Query.const_score_query(near, 1.0), boost / 4)
-                )
+                found.append(_weighed(_with_typo(schema, field, form), boost / 4))
         if is_last and len(word) > 1 and field != "text":
             begins = tantivy.Query.regex_query(schema, field, f"{word}.*")
-            found.append(
-                tantivy.Query.boost_query(tantivy.Query.const_score_query(begins, 1.0), boost / 3)
-            )
+            found.append(_weighed(begins, boost / 3))
     return any_of(found)
+
+
+def _weighed(query: Any, boost: float) -> Any:
+    return tantivy.Query.boost_query(tantivy.Query.const_score_query(query, 1.0), boost)
 
 
 def _with_typo(schema: Any, field: str, form: str) -> Any:
@@ -222,7 +208,7 @@ def all_of(wanted: list[Any]) -> Any:
 
 
 def find_near_queries(query: str, most: int = 4) -> list[str]:
-    """Return queries that find something and are similar to one that found nothing: other spellings, fewer words.
+    """Return queries that find something and are similar to one that found nothing: other spellings or fewer words.
 
     Raises SearchIndexMissing.
     """
@@ -244,17 +230,17 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 
 
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
-    """Return whether a search for these words, as they are written, finds a product."""
+    """Return whether a search for these words as typed finds a product."""
     written = _all_words(schema, words, words[-1], frozenset())
     wanted = all_of([written, _on_sale(schema, current_time())])
     return bool(searcher.search(wanted, limit=1, count=True).count)
 
 
 def has_all_words(query: str) -> bool:
-    """Return whether a product, on sale or not, has all words of a query as they are written. Raises SearchIndexMissing."""
+    """Return whether a product, on sale or not, has all words of a query as typed. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     words = split_words(query)
-    # Not `query_words`: the words that a search leaves out are compared, too.
+    # `query_words` would drop words that count here.
     if not words or max(map(len, words)) > MAX_WORD_LENGTH:
         return False
     return bool(searcher.search(_all_words(schema, words, "", frozenset()), limit=1).hits)
@@ -265,9 +251,3 @@ def _spellings(word: str) -> list[str]:
         each for each in READER.vocabulary if abs(len(each) - len(word)) < 3 and each[0] == word[0]
     ]
     return get_close_matches(word, alike, n=3, cutoff=0.65)
-
-
-# ---- Building
-
-
-# ---- Files

@@ -1,15 +1,13 @@
 """The search index (Q3): a tantivy index on each host, derived from Cassandra and never the source of truth.
 
-    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index, and `position`: until when changes are in it
-    SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version that is searched, of the n-th schema
+    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index; its file `position` says until when it includes changes
+    SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version in use, for the n-th schema
 
-It holds all products, for the staff; a shopper's search asks for those that are on sale at its moment.
-A new index is built beside the one in use and put into use by replacing `current`. One process a host writes, which
-a lock ensures. Processes that serve pages open the index for reading and check at most once a second for a newer one.
-`catalogue.words` folds and splits words on both sides, so the index itself only splits at blanks.
+The index holds all products, for staff; a shopper's search adds a query for products on sale. A new index is built beside the one in
+use, and replacing `current` puts it into use. A lock ensures that one process per host writes. Processes that serve pages open the
+index for reading and look for a newer one at most once a second. `catalogue.words` folds and splits words on both sides, so the index
+itself only splits at blanks.
 """
-
-from __future__ import annotations
 
 import fcntl
 import json
@@ -18,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -46,15 +44,15 @@ from catalogue.words import fold_text, search_terms, split_words
 from jobs.rows import guard_row
 from pricing.money import from_minor_units, to_minor_units
 
-# Add 1 whenever `_schema` or `make_document` changes: indexes of earlier versions are then built anew.
+# Add 1 whenever `_schema` or `make_document` changes: older indexes are then rebuilt.
 SCHEMA_VERSION = 6
 LOOK_EVERY_SECONDS = 1.0
-# Clocks differ, and others can see a change only a moment after it was recorded: read the last seconds again.
+# Clocks differ, and a change is visible a moment after it was recorded: read the last seconds again.
 OVERLAP = timedelta(seconds=15)
-# Upper bound of the results that are kept until the next look at the index; each holds a page's cards.
+# How many results are kept until the next look at the index; each holds a page's cards.
 _MAX_KEPT = 64
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
-# Fields that are searched for exact values; several values have blanks between them.
+# Fields for exact values; several values are separated by blanks.
 _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
 _ALWAYS = 1 << 62
 
@@ -65,7 +63,7 @@ class SearchIndexMissing(Exception):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A part of what a search found, and how many products it found in all."""
+    """A part of a search's result, and how many products the search found in all."""
 
     cards: tuple[ProductCard, ...]
     total: int
@@ -96,7 +94,7 @@ class IndexReader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
-        # Counts by categories; they are forgotten when the index changes.
+        # Counts by categories; forgotten when the index changes.
         self._counts: dict[frozenset[UUID], int] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
@@ -105,9 +103,9 @@ class IndexReader:
     def recall(
         self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
     ) -> SearchResult:
-        """Return what `find` finds in the current index, or has found since it was last looked at. Raises SearchIndexMissing."""
+        """Return the result of `find` on the current index, remembered until the next look. Raises SearchIndexMissing."""
         opened = self.searcher()
-        # If another thread looks at the index at this moment, what is found in the former one is kept until the next look.
+        # If another thread looks at the index now, this result goes with the former ones.
         found = self._found
         if (result := found.get(key)) is None:
             result = find(*opened)
@@ -121,7 +119,7 @@ class IndexReader:
         return schema, searcher
 
     def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
-        """Return (schema, searcher, counts) of the current index; what is counted is put there. Raises SearchIndexMissing."""
+        """Return (schema, searcher, counts) of the current index; the caller adds to the counts. Raises SearchIndexMissing."""
         home = index_home()
         if (
             monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
@@ -130,7 +128,7 @@ class IndexReader:
         ):
             with self._lock:
                 self._look(home)
-        # First the counts: if another thread finds a changed index now, what is counted in the former one goes with them.
+        # Counts first: if another thread opens a newer index now, these counts go with the former one.
         counts, index = self._counts, self._index
         if index is None:
             raise SearchIndexMissing
@@ -164,7 +162,7 @@ def to_milliseconds(moment: datetime) -> int:
 
 
 def sku_token(sku: str) -> str:
-    # A SKU is one word of the index. No SKU has this character.
+    # A SKU is one word of the index. No SKU contains "~".
     return normalize_sku(sku).replace(" ", "~")
 
 
@@ -173,9 +171,9 @@ def brand_token(brand: str) -> str:
 
 
 def build_index(products: Iterable[Product] | None = None) -> int:
-    """Rebuild the index from all products of the shop, put it into use, and return their number.
+    """Build a new index from all products (or from these), put it into use, and return their number.
 
-    Raises CassandraUnavailable; the index in use stays as it is until the new one is complete.
+    The index in use stays until the new one is complete. Raises CassandraUnavailable.
     """
     began = current_time()
     home = index_home()
@@ -210,16 +208,16 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
                     seen.update(_vocabulary(product))
         writer.commit()
     finally:
-        # Its threads write files: they must end before the folder is removed.
+        # Its threads write files: they must end before the folder may be removed.
         writer.wait_merging_threads()
     _note(path / "vocabulary", " ".join(sorted(seen)))
     return count
 
 
 def refresh_index(now: datetime) -> int:
-    """Index what has changed since the last time, and return how many products.
+    """Index the products that have changed since the last run; return their number.
 
-    Without an index on this host it builds one. Raises CassandraUnavailable.
+    Builds an index if this host has none. Raises CassandraUnavailable.
     """
     home = index_home()
     path = _current(home)
@@ -229,44 +227,22 @@ def refresh_index(now: datetime) -> int:
     with _writing(home):
         path = _current(home) or path
         since = _position(path)
-        done = _Done.read(path)
-        changed = {
-            product_id: at
-            for product_id, at in list_changed_products(since - OVERLAP, now).items()
-            if done.at(product_id) < at
-        }
+        done, found = _read_done(path), list_changed_products(since - OVERLAP, now)
+        changed = {key: at for key, at in found.items() if key not in done or done[key] < at}
         if changed:
             _replace(path, list(changed))
-        done.note(path, changed, since=now - OVERLAP)
+        recent = {key: at for key, at in done.items() if at > now - 2 * OVERLAP}
+        indexed = {key.hex: at.isoformat() for key, at in (recent | changed).items()}
+        _note(path / "done", json.dumps(indexed))
         _note(path / "position", now.isoformat())
     return len(changed)
 
 
-class _Done:
-    """Which changes of the last seconds are in the index already, so that reading them again costs nothing."""
-
-    def __init__(self, done: dict[str, str]) -> None:
-        self._done = done
-
-    @classmethod
-    def read(cls, path: Path) -> _Done:
-        file = path / "done"
-        return cls(json.loads(file.read_text()) if file.exists() else {})
-
-    def at(self, product_id: UUID) -> datetime:
-        known = self._done.get(product_id.hex)
-        return datetime.fromisoformat(known) if known else datetime.min.replace(tzinfo=UTC)
-
-    def note(self, path: Path, changed: dict[UUID, datetime], since: datetime) -> None:
-        recent = {
-            key: at
-            for key, at in self._done.items()
-            if datetime.fromisoformat(at) > since - OVERLAP
-        }
-        _note(
-            path / "done",
-            json.dumps(recent | {key.hex: at.isoformat() for key, at in changed.items()}),
-        )
+def _read_done(path: Path) -> dict[UUID, datetime]:
+    """Return the recent changes that the index already includes, so that they are not indexed twice."""
+    file = path / "done"
+    stored = json.loads(file.read_text()) if file.exists() else {}
+    return {UUID(hex=key): datetime.fromisoformat(at) for key, at in stored.items()}
 
 
 def _replace(path: Path, product_ids: list[UUID]) -> None:
@@ -289,9 +265,11 @@ def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
 
 
 def make_document(product: Product) -> Any:
+    """Return the product's document in the index. Raises CassandraUnavailable."""
     tree = queries.get_category_tree_with(*product.all_category_ids)
     node = tree.by_id.get(product.category_id)
-    path = [*node.ancestors, node] if node else []
+    path = node.path if node else []
+    texts = [plain_description(product.description), *product.details.values(), *product.tags]
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
@@ -304,24 +282,14 @@ def make_document(product: Product) -> Any:
     }
     return tantivy.Document(
         id=product.product_id.hex,
-        name=" ".join(search_terms(product.name)),
-        kind=" ".join(search_terms(" ".join(each.name for each in path))),
-        brand=" ".join(search_terms(product.brand)),
+        name=_join_terms(product.name),
+        kind=_join_terms(" ".join(each.name for each in path)),
+        brand=_join_terms(product.brand),
         sku=" ".join(
             {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
         ),
         options=" ".join({term for value in options for term in search_terms(value)}),
-        text=" ".join(
-            search_terms(
-                " ".join(
-                    [
-                        plain_description(product.description),
-                        *product.details.values(),
-                        *product.tags,
-                    ]
-                )
-            )
-        ),
+        text=_join_terms(" ".join(texts)),
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=brand_token(product.brand),
@@ -331,7 +299,7 @@ def make_document(product: Product) -> Any:
         price=min(to_minor_units(variant.price) for variant in sold or product.variants),
         created=to_milliseconds(product.created_at or current_time()),
         changed=to_milliseconds(product.updated_at or current_time()),
-        # The first letters, as a number: enough to order a list by.
+        # The first letters as a number, which is enough to order a list.
         name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
         sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
@@ -340,6 +308,10 @@ def make_document(product: Product) -> Any:
         popularity=popularity_rank(card) if card else 0,
         **({"card": _packed(card)} if card else {}),
     )
+
+
+def _join_terms(text: str) -> str:
+    return " ".join(search_terms(text))
 
 
 def _vocabulary(product: Product) -> Iterator[str]:
@@ -391,7 +363,7 @@ def _position(path: Path) -> datetime:
 
 
 def _note(file: Path, text: str) -> None:
-    """Write a small file in one go: a reader sees the old text or the new one."""
+    """Write a small file at once: a reader sees either the old text or the new one."""
     temporary = file.with_name(f"{file.name}.{uuid4().hex}")
     temporary.write_text(text)
     temporary.replace(file)
@@ -399,14 +371,14 @@ def _note(file: Path, text: str) -> None:
 
 @contextmanager
 def _writing(home: Path) -> Iterator[None]:
-    """Keep other processes of this host from writing meanwhile; the lock of a dead one is released."""
+    """Keep other processes of this host from writing; a dead process releases the lock."""
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _remove_others(home: Path, keep: set[str]) -> None:
-    # The former one stays: a process may be about to open it.
+    # The former index stays, as a process may be about to open it.
     for path in home.iterdir():
         if path.is_dir() and path.name not in keep and (path / "meta.json").exists():
             shutil.rmtree(path)

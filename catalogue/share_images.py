@@ -1,7 +1,7 @@
-"""The picture that other sites show beside a link to a page. They take no SVG, so a drawing is made into a JPEG for them (decision 020).
+"""The picture that other sites show beside a link. They take no SVG, so a drawing is converted to JPEG for them (decision 020).
 
-Its address carries a key that only the shop can make: so others cannot choose what is drawn and kept. A file is made when it is first
-asked for, and kept under the hash of what it is made of.
+Its address carries a key that only the shop can make, so others cannot choose what is drawn and stored. A file is made on the first
+request, and stored under the hash of its source.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from catalogue.templatetags.pictures import plain_width, public_picture_url, pub
 
 FOLDER = "shared"
 WIDTH = 1200
-# A drawing is square; the shop's own is not.
+# Drawings are square; the shop's own picture is not.
 _HEIGHTS = {"": 750}
-# Another number, another library: other bytes, and so another address.
+# Another version of a library makes other bytes, which get another address.
 _RECIPE = f"1 {version('resvg_py')} {PIL.__version__} "
 _JPEG = {"quality": 82, "optimize": True, "progressive": True}
 _KEY_CHARACTERS = 32
-# One takes a third of a second of a processor: a process makes one at a time, and who waits too long for it is to ask again.
+# A JPEG takes a third of a second of CPU. A process makes one at a time; a request that waits too long is asked to come back.
 _ONE_AT_A_TIME = Lock()
 SECONDS_EACH = 2
 
@@ -48,7 +48,7 @@ class ShareImage:
 
 
 def find_share_image(picture: str) -> ShareImage:
-    """Return the JPEG that stands for a picture on other sites; for none, or one that cannot be drawn, the shop's own."""
+    """Return the JPEG that other sites show for a picture; the shop's own if there is none or it cannot be drawn."""
     if photo := parse_photo(picture):
         width = plain_width(photo)
         height = max(1, round(photo.height * width / photo.width))
@@ -64,9 +64,9 @@ def find_share_image(picture: str) -> ShareImage:
 
 
 def read_share_image(shape: str, colours: str, key: str) -> bytes:
-    """Return a JPEG by what stands in its address, made now if it is asked for the first time.
+    """Return the JPEG of an address; it is made on the first request.
 
-    Raises NoSuchPicture for an address that the shop has not made, ShareImageBusy, and what the storage raises.
+    Raises NoSuchPicture for an address that the shop has not made, ShareImageBusy, and errors of the storage.
     """
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     if not any(constant_time_compare(key, _make_key(shape, colours, each)) for each in secrets):
@@ -89,7 +89,7 @@ def _make(source: str, name: str) -> bytes:
     if not _ONE_AT_A_TIME.acquire(timeout=SECONDS_EACH):
         raise ShareImageBusy
     try:
-        # The process that held the lock before may have made it.
+        # The previous owner of the lock may have made it.
         content = _read_stored(name)
         if content is None:
             content = _render(source)

@@ -1,7 +1,5 @@
 """The staff's search for products of any status (Q3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +25,7 @@ STAFF_PAGE_LENGTH = 25
 
 @dataclass(frozen=True, slots=True)
 class StaffFilters:
-    """The filters of the staff's list of products; an empty value filters nothing."""
+    """The filters of the staff's list of products; an empty value does not filter."""
 
     status: str = ""
     category_id: UUID | None = None  # with all categories below it
@@ -47,7 +45,7 @@ NO_FILTERS = StaffFilters()
 
 @dataclass(frozen=True)
 class StaffSearchResult:
-    """A page of the staff's list. `matched` says how it was found: by "sku", by "words", or "all" without a query."""
+    """A page of the staff's list. `matched` says what the query matched: "sku", "words", or "all" without a query."""
 
     products: tuple[Product, ...]
     total: int
@@ -62,10 +60,10 @@ def find_products_for_staff(
     limit: int = STAFF_PAGE_LENGTH,
     offset: int = 0,
 ) -> StaffSearchResult:
-    """Return products, whatever their status, as they are now; `sort` is one of STAFF_SORTS.
+    """Return the current products of any status that match; `sort` is one of STAFF_SORTS.
 
-    A query that is a whole SKU finds its product alone; each word of any other is the beginning of a word of the name, the
-    brand or a SKU. What was saved in the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
+    A complete SKU finds its product alone. Otherwise each word of the query is the beginning of a word of the name, the brand or a
+    SKU. Changes of the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
     """
     ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
     found = queries.get_products_at_quorum(ids, queries.leave_out)
@@ -73,10 +71,7 @@ def find_products_for_staff(
 
 
 def list_product_ids_for_staff(query: str, filters: StaffFilters) -> tuple[list[UUID], int]:
-    """Return which products `find_products_for_staff` finds by these filters, STAFF_DEEPEST at most, and how many there are.
-
-    Raises SearchIndexMissing.
-    """
+    """Return the ids that `find_products_for_staff` finds, at most STAFF_DEEPEST, and their total. Raises SearchIndexMissing."""
     ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
     return ids, total
 
@@ -114,7 +109,7 @@ def _find_for_staff(
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
-    """Return how many products stand in each category or below it, whatever their status; some seconds may be missing.
+    """Return the number of products of any status in each category and below it. Changes of the last seconds may be missing.
 
     Raises SearchIndexMissing.
     """
@@ -126,7 +121,7 @@ def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
 
 
 def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
-    """Return the queries to try, each with its name for `matched`. The first that finds anything counts."""
+    """Return the queries to try, each with its name for `matched`. The first that finds anything is used."""
     words = query_words(query)
     if not words:
         everything = tantivy.Query.all_query() if not query.strip() else tantivy.Query.empty_query()

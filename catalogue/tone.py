@@ -1,7 +1,7 @@
-"""Colours that can be lightened, darkened and mixed so that the eye agrees.
+"""Colours that can be lightened, darkened and mixed in steps that look even.
 
-The arithmetic is done in Oklab (Björn Ottosson, 2020, https://bottosson.github.io/posts/oklab/): a step of
-0.1 in lightness looks the same for mustard and for ink, which it does not in RGB.
+The arithmetic is in Oklab (Björn Ottosson, 2020, https://bottosson.github.io/posts/oklab/). A step of 0.1 in lightness looks the
+same for mustard and for ink, unlike in RGB.
 """
 
 import math
@@ -53,7 +53,7 @@ class Tone:
         return math.atan2(self.blue_yellow, self.green_red)
 
     def up(self, step: float) -> "Tone":
-        """Return the tone in more light; near white it loses colour, as things do."""
+        """Return the tone in more light; it loses colour near white."""
         lightness = min(self.lightness + step, 0.985)
         fade = 1 - max(0.0, step) * 0.9
         return Tone(lightness, self.green_red * fade, self.blue_yellow * fade)
@@ -63,11 +63,11 @@ class Tone:
         return Tone(max(self.lightness - step, 0.08), self.green_red, self.blue_yellow)
 
     def against(self, step: float) -> "Tone":
-        """Return a tone that shows on this one: lighter on dark, darker on light."""
+        """Return a tone that is visible on this one: lighter on dark, darker on light."""
         return self.up(step) if self.lightness < 0.55 else self.down(step)
 
     def deepened(self, step: float) -> "Tone":
-        """Return a light tone in shade, and a dark one as it is: either shows on paper."""
+        """Return a light tone in shade, a dark one unchanged: both are visible on paper."""
         return self.down(step) if self.lightness > 0.5 else self
 
     def mix(self, other: "Tone", share: float) -> "Tone":
@@ -80,15 +80,10 @@ class Tone:
 
     def __str__(self) -> str:
         """Return the tone as SVG writes it, `#rrggbb`."""
-        long = (
-            self.lightness + 0.3963377774 * self.green_red + 0.2158037573 * self.blue_yellow
-        ) ** 3
-        medium = (
-            self.lightness - 0.1055613458 * self.green_red - 0.0638541728 * self.blue_yellow
-        ) ** 3
-        short = (
-            self.lightness - 0.0894841775 * self.green_red - 1.2914855480 * self.blue_yellow
-        ) ** 3
+        light, red, yellow = self.lightness, self.green_red, self.blue_yellow
+        long = (light + 0.3963377774 * red + 0.2158037573 * yellow) ** 3
+        medium = (light - 0.1055613458 * red - 0.0638541728 * yellow) ** 3
+        short = (light - 0.0894841775 * red - 1.2914855480 * yellow) ** 3
         channels = (
             4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
             -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,

@@ -1,10 +1,11 @@
-"""The variants of a product: generated from its options, and how an editor has seen one. No database."""
+"""The variants of a product: generated from its options, and compared with what an editor has read. No database."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import count
 from itertools import product as combinations
 from math import prod
 from uuid import uuid5
@@ -18,13 +19,13 @@ from catalogue.rules import MAX_VARIANTS
 from catalogue.words import fold_text
 from pricing.money import to_minor_units
 
-# Letters of a generated SKU: of each option's value, and of the part before them.
+# Letters of a generated SKU: for each option's value, and for the prefix.
 _CODE_LENGTH, _PREFIX_LENGTH = 6, 30
 
 
 @dataclass(frozen=True)
 class GeneratedVariants:
-    """The variants that a product's options make; `variants` are all of them, in their new order."""
+    """The variants of a product's options; `variants` are all of them, in their new order."""
 
     options: Mapping[str, Sequence[str]]
     variants: tuple[Variant, ...]
@@ -37,7 +38,7 @@ class GeneratedVariants:
 
 
 def list_options(product: Product) -> dict[str, tuple[str, ...]]:
-    """Return the options of a product, each with the values of its variants that are sold."""
+    """Return the options of a product, each with the values of its sold variants."""
     sold = [each for each in product.variants if each.sold]
     return {
         name: tuple(dict.fromkeys(each.options[name] for each in sold if each.options.get(name)))
@@ -46,11 +47,11 @@ def list_options(product: Product) -> dict[str, tuple[str, ...]]:
 
 
 def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) -> GeneratedVariants:
-    """Return a product's variants as these options make them: one for each combination of values.
+    """Return one variant for each combination of these options' values.
 
-    A variant that has its combination already stays as it is, and is sold again; so does one whose option has only got another
-    name, or that got an option with one value more or less. Those of no combination are no longer sold.
-    A new one is like the variant that shares most of its values, with an id that is always the same. Raises ProductRefused.
+    An existing variant keeps its combination, and is sold again. It also continues if an option was renamed, or if an option with
+    one value was added or removed. Variants without a combination are no longer sold. A new variant copies the one that shares most
+    values; its id is always the same. Raises ProductRefused.
     """
     if prod(len(values) for values in options.values()) > MAX_VARIANTS:
         raise ProductRefused(
@@ -81,7 +82,7 @@ def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) ->
 def _match_variants(
     product: Product, options: Mapping[str, Sequence[str]], wanted: Sequence[Mapping[str, str]]
 ) -> dict[int, Variant]:
-    """Return which combinations are there already, by their place: exactly, or under other options."""
+    """Return the existing variants by the place of their combination, matched exactly or under changed options."""
     by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
     by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
     found = {
@@ -105,9 +106,9 @@ def _is_continued(
     former: Mapping[str, Sequence[str]],
     options: Mapping[str, Sequence[str]],
 ) -> bool:
-    """Return whether a combination is what a variant was, under options that were renamed, added or taken away."""
+    """Return whether a variant becomes this combination when options were renamed, added or removed."""
     if not was:
-        return True  # There was nothing to choose: the first combination is what was sold.
+        return True  # Without options there was one variant: it becomes the first combination.
     if len(was) == len(chosen):
         return list(was.values()) == list(chosen.values())
     only = {name for each in (former, options) for name, values in each.items() if len(values) == 1}
@@ -136,14 +137,11 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
 
 
 def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Possible SKUs, the plainest first. A part of the id tells them from those of other products."""
+    """Yield possible SKUs, the plainest first. A part of the product's id keeps them apart from other products' SKUs."""
     prefix = f"{_code(product.slug, _PREFIX_LENGTH) or 'P'}-{product.product_id.hex[:4].upper()}"
     plain = "-".join([prefix, *(_code(value, _CODE_LENGTH) or "X" for value in chosen.values())])
     yield plain
-    number = 2
-    while True:
-        yield f"{plain}-{number}"
-        number += 1
+    yield from (f"{plain}-{number}" for number in count(2))
 
 
 def _code(text: str, most: int) -> str:
@@ -152,13 +150,13 @@ def _code(text: str, most: int) -> str:
 
 
 def fingerprint_pictures(pictures: Sequence[ProductPicture]) -> str:
-    """Return a short text that differs when anything of a product's pictures does."""
+    """Return a short text that changes with the pictures of a product or their alt texts."""
     content = [(each.picture, each.alt) for each in pictures]
     return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def follow_base_price(variant: Variant) -> Variant:
-    """Return a variant whose planned sales end with the price that it has before them now."""
+    """Return a variant whose planned sales end with its present price before them."""
     if not variant.planned or variant.price_from is None:
         return variant
     present = PricePoint(variant.price_from, variant.price, variant.compare_at)
@@ -166,7 +164,7 @@ def follow_base_price(variant: Variant) -> Variant:
 
 
 def fingerprint_variant(variant: Variant) -> str:
-    """Return a short text that differs when anything of a variant does, but for its place among the others."""
+    """Return a short text that changes with anything of a variant except its place among the others."""
     content = {
         "sku": variant.sku,
         "options": _options_key(variant.options),

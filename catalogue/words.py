@@ -8,7 +8,7 @@ from itertools import pairwise
 PREFIX_LETTERS = range(2, 9)
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile("['’ʼ]")
-# The words that people join to the next one, or part from it: O Brien, Mc Donald, de Vries.
+# Name particles of up to this many letters are joined to the next word, too: O Brien, Mc Donald, de Vries.
 _PARTICLE_LETTERS = 2
 
 
@@ -26,7 +26,7 @@ def split_words(text: str) -> list[str]:
 def name_words(name: str) -> list[str]:
     """Return the folded words by which a person's name is found, each once.
 
-    "O'Brien" gives obrien, o and brien; "O Brien" gives o, brien and obrien, so each is found as the other is written.
+    "O'Brien" gives obrien, o and brien; "O Brien" gives o, brien and obrien. So each spelling finds the other.
     """
     parts = _WORD.findall(_APOSTROPHE.sub(" ", fold_text(name)))
     joined = (
@@ -36,13 +36,13 @@ def name_words(name: str) -> list[str]:
 
 
 def name_has_words(name: str, typed: Iterable[str]) -> bool:
-    """Return whether each of these folded words is the beginning of one of a person's name."""
+    """Return whether each of these folded words begins a word of a person's name."""
     words = name_words(name)
     return all(any(word.startswith(each) for word in words) for each in typed)
 
 
 def word_forms(word: str) -> set[str]:
-    """Return a folded word and what it may be the plural of."""
+    """Return a folded word and the possible singulars of it."""
     found = {word}
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return found
@@ -57,9 +57,9 @@ def word_forms(word: str) -> set[str]:
 
 
 def search_terms(text: str) -> list[str]:
-    """Return all forms of a text's words, and of each two neighbours as one word.
+    """Return all forms of a text's words, and of each two neighbours joined.
 
-    So "T-shirts" is found by "t shirt", "tshirt" and "t-shirt" alike.
+    So "t shirt", "tshirt" and "t-shirt" all find "T-shirts".
     """
     found = split_words(text)
     joined = [first + second for first, second in pairwise(found)]
@@ -67,7 +67,7 @@ def search_terms(text: str) -> list[str]:
 
 
 def name_prefixes(name: str) -> dict[str, int]:
-    """Return each prefix, of 2 to 8 letters, of a name's words, with the position of the first such word."""
+    """Return each prefix (2 to 8 letters) of a name's words, with the position of the first word that has it."""
     found: dict[str, int] = {}
     for position, word in enumerate(split_words(name)):
         for length in PREFIX_LETTERS:

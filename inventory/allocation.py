@@ -1,8 +1,8 @@
-"""From which warehouses an order is sent. Knows numbers only: what is in stock, and what is wanted.
+"""Choose the warehouses from which an order is sent, from the numbers in stock and wanted. No database.
 
-The rule: one parcel if any warehouse has everything, else as few parcels as possible; among equally many the
-warehouses that stand first (inventory.warehouses). What lies in a closed one is taken only if the open ones together have too little. A line is split only where none of the chosen warehouses has it whole.
-A line that the warehouses together do not have waits as a whole for new stock, where the variant can be backordered.
+The rule: one parcel if any warehouse has everything, otherwise as few parcels as possible. Among equal choices the first warehouses win
+(inventory.warehouses). Closed ones are used only if the open ones together have too little. A line is split only if no chosen warehouse
+has all of it. A line that all warehouses together lack waits as a whole for new stock, if its variant can be backordered.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +14,14 @@ from inventory.warehouses import list_open_warehouses, list_warehouses
 
 
 def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """Return allocations in the order in which every order reserves stock, so that no two orders wait for each other's."""
+    """Return allocations in the order in which every order reserves stock, so that orders never block each other."""
     return tuple(
         sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number))
     )
 
 
 def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
-    """Return how many units of each variant are wanted, over all lines."""
+    """Return the wanted units of each variant, over all lines."""
     units: dict[UUID, int] = {}
     for want in wanted_lines:
         units[want.variant_id] = units.get(want.variant_id, 0) + want.quantity
@@ -31,10 +31,7 @@ def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
 def choose_warehouses(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> tuple[str, ...] | None:
-    """Return the fewest warehouses that together have everything, closed ones only if the open ones do not.
-
-    None when all of them have too little.
-    """
+    """Return the fewest warehouses that together have everything, or None. Closed ones are used only if necessary."""
     variants = needed_units(wanted_lines)
     for known in (tuple(each.key for each in list_open_warehouses()), list_warehouses()):
         for count in range(1 if variants else 0, len(known) + 1):
@@ -50,7 +47,7 @@ def choose_warehouses(
 def plan_allocations(
     order_id: UUID, wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int], take: int
 ) -> tuple[Allocation, ...] | None:
-    """Return what each warehouse reserves for the order, in the order of reserving; None when there is too little."""
+    """Return the units that each warehouse reserves for the order, in the order of reserving; None if there are too few."""
     backordered = _backordered_lines(wanted_lines, units)
     wants_now = [want for want in wanted_lines if want not in backordered]
     warehouses = choose_warehouses(wants_now, units)
@@ -69,11 +66,7 @@ def plan_allocations(
         for want in backordered
     ]
     for want in wants_now:
-        whole = [
-            warehouse
-            for warehouse in warehouses
-            if left[want.variant_id, warehouse] >= want.quantity
-        ]
+        whole = [each for each in warehouses if left[want.variant_id, each] >= want.quantity]
         missing = want.quantity
         for warehouse in whole[:1] or warehouses:
             reserved = min(left[want.variant_id, warehouse], missing)
@@ -87,7 +80,7 @@ def plan_allocations(
 def _backordered_lines(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> list[WantedLine]:
-    """Return the lines that the warehouses do not have, after those that come before them."""
+    """Return the lines that the warehouses cannot serve after the lines before them."""
     left = {
         variant: sum(units(variant, warehouse) for warehouse in list_warehouses())
         for variant in needed_units(wanted_lines)
@@ -107,12 +100,5 @@ def _allocation(
     reservation_id = make_reservation_id(
         order_id, want.line_number, want.variant_id, warehouse, take
     )
-    return Allocation(
-        want.line_number,
-        want.product_id,
-        want.variant_id,
-        warehouse,
-        units,
-        reservation_id,
-        order_id,
-    )
+    ids = (want.line_number, want.product_id, want.variant_id)
+    return Allocation(*ids, warehouse, units, reservation_id, order_id)

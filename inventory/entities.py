@@ -1,6 +1,4 @@
-"""A variant's stock, the units that orders have reserved, and those on their way between warehouses."""
-
-from __future__ import annotations
+"""A variant's stock, the units reserved for orders, and the units in transit between warehouses."""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -11,11 +9,11 @@ from django.utils.formats import date_format
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-# The stock item of units that are sold before they have arrived: no real warehouse, so nobody packs them.
+# The stock item of units that are sold before they arrive. It is no real warehouse, so nothing is packed there.
 BACKORDER_WAREHOUSE = "ahead"
-# The row that is no reservation: it sorts first and lets the numbers be read quickly.
+# The row that is no reservation. It sorts first, so the numbers are read quickly.
 SENTINEL = UUID(int=0)
-# Up to so many units are few, where nobody has said otherwise.
+# The default for how many units are "few".
 DEFAULT_THRESHOLD = 5
 BACKORDER, PREORDER = "backorder", "preorder"
 Availability = Literal["in", "few", "ahead", "out"]
@@ -23,7 +21,7 @@ Availability = Literal["in", "few", "ahead", "out"]
 
 @dataclass(frozen=True)
 class Backorder:
-    """A variant is sold before it has arrived: how (backorder or preorder), how many more, and from when it is sent."""
+    """How a variant is sold before it arrives: `kind` is BACKORDER or PREORDER, `units` how many more can be promised."""
 
     kind: str
     units: int
@@ -31,7 +29,7 @@ class Backorder:
 
     @property
     def customer_label(self) -> str:
-        """What its buyers are told: "Pre-order: ships from 3 December"; a day that is over is not told any more."""
+        """The text for customers, as "Pre-order: ships from 3 December"; without a day once it has passed."""
         if self.expected_on is None or self.expected_on <= localdate():
             return (
                 _("Pre-order: ships as soon as it arrives")
@@ -49,9 +47,9 @@ class Backorder:
 
 @dataclass(frozen=True)
 class Stock:
-    """What a page may say of a variant: how many can be bought, its availability, and where the units are.
+    """What a page shows of a variant: how many can be bought, its availability, and the units by warehouse.
 
-    A line is sent from the warehouses or waits for new stock as a whole: so what can be bought is the larger of the two.
+    A line is either sent from warehouses or waits for new stock as a whole. So `available` is the larger of both numbers.
     """
 
     available: int = 0
@@ -61,20 +59,13 @@ class Stock:
 
     @property
     def total_in_stock(self) -> int:
-        """How many there are over all warehouses."""
-        return sum(
-            units
-            for warehouse, units in self.by_warehouse.items()
-            if warehouse != BACKORDER_WAREHOUSE
-        )
+        """The units in all warehouses."""
+        return sum(self.by_warehouse.values()) - self.by_warehouse.get(BACKORDER_WAREHOUSE, 0)
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return what so many units would wait for, or None when they are sent at once, or cannot be ordered."""
-        return (
-            self.backorder
-            if self.backorder and self.total_in_stock < quantity <= self.backorder.units
-            else None
-        )
+        """Return the backorder that these units would wait for; None if they are sent at once or cannot be ordered."""
+        is_promised = self.backorder and self.total_in_stock < quantity <= self.backorder.units
+        return self.backorder if is_promised else None
 
 
 @dataclass(frozen=True)
@@ -89,13 +80,13 @@ class StockNumbers:
 
     @property
     def on_hand(self) -> int:
-        """How many units lie in the warehouse, those for orders with them."""
+        """The units in the warehouse, including those for orders."""
         return self.available + self.reserved + self.committed
 
 
 @dataclass(frozen=True)
 class WantedLine:
-    """What an order's line needs."""
+    """A line of an order that needs stock."""
 
     line_number: int
     product_id: UUID
@@ -113,7 +104,7 @@ class Allocation:
     warehouse_id: str
     quantity: int
     reservation_id: UUID
-    # The order that they belong to; a reservation of no order (any more) writes nothing to the ledger.
+    # Without an order, nothing is written to the ledger.
     order_id: UUID = SENTINEL
 
 
@@ -123,10 +114,9 @@ STOCK_LISTS = (ALL, LOW, OUT)
 
 
 def list_names(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
-    """Return in which lists of its warehouse a stock item stands.
+    """Return the lists of its warehouse that contain a stock item.
 
-    Low is what is at or below its threshold, also what is out; where that is 0, nobody wants to hear of it. What is not sold
-    is neither.
+    It is low at or below its threshold, also when it is out; a threshold of 0 means never. Unsold variants are neither.
     """
     is_low = is_sold and 0 < threshold >= available
     is_out = is_sold and available < 1
@@ -143,18 +133,13 @@ class ListedItem:
     variant_id: UUID
 
 
-LEAVING, IN_TRANSIT, ARRIVING, ARRIVED, REFUSED = (
-    "leaving",
-    "in_transit",
-    "arriving",
-    "arrived",
-    "refused",
-)
+LEAVING, IN_TRANSIT, ARRIVING, ARRIVED = "leaving", "in_transit", "arriving", "arrived"
+REFUSED = "refused"
 
 
 @dataclass(frozen=True)
 class StockTransfer:
-    """Units of a variant on their way from one warehouse to another. Called off, they arrive where they came from."""
+    """Units of a variant in transit between two warehouses. If it is called off, they arrive in `source`."""
 
     transfer_id: UUID
     product_id: UUID
@@ -174,21 +159,17 @@ class StockTransfer:
     def is_over(self) -> bool:
         return self.state in (ARRIVED, REFUSED)
 
-    def is_same_as(self, other: StockTransfer) -> bool:
-        """Return whether both move the same units from and to the same warehouses."""
-        return (self.variant_id, self.source, self.destination, self.units) == (
-            other.variant_id,
-            other.source,
-            other.destination,
-            other.units,
-        )
+    def is_same_as(self, other: "StockTransfer") -> bool:
+        """Return whether both move the same units between the same warehouses."""
+        names = ("variant_id", "source", "destination", "units")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 def make_reservation_id(
     order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
 ) -> UUID:
-    """Return the id that a reservation always has, so that a repeated one is recognised by its own row.
+    """Return the fixed id of a reservation, so that a repeated one is recognised by its row.
 
-    `take` numbers the times an order reserves its stock: a paid order that had expired reserves once more.
+    `take` counts how often an order reserves its stock: a paid order that had expired reserves again.
     """
     return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")

@@ -1,17 +1,13 @@
-"""What can go wrong with stock."""
-
-from __future__ import annotations
+"""Why a change of stock is refused."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from uuid import UUID
 
-if TYPE_CHECKING:
-    from inventory.entities import StockTransfer
+from inventory.entities import StockTransfer
 
 
 class OutOfStock(Exception):
-    """There are fewer units than wanted; nothing is reserved. `shortages` is how many there are, by variant."""
+    """There are fewer units than wanted; nothing is reserved. `shortages` has the number of units by variant."""
 
     def __init__(self, shortages: Mapping[UUID, int]) -> None:
         super().__init__(f"not enough of {len(shortages)} variants")
@@ -19,7 +15,7 @@ class OutOfStock(Exception):
 
 
 class NotEnoughAvailable(Exception):
-    """More units were to be taken off a stock item than are free; nothing was. `available` is how many are free."""
+    """More units were to be removed than are free; nothing was changed. `available` is how many are free."""
 
     def __init__(self, available: int) -> None:
         super().__init__(f"only {available} units are free")
@@ -27,11 +23,11 @@ class NotEnoughAvailable(Exception):
 
 
 class StockChanged(Exception):
-    """A stock item's numbers are not those that were read any more; nothing was changed."""
+    """A stock item's numbers have changed since they were read; nothing was written."""
 
 
 class PlaceChanged(Exception):
-    """A variant lies elsewhere in its warehouse than was read, says somebody else. Carries the place as it is."""
+    """Somebody else has changed the place of a variant in its warehouse. `place` is the present one."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"it lies at {place or 'no place'} now")
@@ -39,19 +35,19 @@ class PlaceChanged(Exception):
 
 
 class NothingReceived(Exception):
-    """The ledger has no receipt of a stock item, so its numbers cannot be rebuilt from it."""
+    """The ledger has no receipt of a stock item, so its numbers cannot be rebuilt."""
 
 
 class StockNumbersChanging(Exception):
-    """A stock item's numbers changed at every try, so they were left as they are."""
+    """A stock item's numbers changed during each attempt, so they were not written."""
 
 
 class TooManyTransfers(Exception):
-    """So many transfers are under way that no further one can be seen by staff and worker; nothing was changed."""
+    """Too many transfers are open for staff and worker to see a further one; nothing was changed."""
 
 
 class TransferRefused(Exception):
-    """A transfer cannot be what was asked of it, for it is something else already. Carries the transfer as it is."""
+    """A transfer is already in another state than the requested one. `transfer` is its present state."""
 
     def __init__(self, transfer: StockTransfer) -> None:
         super().__init__(f"transfer {transfer.transfer_id} is {transfer.state}")

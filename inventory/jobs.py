@@ -1,14 +1,14 @@
-"""What the worker does for stock: it finishes transfers, and lets the warehouses' lists follow the products."""
+"""The jobs of stock: finish transfers, and let the warehouses' lists follow the products."""
 
 from datetime import datetime, timedelta
 from functools import partial
 
 from django.utils.translation import ngettext
 
-from catalogue.jobs import COMPLETE_AFTER, MAX_AT_ONCE
-from catalogue.operations import list_changed_products, retry_product
+from catalogue.jobs import COMPLETE_AFTER, list_due_products
+from catalogue.operations import retry_product
 from inventory.operations import advance_open_transfers, follow_product
-from jobs.leases import get_position, save_position
+from jobs.leases import save_position
 from jobs.minutes import MINUTE
 from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
@@ -17,9 +17,9 @@ NAME = "stock"
 
 
 def look_after_stock(now: datetime) -> str:
-    """Finish what a crash has left of transfers, and let the warehouses' lists follow the products' SKUs and what is sold.
+    """Finish interrupted transfers, and let the warehouses' lists follow the products' SKUs and status.
 
-    One job for both: each further one costs an idle worker as much as what it does.
+    Both share one job, because each further job costs an idle worker as much as this work.
     """
     finished = advance_open_transfers(now)
     listed = _update_lists(now)
@@ -37,21 +37,12 @@ def look_after_stock(now: datetime) -> str:
 
 def _update_lists(now: datetime) -> int:
     """Return of how many products the lists were out of date."""
-    position = get_position(NAME)
-    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
-    until = now - COMPLETE_AFTER
-    changed = list_changed_products(since, until)
-    due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
-        :MAX_AT_ONCE
-    ]
-    count = 0
+    due, count = list_due_products(NAME, now), 0
     for _at, product_id in due:
         with guard_row(f"stock lists of product {product_id}", partial(retry_product, product_id)):
             count += follow_product(product_id)
     if due:
         save_position(NAME, due[-1][0].isoformat())
-    elif not position or until - since > MINUTE:
-        save_position(NAME, until.isoformat())
     return count
 
 

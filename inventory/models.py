@@ -1,4 +1,4 @@
-"""Stock: what is available, reserved, committed and shipped, and for which orders."""
+"""Tables of stock: its numbers, reservations, ledger, copies for pages, transfers and backorders."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -10,12 +10,11 @@ SHORT_GRACE = {"gc_grace_seconds": 24 * 3600}
 
 
 class Inventory(Model):
-    """Q16, Q17: a stock item: a variant in one warehouse. The numbers are static; a row is a reservation, a receipt, a correction or a return.
+    """Q16, Q17: a variant in one warehouse. The numbers are static; a row is a reservation, receipt, correction, transfer or return.
 
-    All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
-    received = available + reserved + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
-    first, so that the numbers are read quickly whatever lies behind it. The row of a reservation that has ended is
-    deleted; the rows of receipts, corrections, transfers and returns stay: they make each count once, however often it is sent.
+    Numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing. Always (I1):
+    received = available + reserved + committed + shipped. The row with the nil id is a sentinel that sorts first, so the numbers are
+    read quickly. The row of an ended reservation is deleted. The other rows stay, so that each receipt or correction counts once.
     Bound: the reservations of ten minutes, the committed units not yet shipped, the receipts, corrections and transfers,
     some tens a year, and the returns of some of the orders.
     Writer: inventory.operations, by conditional batches alone.
@@ -24,7 +23,7 @@ class Inventory(Model):
     __table_name__ = "inventory"
     __partition_bytes__ = 10 * MB
     __personal_data__ = {"why": "a reservation knows its order, and no more"}
-    # Cassandra's own ten days: a deleted reservation that a repair missed and that came back would move the numbers twice.
+    # Cassandra's default of ten days: a deleted reservation that reappeared after a missed repair would move the numbers twice.
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
@@ -36,14 +35,12 @@ class Inventory(Model):
     shipped = columns.Integer(static=True)
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
-    place = columns.Text(static=True)  # where in the warehouse it lies, as its people call it
+    place = columns.Text(static=True)  # the shelf, as the warehouse's staff call it
     quantity = columns.Integer()  # of a reservation: the units that are still reserved
-    sent = (
-        columns.Integer()
-    )  # of a reservation: the units that have left the warehouse; null for none
+    sent = columns.Integer()  # of a reservation: the shipped units; null for none
     released = columns.Integer()  # of a paid reservation: the units given back; null for none
     # held, committed, ended (until the ledger has it); received, adjusted, returned, transferred;
-    # refused: a transfer that was to leave and does not
+    # refused: a transfer that does not leave
     state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
@@ -51,10 +48,10 @@ class Inventory(Model):
 
 
 class StockLedger(Model):
-    """Q16: what has happened to a variant in a warehouse for good, by order or receipt; nothing in it is ever changed.
+    """Q16: permanent changes of a variant in a warehouse, by order or receipt; entries never change.
 
-    Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped of an
-    order's line (units so far: the largest counts), returned. With the rows of `inventory` it rebuilds every number.
+    Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped for an
+    order's line (units so far: the largest counts), returned. With the rows of `inventory` they rebuild every number.
     Bound: 16 partitions a stock item, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
     Writer: inventory.operations, after each step and again whenever the step is repeated.
     """
@@ -70,14 +67,14 @@ class StockLedger(Model):
     kind = columns.Text(primary_key=True)
     ref = columns.UUID(primary_key=True)  # the row of `inventory` that it is about
     units = columns.Integer(primary_key=True)
-    # of what staff have booked, and of returns; what else happens for an order is in its own history
+    # of staff's bookings and returns; an order's own history has its other moments
     booked_at = columns.DateTime()
     actor = columns.Text()
     reason = columns.Text()
 
 
 class StockHistoryEntry(Model):
-    """Q16: what staff have booked of a variant, and what came back, in all warehouses, the newest first: the ledger's entries with a time.
+    """Q16: what staff booked of a variant and what came back, in all warehouses, newest first: the ledger's entries with a time.
 
     Bound: the receipts, corrections and transfers of a variant, some hundreds a year, and its returns; read page by page.
     Writer: inventory.operations.ledger.write_ledger_entries, beside the ledger's own entry.
@@ -98,11 +95,11 @@ class StockHistoryEntry(Model):
 
 
 class StockByProduct(Model):
-    """Q16: a product's stock for its pages: a copy of `inventory`, rewritten from a read, and its backorders.
+    """Q16: a product's stock for its pages, copied from `inventory`, and its backorders.
 
-    What is sold before it has arrived is a stock item of its own, "ahead": its units are how many more may be promised.
+    Units that are sold before they arrive are in the stock item "ahead": its units are how many more can be promised.
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.copy_stock, with the time of its read, so that a slower and older copy loses;
+    Writer: inventory.operations.copy_stock, with the time of its read, so that an older copy loses;
     set_backorder; stock_lists, the columns of the lists.
     """
 
@@ -114,23 +111,23 @@ class StockByProduct(Model):
     warehouse_id = columns.Text(primary_key=True)
     available = columns.Integer()
     threshold = columns.Integer()
-    # of the stock item "ahead": backorder or preorder; null when it cannot be backordered (any more)
+    # of the stock item "ahead": backorder or preorder; null if it cannot be backordered
     backorder_kind = columns.Text()
     expected_on = columns.Date()  # when the units are expected; null when unknown
-    # by which SKU it stands in `stock_items_by_warehouse`, and whether as one that is sold; null while it stands nowhere
+    # its SKU in `stock_items_by_warehouse`, and whether it is listed as sold; null while it is not listed
     listed_sku = columns.Text()
     listed_sold = columns.Boolean()
-    # while rows of the lists are being written, or whoever wrote them has died over it
+    # true while rows of the lists are being written, or after a crash meanwhile
     lists_written = columns.Boolean()
 
 
 class StockItemByWarehouse(Model):
-    """Q16: the stock items of a warehouse by SKU: all, those that are low (at or below their threshold), those that are out.
+    """Q16: the stock items of a warehouse by SKU: all, low ones (at or below their threshold), and those that are out.
 
     Bound: the variants that ever were in a warehouse; a hundred thousand are some ten megabytes. Read page by page.
-    Writer: inventory.operations.stock_copies.copy_stock whenever a stock item gets low, out or neither, and
-    inventory.operations.stock_lists.follow_product. A row comes before the copy says so and goes after it: a crash leaves one
-    too many, never one too few, and whoever shows a row reads the numbers.
+    Writer: inventory.operations.stock_copies.copy_stock when a stock item changes its lists, and
+    inventory.operations.stock_lists.follow_product. A row is written before its copy and deleted after it. So a crash leaves a
+    row too many, never one too few, and readers check the numbers.
     """
 
     __table_name__ = "stock_items_by_warehouse"
@@ -145,10 +142,10 @@ class StockItemByWarehouse(Model):
 
 
 class StockTransfer(Model):
-    """Q16: units on their way from one warehouse to another: what decides where they may arrive, once.
+    """Q16: units in transit between warehouses. The row decides where they arrive, once.
 
-    leaving (until the first warehouse has booked it), in_transit, arriving (until the last one has), arrived; refused, when
-    there were not enough.
+    leaving (until the source has booked it), in_transit, arriving (until the destination has booked it), arrived; refused if there
+    were too few.
     Bound: one row a partition.
     Writer: inventory.operations.transfers, by conditional writes alone.
     """
@@ -166,13 +163,13 @@ class StockTransfer(Model):
     state = columns.Text()
     actor = columns.Text()
     started_at = columns.DateTime()
-    arrived_in = columns.Text()  # the destination; the source if it was called off
+    arrived_in = columns.Text()  # the destination, or the source if it was called off
     ended_by = columns.Text()
     ended_at = columns.DateTime()
 
 
 class OpenStockTransfer(Model):
-    """Q16: the transfers that are not over, for staff and the worker. Written before units leave, deleted when they are booked.
+    """Q16: the open transfers, for staff and the worker. Written before units leave, deleted after their arrival is booked.
 
     Bound: one partition; the transfers under way, at most some hundreds (inventory.queries.MAX_OPEN_TRANSFERS).
     Writer: inventory.operations.transfers.
@@ -195,9 +192,9 @@ class OpenStockTransfer(Model):
 
 
 class BackorderedVariant(Model):
-    """Q16: the variants that are, or were, sold before they have arrived, for the worker.
+    """Q16: the variants that are or were sold before they arrive, for the worker.
 
-    Bound: one partition; a variant each that was ever sold so, some thousands at most.
+    Bound: one partition; a row per such variant, some thousands at most.
     Writer: inventory.operations.set_backorder.
     """
 
@@ -210,9 +207,9 @@ class BackorderedVariant(Model):
 
 
 class ReservationByMinute(Model):
-    """Q17: which reservations expire in a minute. Written before the reservation, so that a crash leaves an expiry too many, never one too few.
+    """Q17: the reservations that expire in a minute. Written before the reservation: a crash leaves a row too many, never one too few.
 
-    Bound: the reservations of one minute. A minute that had many is deleted as one, once all have ended.
+    Bound: the reservations of one minute. A minute with many rows is deleted as a whole once all have ended.
     Writer: inventory.operations.reserve_stock, extend_reservations and drop_expired_minute; cleared by orders.jobs.
     """
 

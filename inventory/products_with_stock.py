@@ -1,4 +1,4 @@
-"""Products as they are today, with the stock of their variants."""
+"""Read current products with the stock of their variants."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -18,22 +18,22 @@ from catalogue.queries import (
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock_at_quorum, stock_from_rows
 
-# How many products are read side by side: a cart may have a thousand lines.
+# How many products are read in parallel: a cart may have a thousand lines.
 AT_ONCE = 100
 
 
 @dataclass(frozen=True)
 class ProductWithStock:
-    """A product as it is today, and the stock of its variants."""
+    """A current product and the stock of its variants."""
 
     product: Product | None = None
     stock: Mapping[UUID, Stock] = field(default_factory=dict)
 
 
 class PendingProductsWithStock:
-    """Products and their stock being read: the first hundred at once, the others when these are here.
+    """Products and their stock while they are read, AT_ONCE in parallel.
 
-    As a quorum knows them: a node that was down would leave a line out of an order, or say that it is sold out.
+    They are read at quorum: a node that was down could leave out a line of an order, or call it sold out.
     """
 
     def __init__(self, product_ids: Iterable[UUID]) -> None:
@@ -47,11 +47,11 @@ class PendingProductsWithStock:
         }
 
     def collect(self, guard: Guard = nullcontext) -> dict[UUID, ProductWithStock]:
-        """Wait for all of them, and read each within `guard`. Raises CassandraUnavailable."""
+        """Wait for all products, and decode each within `guard`. Raises CassandraUnavailable."""
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
-                # Outside of the guard: a read that failed is no product that cannot be read.
+                # Outside of the guard: a failed read does not mean a broken product.
                 rows, stock_rows = product.rows(), stock.rows()
                 with guard(product_id):
                     found[product_id] = ProductWithStock(
@@ -64,26 +64,20 @@ class PendingProductsWithStock:
 def get_products_with_stock(
     product_ids: Iterable[UUID], guard: Guard = nullcontext
 ) -> dict[UUID, ProductWithStock]:
-    """Return products as they are today, with their stock; each is read within `guard`. Raises CassandraUnavailable."""
+    """Return current products with their stock; each is decoded within `guard`. Raises CassandraUnavailable."""
     return PendingProductsWithStock(product_ids).collect(guard)
 
 
 def find_variant_with_stock(
     sku: str | None, product_id: UUID | None = None
 ) -> tuple[ProductWithStock, Product, Variant]:
-    """Return what a SKU names, with its stock: in one round where the caller knows the product, else in two.
+    """Return the product and variant of a SKU with its stock, in one round if `product_id` is given, else in two.
 
     Raises NoLongerSold, CassandraUnavailable.
     """
     found = _get_product_with_stock(product_id)
-    variant_id = next(
-        (
-            each.variant_id
-            for each in (found.product.variants if found.product else ())
-            if each.sku == sku
-        ),
-        None,
-    )
+    variants = found.product.variants if found.product else ()
+    variant_id = next((each.variant_id for each in variants if each.sku == sku), None)
     if variant_id is None and (row := find_variant_by_sku(sku)):
         found, variant_id = _get_product_with_stock(row.product_id), row.variant_id
     if found.product is None or variant_id is None:

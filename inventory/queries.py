@@ -1,4 +1,4 @@
-"""What the shop reads of stock."""
+"""Read stock: numbers, copies for pages, ledger, lists and transfers."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
@@ -28,12 +28,12 @@ STOCK = read(
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# The same, when every acknowledged write must be seen: a node that was down may not know what it missed.
+# For decisions that must see every acknowledged write.
 STOCK_NOW = STOCK.with_consistency(LOCAL_QUORUM)
 
 
 def prefetch_stock(product_id: UUID) -> PendingResult:
-    """Start reading a product's stock beside whatever else the page reads; `stock_from_rows` takes the rows."""
+    """Start reading a product's stock, for `stock_from_rows`."""
     return STOCK.start(product_id=product_id)
 
 
@@ -43,15 +43,12 @@ def prefetch_stock_at_quorum(product_id: UUID) -> PendingResult:
 
 
 def get_stock(product_id: UUID) -> dict[UUID, Stock]:
-    """Return the stock of a product's variants as a quorum knows it, by variant; one that was never received is missing.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the stock of a product's received variants, as a quorum knows it. Raises CassandraUnavailable."""
     return stock_from_rows(prefetch_stock_at_quorum(product_id).rows())
 
 
 def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
-    """Return rows of `stock_by_product` as stock by variant."""
+    """Return the stock by variant from rows of `stock_by_product`."""
     units: dict[UUID, dict[str, int]] = {}
     few: dict[UUID, int] = {}
     backorders: dict[UUID, Backorder] = {}
@@ -73,9 +70,7 @@ def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
 
 
 def _stock(by_warehouse: dict[str, int], few: int, backorder: Backorder | None) -> Stock:
-    total_in_stock = sum(
-        units for warehouse, units in by_warehouse.items() if warehouse != BACKORDER_WAREHOUSE
-    )
+    total_in_stock = sum(by_warehouse.values()) - by_warehouse.get(BACKORDER_WAREHOUSE, 0)
     promised = backorder.units if backorder else 0
     availability = (
         "ahead" if total_in_stock < 1 and promised else stock_availability(total_in_stock, few)
@@ -84,7 +79,7 @@ def _stock(by_warehouse: dict[str, int], few: int, backorder: Backorder | None) 
 
 
 def stock_availability(available: int, threshold: int) -> Availability:
-    """Return "out" for nothing, "few" up to the threshold, else "in"."""
+    """Return "out" for no unit, "few" up to the threshold, else "in"."""
     return "out" if available < 1 else "few" if available <= threshold else "in"
 
 
@@ -92,12 +87,12 @@ BEST_FIRST: tuple[Availability, ...] = ("in", "few", "ahead", "out")
 
 
 def product_availability(stock: Iterable[Stock]) -> Availability:
-    """Return the availability of a whole product: that of its best variant."""
+    """Return a product's availability: the best of its variants."""
     found = {each.availability for each in stock}
     return next((each for each in BEST_FIRST if each in found), "out")
 
 
-# Q17: a variant's numbers in a warehouse and, among them, the reservations asked for.
+# Q17: a variant's numbers in a warehouse, and one of its reservations.
 NUMBERS = read(
     "Q17",
     """SELECT reservation_id, quantity, state, line_number, product_id, available, reserved, committed, shipped, received, threshold,
@@ -108,7 +103,7 @@ NUMBERS = read(
 def prefetch_stock_numbers(
     variant_id: UUID, warehouse_id: str, reservation_id: UUID = SENTINEL
 ) -> PendingResult:
-    """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a reservation."""
+    """Start reading a variant's numbers in a warehouse (the sentinel's row) and one reservation's row."""
     return NUMBERS.start(
         variant_id=variant_id,
         warehouse_id=warehouse_id,
@@ -117,7 +112,7 @@ def prefetch_stock_numbers(
     )
 
 
-# Q17: where in a warehouse a variant lies.
+# Q17: the place of a variant in a warehouse.
 PLACE = read(
     "Q17",
     "SELECT place FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id LIMIT 1",
@@ -125,7 +120,7 @@ PLACE = read(
 
 
 def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str]:
-    """Return where variants lie in a warehouse each, "" where nobody has said it, read side by side. Raises CassandraUnavailable."""
+    """Return the places of variants in their warehouses, "" if unknown; reads run in parallel. Raises CassandraUnavailable."""
     reading = {
         (variant_id, warehouse_id): PLACE.start(variant_id=variant_id, warehouse_id=warehouse_id)
         for variant_id, warehouse_id in keys
@@ -136,40 +131,29 @@ def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str
 
 
 def stock_numbers_from_row(row: Row | None) -> StockNumbers:
-    """Return the numbers in a row of `prefetch_stock_numbers`; zeros where nothing was received."""
+    """Return the numbers in a row of `prefetch_stock_numbers`; zeros without a receipt."""
     if row is None or row.received is None:
         return StockNumbers(0, 0, 0, 0, 0)
     return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
 
 
 def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
-    """Return the exact numbers of a variant in a warehouse; zeros where nothing was received.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the exact numbers of a variant in a warehouse; zeros without a receipt. Raises CassandraUnavailable."""
     return stock_numbers_from_row(prefetch_stock_numbers(variant_id, warehouse_id).one())
 
 
 def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Return how many units of variants an unpaid order has reserved; `lines` has the last line number that each may have.
+    """Return the units that an unpaid order has reserved of each variant in `lines` (variant -> highest line number).
 
     Raises CassandraUnavailable.
     """
     reading = []
     for variant_id, last in lines.items():
         for warehouse in list_warehouses():
-            ids = [
-                make_reservation_id(order_id, number, variant_id, warehouse)
-                for number in range(1, last + 1)
-            ]
-            reading += [
-                (
-                    variant_id,
-                    reservation_id,
-                    prefetch_stock_numbers(variant_id, warehouse, reservation_id),
-                )
-                for reservation_id in ids
-            ]
+            for number in range(1, last + 1):
+                row_id = make_reservation_id(order_id, number, variant_id, warehouse)
+                pending = prefetch_stock_numbers(variant_id, warehouse, row_id)
+                reading.append((variant_id, row_id, pending))
     reserved = dict.fromkeys(lines, 0)
     for variant_id, reservation_id, pending in reading:
         reserved[variant_id] += sum(
@@ -186,9 +170,7 @@ RESERVATION_EXPIRIES = read(
     """SELECT minute, variant_id, warehouse_id, reservation_id, order_id, quantity FROM reservations_by_minute
        WHERE minute = :minute""",
 )
-
-
-# Q16: a whole stock item: its numbers, and the reservations, receipts, corrections and returns.
+# Q16: a complete stock item: its numbers, reservations, receipts, corrections, transfers and returns.
 STOCK_ITEM = read(
     "Q16",
     """SELECT reservation_id, quantity, sent, state, order_id, reserved_at, available, reserved, committed, shipped, received
@@ -207,16 +189,16 @@ def get_stock_item(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, l
     return numbers, [row for row in rows if row.state]
 
 
-# Over how many partitions a stock item's ledger is spread at most (STOCK_LEDGER_SHARDS).
+# The largest number of partitions of a stock item's ledger (STOCK_LEDGER_SHARDS).
 MAX_SHARDS = 16
 
 
 def ledger_shard(source_id: UUID) -> int:
-    """Return into which of a ledger's partitions an order's or a receipt's entries are written."""
+    """Return the partition of a ledger for the entries of an order or receipt."""
     return source_id.int % int(settings.STOCK_LEDGER_SHARDS)
 
 
-# Q16: what has happened to a variant in a warehouse for good.
+# Q16: permanent changes of a variant in a warehouse.
 LEDGER = read(
     "Q16",
     """SELECT source_id, line_number, kind, ref, units, booked_at, actor, reason FROM stock_ledger
@@ -226,10 +208,10 @@ LEDGER = read(
 
 
 def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
-    """Return a stock item's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable.
+    """Return a stock item's ledger, unordered, for commands and staff. Raises CassandraUnavailable.
 
-    `whole`: with what was written while it was spread over more partitions. An entry written under several settings may
-    be there twice; it counts once (see fold_stock_numbers).
+    `whole` also reads the partitions of earlier settings. An entry that was written under several settings appears twice, and counts
+    once (`fold_stock_numbers`).
     """
     shards = range(MAX_SHARDS if whole else settings.STOCK_LEDGER_SHARDS)
     reading = [
@@ -239,15 +221,15 @@ def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = Fa
     return [row for pending in reading for row in pending.rows()]
 
 
-# What changes how many units ever came: they come, were counted otherwise, or go to another warehouse.
+# Kinds of entries that change how many units were ever received.
 BOOKED_KINDS = ("received", "adjusted", "transferred")
 
 
 def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
-    """Return a stock item's numbers as its rows and its ledger have them, which must have been read in this order.
+    """Return a stock item's numbers from its rows and its ledger, which must be read in this order.
 
-    A reservation that still has a row is counted by that; the ledger counts for those that are gone. Its entries count
-    up: of one source, line, kind and reference the largest counts.
+    A reservation counts by its row if it has one, else by its ledger entries. Entries count up: the largest counts of equal source,
+    line, kind and reference.
     """
     received = reserved = committed = shipped = 0
     known_rows = set()
@@ -268,16 +250,15 @@ def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> Sto
             most[key] = row.units if key not in most else max(most[key], row.units)
     for (_, _, kind, _), units in most.items():
         received += units if kind in BOOKED_KINDS else 0
-        committed += {"committed": units, "released_committed": -units, "shipped": -units}.get(
-            kind, 0
-        )
+        committed += {"committed": units}.get(kind, 0)
+        committed -= units if kind in ("released_committed", "shipped") else 0
         shipped += {"shipped": units, "returned": -units}.get(kind, 0)
     return StockNumbers(
         received, received - reserved - committed - shipped, reserved, committed, shipped
     )
 
 
-# Q16: what is sold before it has arrived, in one partition: it is short.
+# Q16: the variants sold before they arrive, in one small partition.
 SHOP = "stoa"
 BACKORDERED_VARIANTS = read(
     "Q16", "SELECT variant_id, product_id FROM backorders WHERE shop = :shop"
@@ -285,37 +266,30 @@ BACKORDERED_VARIANTS = read(
 
 
 def list_backordered_variants() -> list[tuple[UUID, UUID]]:
-    """Return the variants that can, or could, be backordered, each with its product. Raises CassandraUnavailable."""
+    """Return the variants that can or could be backordered, each with its product. Raises CassandraUnavailable."""
     return [(row.variant_id, row.product_id) for row in BACKORDERED_VARIANTS.all(shop=SHOP)]
 
 
 def list_waiting_orders(variant_id: UUID) -> list[UUID]:
-    """Return the paid orders that wait for a variant to arrive, the oldest first; [] while there is nothing to send.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the paid orders that wait for a variant, oldest first, if any can be sent. Raises CassandraUnavailable."""
     reading = {
         warehouse: prefetch_stock_numbers(variant_id, warehouse)
         for warehouse in list_stock_locations()
     }
     numbers = {warehouse: pending.one() for warehouse, pending in reading.items()}
     backordered = numbers.pop(BACKORDER_WAREHOUSE)
-    # Reserved units may be reserved for one of these, by a process that crashed on the way.
+    # Reserved units count: a process may have crashed after reserving them for a waiting order.
     if not (backordered and backordered.committed) or not any(
         row and row.available + row.reserved > 0 for row in numbers.values()
     ):
         return []
-    rows = [
-        row
-        for row in get_stock_item(variant_id, BACKORDER_WAREHOUSE)[1]
-        if row.state == "committed"
-    ]
-    return list(
-        dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.reserved_at))
-    )
+    rows = get_stock_item(variant_id, BACKORDER_WAREHOUSE)[1]
+    committed = [row for row in rows if row.state == "committed"]
+    committed.sort(key=lambda row: row.reserved_at)
+    return list(dict.fromkeys(row.order_id for row in committed))
 
 
-# Q16: a warehouse's stock items by SKU. A prefix is the SKUs from itself up to where it is followed by the last letter there is.
+# Q16: a warehouse's stock items by SKU. A prefix ends before itself followed by the last character of Unicode.
 LISTED_ITEMS = read(
     "Q16",
     """SELECT sku, variant_id, product_id FROM stock_items_by_warehouse
@@ -327,7 +301,7 @@ LIST_PAGE_LENGTH = 25
 
 
 class PendingListedItems:
-    """A page of a list of a warehouse that is being read."""
+    """A page of a warehouse's list while it is read."""
 
     def __init__(self, warehouse_id: str, list_name: str, prefix: str, after: str) -> None:
         self._warehouse_id, self._name = warehouse_id, f"stock {warehouse_id} {list_name} {prefix}"
@@ -356,7 +330,7 @@ class PendingListedItems:
 def prefetch_listed_items(
     warehouse_id: str, list_name: str, prefix: str = "", after: str = ""
 ) -> PendingListedItems:
-    """Start reading a page of a warehouse's stock items whose SKU begins so. Raises InvalidPageToken."""
+    """Start reading a page of a warehouse's stock items whose SKU has this prefix. Raises InvalidPageToken."""
     return PendingListedItems(warehouse_id, list_name, prefix, after)
 
 
@@ -364,15 +338,12 @@ def _listed_item(warehouse_id: str, row: Row) -> ListedItem:
     return ListedItem(warehouse_id, row.sku, row.product_id, row.variant_id)
 
 
-# So many of what is low are listed in a mail, and counted on a page.
+# How many low stock items a mail lists and a page counts.
 MAX_LOW = 200
 
 
 def prefetch_low_items(most: int = MAX_LOW) -> dict[str, PendingResult]:
-    """Start reading what is low, so many stock items of each warehouse, for `collect_low_items`.
-
-    What is closed gets nothing new: that it runs low there is as it should be.
-    """
+    """Start reading the low stock items of each open warehouse, at most `most` each, for `collect_low_items`."""
     return {
         warehouse.key: LISTED_ITEMS.start(
             warehouse_id=warehouse.key,
@@ -387,7 +358,7 @@ def prefetch_low_items(most: int = MAX_LOW) -> dict[str, PendingResult]:
 
 
 def collect_low_items(reading: Mapping[str, PendingResult]) -> list[ListedItem]:
-    """Return what is low, warehouse by warehouse; some of it may not be any more. Raises CassandraUnavailable."""
+    """Return the low stock items by warehouse; some may have recovered. Raises CassandraUnavailable."""
     return [
         _listed_item(warehouse, row)
         for warehouse, pending in reading.items()
@@ -411,7 +382,7 @@ MAX_OPEN_TRANSFERS = 500
 
 
 def get_transfers(transfer_ids: Iterable[UUID]) -> dict[UUID, StockTransfer]:
-    """Return those of the transfers that exist, read side by side. Raises CassandraUnavailable."""
+    """Return those of the transfers that exist; reads run in parallel. Raises CassandraUnavailable."""
     reading = [TRANSFER.start(transfer_id=each) for each in transfer_ids]
     found = [transfer_from_row(row) for pending in reading if (row := pending.one())]
     return {each.transfer_id: each for each in found}
@@ -442,16 +413,16 @@ def transfer_from_row(row: Row) -> StockTransfer:
 
 
 def prefetch_open_transfers() -> PendingResult:
-    """Start reading which transfers are not over, at most MAX_OPEN_TRANSFERS of them."""
+    """Start reading the open transfers, at most MAX_OPEN_TRANSFERS."""
     return OPEN_TRANSFERS.start(shop=SHOP, most=MAX_OPEN_TRANSFERS)
 
 
 def make_arrival_id(transfer_id: UUID) -> UUID:
-    """Return the id of the row by which a transfer's arrival is booked, in whichever warehouse that is."""
+    """Return the id of the row that books a transfer's arrival, in either warehouse."""
     return uuid5(transfer_id, "arrived")
 
 
-# Q16: what was booked of a variant by staff, and what came back, the newest first.
+# Q16: what staff booked of a variant and what came back, newest first.
 HISTORY = read(
     "Q16",
     """SELECT booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason FROM stock_history
@@ -464,7 +435,7 @@ _END_OF_TIME = (datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
 def list_stock_history(
     variant_id: UUID, after: str = "", most: int = HISTORY_PAGE_LENGTH
 ) -> tuple[list[Row], str]:
-    """Return a page of a variant's history, and the token of the next one or "". Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a variant's history, and the next page's token or "". Raises InvalidPageToken, CassandraUnavailable."""
     name = f"stock history {variant_id}"
     booked_at, entry_id = page_key(after, name) if after else _END_OF_TIME
     rows = HISTORY.all(variant_id=variant_id, booked_at=booked_at, entry_id=entry_id, most=most + 1)

@@ -1,10 +1,7 @@
-"""Where stock lies, as the staff set it, in the order in which orders take from it.
+"""The warehouses, as staff set them, in the order in which orders take from them.
 
-A warehouse that is closed gets nothing new. What lies there is sold on, after what all others have: no unit is lost to the shop, and no
-page has to follow.
+A closed warehouse receives nothing new. Its units are still sold, after those of all others, so no unit is lost and no page changes.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,15 +15,15 @@ from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import get_settings
 
-# An order is planned over all groups of them (inventory.allocation).
+# Bounded, because an order is planned over all combinations of warehouses (inventory.allocation).
 MAX_WAREHOUSES = 10
-# What stands beside warehouses in an order's allocations, or is one for units that have not arrived.
+# Further keys of an order's allocations, and the stock item of units that have not arrived.
 RESERVED_KEYS = frozenset({BACKORDER_WAREHOUSE, "take"})
 
 
 @dataclass(frozen=True)
 class Warehouse:
-    """A place where stock lies. `key` is its id in all tables, and never changes; the lowest `position` is taken from first."""
+    """A place with stock. `key` is its id in all tables and never changes; orders take from the lowest `position` first."""
 
     key: str
     name: str
@@ -52,7 +49,7 @@ def list_first_warehouses() -> dict[str, Warehouse]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """See that one warehouse is open, that there are not too many, and that each has a name of its own."""
+    """Check that one warehouse is open, that there are not too many, and that their names differ."""
     found = snapshot.get_values(WAREHOUSE)
     if not any(each.is_open for each in found.values()):
         raise SettingRefused(
@@ -73,7 +70,7 @@ WAREHOUSE = SettingKind("warehouse", _parse, _dump, list_first_warehouses, _chec
 
 
 def sort_warehouses(snapshot: SettingsSnapshot) -> tuple[Warehouse, ...]:
-    """Return all warehouses in the order in which orders take from them: closed ones last."""
+    """Return all warehouses in the order in which orders take from them; closed ones come last."""
     found = snapshot.get_values(WAREHOUSE).values()
     return tuple(sorted(found, key=lambda each: (not each.is_open, each.position, each.key)))
 
@@ -87,13 +84,13 @@ def list_warehouses() -> tuple[str, ...]:
 
 
 def find_warehouse_name(key: str) -> str:
-    """Return what people call a warehouse; its key, if there is none of it any more. Raises CassandraUnavailable."""
+    """Return a warehouse's name, or its key if it no longer exists. Raises CassandraUnavailable."""
     found = get_settings().get_values(WAREHOUSE).get(key)
     return found.name if found else key.capitalize()
 
 
 def find_warehouse_key(typed: str) -> str:
-    """Return the key of the warehouse that is meant by a key or a name; "" for none. Raises CassandraUnavailable."""
+    """Return the key of a warehouse by a typed key or name, or "". Raises CassandraUnavailable."""
     found = get_settings().get_values(WAREHOUSE)
     meant = typed.strip()
     if meant in found:
@@ -103,10 +100,10 @@ def find_warehouse_key(typed: str) -> str:
 
 
 def list_open_warehouses() -> tuple[Warehouse, ...]:
-    """Return the warehouses that get new stock, in the same order. Raises CassandraUnavailable."""
+    """Return the warehouses that receive new stock, in the same order. Raises CassandraUnavailable."""
     return tuple(each for each in sort_warehouses(get_settings()) if each.is_open)
 
 
 def list_stock_locations() -> tuple[str, ...]:
-    """Return where a variant may have units: the warehouses, and what is sold before it has arrived. Raises CassandraUnavailable."""
+    """Return the possible locations of units: the warehouses and BACKORDER_WAREHOUSE. Raises CassandraUnavailable."""
     return (*list_warehouses(), BACKORDER_WAREHOUSE)

@@ -13,7 +13,7 @@ _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated
 
 
 def check_payment_settings(**_: Any) -> list[CheckMessage]:
-    """Return what is wrong with the payment settings: outside a demo shop the test bank's cards must not be accepted."""
+    """Return the faults of the payment settings. A real shop must not accept the test bank's cards."""
     name, is_demo = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
     known = settings.PAYMENT_GATEWAYS

@@ -1,4 +1,4 @@
-"""What can go wrong with a payment gateway, with messages for the shopper."""
+"""Why a payment gateway fails, with messages for shoppers."""
 
 from django.utils.translation import gettext as _
 

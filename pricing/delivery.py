@@ -1,6 +1,4 @@
-"""How a parcel gets to each country we deliver to, and what that costs."""
-
-from __future__ import annotations
+"""How parcels get to each country, and what that costs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +15,10 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver to a country. Days are working days from the order on; `free_from` is a subtotal, None for never.
+    """One way to deliver to a country. `days` are working days from the order on; `free_from` is a subtotal, None for never.
 
-    `price` is for a parcel of the lightest band; without bands a parcel costs the same whatever it weighs. An order may weigh
-    `max_grams`, None is anything. Without a carrier it is picked up in the shop.
+    `price` is for a parcel of the lightest of the `bands`, or of any weight without them. An order may weigh `max_grams` (None:
+    unlimited). Without a carrier the order is picked up in the shop.
     """
 
     code: str
@@ -34,25 +32,24 @@ class DeliveryMethod:
 
     @property
     def label(self) -> str:
-        """Its name and its carrier."""
+        """The name with the carrier."""
         return method_label(str(self.name), self.carrier)
 
     def takes(self, grams: int) -> bool:
-        """Return whether an order of that weight can be sent so."""
+        """Return whether an order of this weight can be sent this way."""
         return self.max_grams is None or grams <= self.max_grams
 
     def price_for(self, subtotal: Money, grams: int = 0) -> Money:
-        """Return what this costs for lines of that subtotal and weight (with tax, or without where tax is added).
+        """Return the price for lines of this subtotal and weight, with tax, or without it where tax is added.
 
-        What is too heavy for one parcel goes in several, each but the last as heavy as may be. From `free_from` on the
-        first of them costs nothing, whatever it weighs.
+        Heavy orders go in several parcels, all but the last as heavy as allowed. From `free_from` on the first one is free.
         """
         parcels = self.split_weight(max(grams, 0))
         free = self.free_from is not None and subtotal >= self.free_from
         return sum((self.parcel_price(each) for each in parcels[free:]), self.price * 0)
 
     def split_weight(self, grams: int) -> list[int]:
-        """Return what each parcel weighs of so much: one parcel at least."""
+        """Return the weight of each parcel, at least one."""
         if not self.bands:
             return [grams]
         heaviest = self.bands[-1].max_grams
@@ -60,7 +57,7 @@ class DeliveryMethod:
         return [heaviest] * full + ([rest] if rest or not full else [])
 
     def parcel_price(self, grams: int) -> Money:
-        """Return what one parcel of that weight costs. Raises ValueError if it is too heavy for one."""
+        """Return the price of one parcel of this weight. Raises ValueError if it is too heavy for one."""
         if not self.bands:
             return self.price
         for band in self.bands:
@@ -69,15 +66,15 @@ class DeliveryMethod:
         raise ValueError(f"{grams} g are more than one parcel")
 
     def delivery_estimate(self, now: datetime) -> tuple[date, date]:
-        """Return the first and the last day on which the parcel can be expected, for an order placed now.
+        """Return the first and the last expected day of arrival for an order placed now.
 
-        It depends on the day in the shop's time zone alone: a page that is kept for a day may show it (decision 044).
+        It depends only on the day in the shop's time zone, so a page may show it for a day (decision 044).
         """
         today = timezone.localdate(now)
         return _after(today, self.days[0]), _after(today, self.days[1])
 
-    def promise(self, now: datetime) -> PromisedDelivery:
-        """Return what an order keeps of it that is placed now."""
+    def promise(self, now: datetime) -> "PromisedDelivery":
+        """Return the promise that an order placed now keeps."""
         first, last = self.delivery_estimate(now)
         return PromisedDelivery(
             self.code, str(self.name), self.carrier, timezone.localdate(now), first, last
@@ -86,9 +83,9 @@ class DeliveryMethod:
 
 @dataclass(frozen=True)
 class PromisedDelivery:
-    """A delivery method as an order was placed with it, whatever has become of the method since.
+    """A delivery method as it was when an order was placed with it. The order has the price.
 
-    From `first` to `last` it was expected on the day it was placed, in the shop's time zone. The sum is the order's own.
+    The parcel was expected from `first` to `last`, days in the shop's time zone.
     """
 
     code: str
@@ -100,13 +97,13 @@ class PromisedDelivery:
 
     @property
     def label(self) -> str:
-        """Its name and its carrier."""
+        """The name with the carrier."""
         return method_label(self.name, self.carrier)
 
     def delivery_estimate(self, confirmed_at: datetime) -> tuple[date, date]:
-        """Return the first and the last day on which the parcel can be expected, for an order confirmed then.
+        """Return the first and the last expected day of arrival for an order confirmed then.
 
-        As many working days after the confirmation as were promised after the order.
+        The promised number of working days counts from the confirmation.
         """
         day = timezone.localdate(confirmed_at)
         if day <= self.placed_on:
@@ -118,7 +115,7 @@ class PromisedDelivery:
 
 
 def former_promise(country: str, code: str, placed_at: datetime) -> PromisedDelivery:
-    """Return what was promised of an order that was placed before orders kept it: its method as it was then."""
+    """Return the promise for an order that was placed before orders kept it, by the first settings."""
     for each in list_first_settings().values():
         if each.code == code and country in each.countries:
             return _make_method(each).promise(placed_at)
@@ -144,12 +141,12 @@ def _after(day: date, working_days: int) -> date:
     return day
 
 
-# Where nobody has said from where they look at the shop.
+# For visitors whose country is unknown.
 DEFAULT_COUNTRY = "DE"
 
 
 def _make_method(setting: DeliverySetting, bands: tuple[WeightBand, ...] = ()) -> DeliveryMethod:
-    """Return what the staff have set as a method to each of its countries."""
+    """Return a setting as a method."""
     currency = settings.CURRENCY
     return DeliveryMethod(
         setting.code,
@@ -164,7 +161,7 @@ def _make_method(setting: DeliverySetting, bands: tuple[WeightBand, ...] = ()) -
 
 
 def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
-    """Return the methods of a day by country, the usual one first; the shop's own country first, then by name."""
+    """Return a day's methods by country, the usual one first; the shop's own country leads, then by name."""
     snapshot = get_settings()
 
     def group() -> dict[str, tuple[DeliveryMethod, ...]]:
@@ -183,30 +180,27 @@ def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
 
 
 def list_delivery_countries() -> tuple[str, ...]:
-    """Return the countries to which the shop delivers today: its own first, then by name. Raises CassandraUnavailable."""
+    """Return the countries of delivery today: the shop's own first, then by name. Raises CassandraUnavailable."""
     return tuple(_methods_by_country(timezone.localdate()))
 
 
 def get_default_country() -> str:
-    """Return the country of a visitor of whom nothing is known. Raises CassandraUnavailable."""
+    """Return the country for visitors of whom nothing is known. Raises CassandraUnavailable."""
     countries = list_delivery_countries()
     return DEFAULT_COUNTRY if DEFAULT_COUNTRY in countries or not countries else countries[0]
 
 
 def list_delivery_methods(country: str) -> Sequence[DeliveryMethod]:
-    """Return the ways to deliver to a country today, the usual one first; none for a country we do not deliver to.
-
-    Raises CassandraUnavailable.
-    """
+    """Return today's ways to deliver to a country, the usual one first, or none. Raises CassandraUnavailable."""
     return _methods_by_country(timezone.localdate()).get(country, ())
 
 
 def list_all_methods() -> dict[str, str]:
-    """Return the names of all delivery methods that are set, offered or not, by code. Raises CassandraUnavailable."""
+    """Return the names of all delivery methods, offered or not, by code. Raises CassandraUnavailable."""
     known = get_settings().get_values(DELIVERY).values()
     return {each.code: each.name for each in sorted(known, key=lambda each: each.position)}
 
 
 def list_weight_bands() -> tuple[WeightBand, ...]:
-    """Return what a parcel costs more by its weight, the lightest first. Raises CassandraUnavailable."""
+    """Return the surcharges of parcels by weight, lightest first. Raises CassandraUnavailable."""
     return get_bands(get_settings())

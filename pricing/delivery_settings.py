@@ -1,6 +1,4 @@
-"""How the staff have the shop deliver: the methods as they are set, the rules between them, and what a new shop begins with."""
-
-from __future__ import annotations
+"""The staff's settings of delivery methods, the rules between them, and those of a new shop."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,8 +27,8 @@ def country_name(code: str) -> str:
 
 @cache
 def list_country_codes() -> dict[str, str]:
-    """Return the codes of all countries by their names in English, in small letters."""
-    # Its other codes are numbers, of whole continents.
+    """Return the codes of all countries by their English names in lower case."""
+    # Babel's numeric codes are continents and regions.
     return {
         str(name).casefold(): str(code)
         for code, name in Locale.parse(LOCALE).territories.items()
@@ -40,11 +38,11 @@ def list_country_codes() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class DeliverySetting:
-    """A delivery method as the staff set it: one way to deliver to some countries, for a time.
+    """A delivery method as staff set it: one way to deliver to some countries, for a time.
 
-    Several with one code are one method to shoppers, at other terms for other countries. Sums are in the shop's currency, times in
-    working days. From `valid_from` to `valid_until` it is offered, both included; None is always. `max_grams` is what an order
-    may weigh, None anything; what has `is_pickup` is picked up in the shop and has no carrier.
+    Settings with the same code are one method to shoppers, with other terms for other countries. Prices are in the shop's currency;
+    days are working days. It is offered from `valid_from` to `valid_until`, both included; None is unlimited. An order may weigh
+    `max_grams`, None is unlimited. With `is_pickup` it is picked up in the shop and has no carrier.
     """
 
     key: str
@@ -122,7 +120,7 @@ def _dump_setting(setting: DeliverySetting) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _FirstMethods:
-    """How a new shop delivers to a country: the usual way, and the fast one."""
+    """A new shop's delivery to a country: the usual and the fast way."""
 
     carrier: str
     price: str
@@ -156,7 +154,7 @@ _FIRST_METHODS: dict[str, _FirstMethods] = {
 
 
 def list_first_settings() -> dict[str, DeliverySetting]:
-    """Return the delivery methods of a new shop, by key: countries with the same terms together."""
+    """Return the delivery methods of a new shop, by key; countries with equal terms share one."""
     found: dict[DeliverySetting, list[str]] = {}
     for country, each in _FIRST_METHODS.items():
         standard = DeliverySetting(
@@ -189,7 +187,7 @@ def list_first_settings() -> dict[str, DeliverySetting]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """See that no method delivers twice to a country at a time, each country has its tax, and one method is left for good."""
+    """Check that methods do not overlap, each country has tax rates, and one unlimited method is left."""
     found = tuple(snapshot.get_values(DELIVERY).values())
     taxed = snapshot.get_values(TAX)
     for each in found:
@@ -232,46 +230,13 @@ DELIVERY = SettingKind("delivery", _parse_setting, _dump_setting, list_first_set
 
 
 def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...]:
-    """Return the countries to which two settings are one method at the same time: it would have two prices there."""
+    """Return the countries for which two settings are the same method at the same time, with two prices."""
     is_one = one.code == other.code or one.name.casefold() == other.name.casefold()
     if not is_one or not (one.is_active and other.is_active):
         return ()
     starts = max(one.valid_from or date.min, other.valid_from or date.min)
     ends = min(one.valid_until or date.max, other.valid_until or date.max)
     return tuple(sorted({*one.countries} & {*other.countries})) if starts <= ends else ()
-
-
-def find_lost_countries(
-    before: Iterable[DeliverySetting], after: Iterable[DeliverySetting], today: date
-) -> list[LostCountry]:
-    """Return the countries to which less can be sent after a change than before it, from which day on, the first day first."""
-    before, after = tuple(before), tuple(after)
-    return _find_losses(
-        (day, _heaviest_by_country(before, day), _heaviest_by_country(after, day))
-        for day in _turning_points((*before, *after), today)
-    )
-
-
-def find_coming_gaps(methods: Iterable[DeliverySetting], today: date) -> list[LostCountry]:
-    """Return the countries to which less can be sent on a day to come than today, because a method ends."""
-    methods = tuple(methods)
-    now = _heaviest_by_country(methods, today)
-    return _find_losses(
-        (day, now, _heaviest_by_country(methods, day)) for day in _turning_points(methods, today)
-    )
-
-
-def _find_losses(
-    states: Iterable[tuple[date, Mapping[str, float], Mapping[str, float]]],
-) -> list[LostCountry]:
-    """Return what is lost first to each country; `states` are days with how heavy an order could be, and can be."""
-    found: dict[str, LostCountry] = {}
-    for day, had, has in states:
-        for country, grams in had.items():
-            left = has.get(country, -1)
-            if left < grams and country not in found:
-                found[country] = LostCountry(country, day, None if left < 0 else int(left))
-    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -283,8 +248,41 @@ class LostCountry:
     max_grams: int | None
 
 
+def find_lost_countries(
+    before: Iterable[DeliverySetting], after: Iterable[DeliverySetting], today: date
+) -> list[LostCountry]:
+    """Return the countries to which less can be sent after a change than before it; the earliest loss comes first."""
+    before, after = tuple(before), tuple(after)
+    return _find_losses(
+        (day, _heaviest_by_country(before, day), _heaviest_by_country(after, day))
+        for day in _turning_points((*before, *after), today)
+    )
+
+
+def find_coming_gaps(methods: Iterable[DeliverySetting], today: date) -> list[LostCountry]:
+    """Return the countries to which less can be sent on a future day than today, because a method ends."""
+    methods = tuple(methods)
+    now = _heaviest_by_country(methods, today)
+    return _find_losses(
+        (day, now, _heaviest_by_country(methods, day)) for day in _turning_points(methods, today)
+    )
+
+
+def _find_losses(
+    states: Iterable[tuple[date, Mapping[str, float], Mapping[str, float]]],
+) -> list[LostCountry]:
+    """Return the first loss of each country; `states` are days with the heaviest order before and after."""
+    found: dict[str, LostCountry] = {}
+    for day, had, has in states:
+        for country, grams in had.items():
+            left = has.get(country, -1)
+            if left < grams and country not in found:
+                found[country] = LostCountry(country, day, None if left < 0 else int(left))
+    return list(found.values())
+
+
 def _turning_points(methods: Iterable[DeliverySetting], today: date) -> list[date]:
-    """Return today and the days to come on which a method begins or has ended."""
+    """Return today and the future days on which a method begins or has ended."""
     days = {today}
     for each in methods:
         days |= {each.valid_from} if each.valid_from else set()
@@ -293,7 +291,7 @@ def _turning_points(methods: Iterable[DeliverySetting], today: date) -> list[dat
 
 
 def _heaviest_by_country(methods: Iterable[DeliverySetting], day: date) -> dict[str, float]:
-    """Return how heavy an order may be that is sent on a day, in grams, by country."""
+    """Return the heaviest order that can be sent on a day, in grams, by country."""
     found: dict[str, float] = {}
     for each in methods:
         if each.is_offered_on(day) and not each.is_pickup:

@@ -1,4 +1,4 @@
-"""Why delivery costs what it does, in a sentence."""
+"""A sentence that explains the price of delivery."""
 
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from pricing.templatetags.money import format_money
 
 
 def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) -> str:
-    """Return why delivery is not free, for lines that weigh so much; '' if it is, or if the method never is (X125)."""
+    """Return why delivery is not free for lines of this weight; '' if it is, or if the method never is (X125)."""
     if not quote.delivery.amount or method.free_from is None:
         return ""
     if quote.subtotal < method.free_from:
@@ -24,7 +24,7 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
             "free_from": format_money(method.free_from),
             "missing": format_money(missing),
         }
-    # Only the first parcel is free (DeliveryMethod.price_for), which is as heavy as one may be.
+    # Only the first parcel is free (DeliveryMethod.price_for); it is as heavy as allowed.
     parcels = method.split_weight(grams)
     return _(
         "Your items weigh %(weight)s and go in %(count)s parcels, as one holds %(most)s. The first one is free."

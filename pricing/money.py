@@ -1,4 +1,4 @@
-"""Money: whole minor units in Cassandra, `Money` (a Decimal and an ISO 4217 currency) in Python."""
+"""Convert money: whole minor units in Cassandra, `Money` (a Decimal and an ISO 4217 currency) in Python."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ from moneyed import Money, get_currency
 
 
 def from_minor_units(minor_units: int, currency: str) -> Money:
-    """Return the amount as Money; `minor_units` are cents where the currency has them."""
+    """Return minor units (cents, where the currency has them) as Money."""
     unit = get_currency(currency)
     return Money(Decimal(minor_units) / unit.sub_unit, unit)
 

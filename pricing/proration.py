@@ -1,14 +1,13 @@
-"""Sums divided without a cent lost: over lines, and over the units of a line. Whole minor units in, whole ones out."""
+"""Divide sums without losing a cent: over lines, and over the units of a line. All sums are whole minor units."""
 
 from collections.abc import Sequence
 
 
 def prorate_amount(amount: int, over: Sequence[int]) -> list[int]:
-    """Divide an amount in proportion to sums; the parts add up to it exactly.
+    """Divide an amount in proportion to the sums `over`; the parts add up to it exactly.
 
-    Each part is rounded down, and the cents that are left go one by one to those that lost most by that, the first of
-    equals first (largest remainder). No part is more than its sum, if the amount is not more than all of them.
-    Raises ValueError if there is an amount, but nothing to spread it over.
+    Parts are rounded down. The remaining cents go to the largest remainders, the first of equals first. If the amount is at most the
+    total of the sums, no part exceeds its sum. Raises ValueError for an amount without sums.
     """
     whole = sum(over)
     if not whole:
@@ -23,10 +22,9 @@ def prorate_amount(amount: int, over: Sequence[int]) -> list[int]:
 
 
 def prorate_units(amount: int, quantity: int, units: int, before: int = 0) -> int:
-    """Return what `units` of a line of `quantity` have of its amount, when `before` units had their share already.
+    """Return the share of `units` in the amount of a line of `quantity`, after `before` units had theirs.
 
-    However a line is cut into parts, one after the other, their shares add up to its amount exactly.
-    Raises ValueError for more units than the line has.
+    However a line is divided, its shares add up to its amount exactly. Raises ValueError for more units than the line has.
     """
     if before < 0 or units < 0 or before + units > quantity:
         raise ValueError(f"{before} and {units} of {quantity} units")

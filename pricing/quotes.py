@@ -1,9 +1,9 @@
-"""What an order comes to: subtotal, discounts, delivery and tax. Pure sums; nothing here reads or writes.
+"""The sums of an order: subtotal, discounts, delivery and tax. Pure arithmetic without reads or writes.
 
-How it is rounded: a unit has a price in whole cents, so lines and subtotal need no rounding. A percentage is taken of the sum of
-all that it is on and rounded half up once, then spread over the lines in proportion (pricing.proration.prorate_amount). Tax is
-computed from the sum of all that has one rate and rounded half up once for each rate (pricing.tax). So everything adds up,
-to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
+Rounding: a unit's price is in whole cents, so lines and subtotal need none. A percentage is taken of the whole sum that it applies to,
+rounded half up once, and spread over the lines in proportion (pricing.proration.prorate_amount). Tax is computed once per rate from
+the sum with this rate, and rounded half up (pricing.tax). So all sums add up to the cent: lines + delivery + added tax - discount =
+total (I9), and the parts of lines to the whole.
 """
 
 import re
@@ -22,7 +22,7 @@ from pricing.proration import prorate_amount
 
 @dataclass(frozen=True)
 class VariantSnapshot:
-    """What a line keeps of its variant, whatever becomes of that later."""
+    """The values of its variant that a line keeps, even if the variant changes."""
 
     product_id: UUID
     variant_id: UUID
@@ -34,29 +34,29 @@ class VariantSnapshot:
 
     @property
     def label(self) -> str:
-        """The name with what was chosen: "Mug, Olive"."""
+        """The name with the chosen options: "Mug, Olive"."""
         return line_label(self.name, self.options)
 
     @property
     def options_label(self) -> str:
-        """What was chosen: "Olive, 300 ml"; empty where there is nothing to choose."""
+        """The chosen options: "Olive, 300 ml"; "" without options."""
         return options_label(self.options)
 
 
 def snapshot_columns(source: Any) -> dict[str, Any]:
-    """Return the columns of a snapshot by their names: from a line, or from a row of Cassandra, which has no empty map."""
+    """Return a snapshot's columns by name, from a line or from a row of Cassandra (which has no empty map)."""
     found = {each.name: getattr(source, each.name) for each in fields(VariantSnapshot)}
     return found | {"options": dict(source.options or {})}
 
 
 @dataclass(frozen=True)
 class QuotedLine(VariantSnapshot):
-    """A variant, how many of it, and what one costs (with tax, or without it where tax is added)."""
+    """A variant, its quantity and its unit price, with tax, or without it where tax is added."""
 
     unit_price: Money
     quantity: int
     tax_class: str
-    weight_grams: int = 0  # of one
+    weight_grams: int = 0  # of one unit
     category_id: UUID | None = None
 
     @property
@@ -66,28 +66,28 @@ class QuotedLine(VariantSnapshot):
 
 @dataclass(frozen=True)
 class LineDiscounts:
-    """What a promotion does: minor units off each line, and whether delivery costs nothing."""
+    """The effect of a promotion: minor units off each line, and whether delivery is free."""
 
     line_amounts: tuple[int, ...]
     has_free_delivery: bool = False
 
 
 class Promotion(Protocol):
-    """Something that makes an order cheaper; which ones apply is decided before (promotions.rules)."""
+    """Something that makes an order cheaper; promotions.rules decides which ones apply."""
 
     @property
     def title(self) -> str:
-        """Its name, in words for the shopper."""
+        """The name, for shoppers."""
 
     def compute_line_discounts(
         self, lines: Sequence[QuotedLine], remaining: Sequence[int]
     ) -> LineDiscounts:
-        """Return what it takes off; `remaining` is what other promotions have left of each line, in minor units."""
+        """Return its discount; `remaining` is each line's sum after other promotions, in minor units."""
 
 
 @dataclass(frozen=True)
 class Discount:
-    """What is taken off, and why: the name of a promotion, in words for the shopper. Free delivery takes nothing off."""
+    """A discount and the name of its promotion, for shoppers. The amount of free delivery is 0."""
 
     name: str
     amount: Money
@@ -95,11 +95,10 @@ class Discount:
 
 @dataclass(frozen=True)
 class Quote:
-    """What an order comes to: total = subtotal + delivery + tax_added - discount (I9).
+    """The sums of an order: total = subtotal + delivery + tax_added - discount (I9).
 
-    `subtotal` is the lines before anything is taken off, `delivery` what it costs in the end, `tax` included in the total
-    in either case. `line_discounts` and `line_taxes` (added tax) are what of the whole belongs to each line; tax that is
-    left belongs to the delivery.
+    `subtotal` is before discounts, `delivery` after them; `tax` is always part of the total. `line_discounts` and `line_taxes` (added
+    tax) are the shares of the lines. The rest of the tax belongs to delivery.
     """
 
     subtotal: Money
@@ -129,8 +128,7 @@ def compute_quote(
 ) -> Quote:
     """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
 
-    Whether delivery is free goes by the subtotal before anything is taken off: no code makes it dearer.
-    Raises ValueError without lines.
+    The subtotal before discounts decides whether delivery is free, so no code makes it dearer. Raises ValueError without lines.
     """
     if not lines:
         raise ValueError("an order has at least one line")
@@ -139,13 +137,9 @@ def compute_quote(
     off, discounts, free_delivery = _apply_promotions(lines, promotions)
     price = subtotal * 0 if free_delivery else method.price_for(subtotal, lines_weight(lines))
     discount = from_minor_units(sum(off), currency)
-    left = [
-        line.total - from_minor_units(less, currency) for line, less in zip(lines, off, strict=True)
-    ]
-    taxed = [
-        *((line.tax_class, paid) for line, paid in zip(lines, left, strict=True)),
-        ("standard", price),
-    ]
+    less = [from_minor_units(each, currency) for each in off]
+    left = [line.total - each for line, each in zip(lines, less, strict=True)]
+    taxed = [*zip((line.tax_class for line in lines), left, strict=True), ("standard", price)]
     without_tax = subtotal + price - discount
     added, rates = tax_rates.is_added, tax_rates.by_class
     parts = (tax.compute_added_tax if added else tax.split_included_tax)(taxed, rates)
@@ -156,7 +150,7 @@ def compute_quote(
         without_tax + sum((part.tax for part in parts), subtotal * 0) if added else without_tax,
         parts,
         tuple(Discount(name, from_minor_units(amount, currency)) for name, amount in discounts),
-        tuple(from_minor_units(less, currency) for less in off),
+        tuple(less),
         added_tax_by_line(taxed, parts, rates)[: len(lines)]
         if added
         else (subtotal * 0,) * len(lines),
@@ -167,7 +161,7 @@ def compute_quote(
 def _apply_promotions(
     lines: Sequence[QuotedLine], promotions: Iterable[Promotion]
 ) -> tuple[list[int], list[tuple[str, int]], bool]:
-    """Return what is off each line, what each promotion did, and whether delivery is free. No line falls below zero."""
+    """Return the discount of each line, of each promotion, and whether delivery is free. No line falls below zero."""
     left = [to_minor_units(line.total) for line in lines]
     off, discounts, free_delivery = [0] * len(lines), [], False
     for each in promotions:
@@ -188,7 +182,7 @@ def _apply_promotions(
 def added_tax_by_line(
     taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], rates: Mapping[str, Decimal]
 ) -> tuple[Money, ...]:
-    """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
+    """Return the added tax of each (tax class, net): the tax of a rate is spread over all sums with it.
 
     `rates` are by tax class.
     """
@@ -204,13 +198,13 @@ def added_tax_by_line(
 
 
 def lines_subtotal(lines: Iterable[QuotedLine]) -> Money:
-    """Return what the lines cost without delivery, before anything is taken off."""
+    """Return the cost of the lines without delivery, before discounts."""
     first, *rest = (line.total for line in lines)
     return sum(rest, first)
 
 
 def lines_weight(lines: Iterable[QuotedLine]) -> int:
-    """Return what the lines weigh, in grams."""
+    """Return the weight of the lines, in grams."""
     return sum(line.weight_grams * line.quantity for line in lines)
 
 
@@ -219,17 +213,17 @@ _SIZE = re.compile(r"[0-9]{1,2}x[sl]|x{0,4}[sl]|m")
 
 
 def option_label(value: str) -> str:
-    """Return an option's value as people write it (X132): "Mustard", "XL"; what has a capital letter or a figure first stays as it is."""
+    """Return an option's value as displayed (X132): "Mustard", "XL"; values with capitals stay as they are."""
     if _SIZE.fullmatch(value):
         return value.upper()
     return value if value != value.lower() else value[:1].upper() + value[1:]
 
 
 def options_label(options: Mapping[str, str]) -> str:
-    """Return the options chosen in words: "Mustard, S"; empty where there is nothing to choose."""
+    """Return the chosen options in words: "Mustard, S"; "" without options."""
     return ", ".join(option_label(value) for value in options.values())
 
 
 def line_label(name: str, options: Mapping[str, str]) -> str:
-    """Return a product's name with the options chosen: "Mug, Olive"."""
+    """Return a product's name with the chosen options: "Mug, Olive"."""
     return ", ".join(filter(None, (name, options_label(options))))

@@ -1,4 +1,4 @@
-"""How what an order comes to is written: the same rows, in the same order, in a cart, an order, a mail and an invoice (X124)."""
+"""The rows of an order's sums, the same in a cart, an order, a mail and an invoice (X124)."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,23 +13,23 @@ SUBTOTAL, DISCOUNT, DELIVERY, TAX, TOTAL = "subtotal", "discount", "delivery", "
 
 
 class Sums(Protocol):
-    """What has sums: a quote, or an order."""
+    """The sums of a quote or an order."""
 
     @property
     def subtotal(self) -> Money:
-        """The lines before anything is taken off."""
+        """The lines before discounts."""
 
     @property
     def discounts(self) -> tuple[Discount, ...]:
-        """What is taken off, by its names; none for an order of which only the sum is known."""
+        """The discounts by name; empty for an order that only knows their sum."""
 
     @property
     def discount(self) -> Money:
-        """All that is taken off."""
+        """The sum of all discounts."""
 
     @property
     def delivery(self) -> Money:
-        """What delivery costs in the end."""
+        """The price of delivery after discounts."""
 
     @property
     def tax_added(self) -> Money:
@@ -37,12 +37,12 @@ class Sums(Protocol):
 
     @property
     def total(self) -> Money:
-        """What is to be paid."""
+        """The sum to be paid."""
 
 
 @dataclass(frozen=True)
 class SumRow:
-    """A row: its kind, what it is called, and its amount in words. What is taken off has a minus."""
+    """A row: its kind, its label, and its amount as text. Discounts have a minus."""
 
     kind: str
     label: str
@@ -64,5 +64,5 @@ def list_sum_rows(sums: Sums, method_name: str) -> list[SumRow]:
 
 
 def _taken_off(amount: Money) -> str:
-    # Free delivery is in what delivery costs.
+    # Free delivery is already in the price of delivery.
     return f"−{format_money(amount)}" if amount.amount else _("Free delivery")

@@ -1,6 +1,4 @@
-"""What a parcel costs more by its weight, as the staff set it, and how heavy a parcel may be at most."""
-
-from __future__ import annotations
+"""The surcharges of parcels by weight, as staff set them, and the heaviest parcel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +12,13 @@ from django.utils.translation import gettext as _
 from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 
-# The one setting of its kind.
+# The key of the only setting of this kind.
 PARCEL = "parcel"
 
 
 @dataclass(frozen=True)
 class WeightBand:
-    """A parcel of up to `max_grams` costs so much more than one of the lightest band, in the shop's currency."""
+    """The surcharge of a parcel of up to `max_grams`, compared with the lightest band, in the shop's currency."""
 
     max_grams: int
     surcharge: Decimal
@@ -28,7 +26,7 @@ class WeightBand:
 
 @dataclass(frozen=True)
 class ParcelWeights:
-    """The bands by weight, the lightest first. What is heavier than the last one goes in several parcels."""
+    """The bands by weight, lightest first. Heavier orders go in several parcels."""
 
     bands: tuple[WeightBand, ...]
 
@@ -49,7 +47,7 @@ def _first_weights() -> dict[str, ParcelWeights]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """See that the lightest band costs nothing more, and no heavier one less than a lighter one."""
+    """Check that the lightest band has no surcharge, and that surcharges never fall with the weight."""
     bands = get_bands(snapshot)
     if not bands:
         raise SettingRefused(_("One weight has to stay: that of the heaviest parcel."), "kg_0")
@@ -71,5 +69,5 @@ WEIGHTS = SettingKind("weights", _parse, _dump, _first_weights, _check)
 
 
 def get_bands(snapshot: SettingsSnapshot) -> tuple[WeightBand, ...]:
-    """Return the bands by weight of these settings, the lightest first."""
+    """Return the bands of these settings, lightest first."""
     return snapshot.get_values(WEIGHTS)[PARCEL].bands

@@ -1,1 +1,1 @@
-"""What the staff set for the whole shop: delivery methods, tax rates, who sells. Each kind is declared by the app that it belongs to."""
+"""The staff's settings of the whole shop: delivery, taxes, terms. The app that uses a kind of settings declares it."""

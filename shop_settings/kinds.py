@@ -1,6 +1,4 @@
-"""The kinds of settings, and all settings at a moment."""
-
-from __future__ import annotations
+"""The kinds of settings, and a snapshot of all settings."""
 
 import json
 from collections.abc import Callable, Hashable, Mapping
@@ -16,20 +14,20 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class SettingKind(Generic[T]):
-    """A kind of settings: its name in the table, how its rows are read and written, and what a new shop begins with.
+    """A kind of settings: its name in the table, its conversions, its first values and its rule.
 
-    `parse` makes a setting of its key and what JSON holds of it, `dump` the reverse; `first_values` are those of a shop in which
-    nobody has saved one of this kind. `check` raises SettingRefused for settings that cannot be together, on a day.
+    `parse` converts a key and its JSON into a setting, `dump` a setting into JSON. `first_values` apply until one is saved. `check`
+    raises SettingRefused for settings that contradict each other on a day.
     """
 
     name: str
     parse: Callable[[str, Mapping[str, Any]], T]
     dump: Callable[[T], dict[str, Any]]
     first_values: Callable[[], Mapping[str, T]]
-    check: Callable[[SettingsSnapshot, date], None]
+    check: Callable[["SettingsSnapshot", date], None]
 
     def fingerprint(self, value: T | None) -> str:
-        """Return a short text that differs when anything of a setting does; '' for none."""
+        """Return a short text that changes with the setting; '' for None."""
         if value is None:
             return ""
         content = json.dumps(self.dump(value), sort_keys=True)
@@ -38,14 +36,14 @@ class SettingKind(Generic[T]):
 
 @dataclass(frozen=True)
 class SettingsSnapshot:
-    """All settings as they were read at once. `revision` is that of the last save, None in a shop without one."""
+    """All settings, read at once. `revision` is that of the last save, None before the first one."""
 
     revision: UUID | None
     stored: Mapping[str, Mapping[str, Mapping[str, Any]]]  # JSON, by the kind's name and the key
     _made: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def get_values(self, kind: SettingKind[T]) -> Mapping[str, T]:
-        """Return the settings of a kind by key; the first values where none was ever saved."""
+        """Return the settings of a kind by key, or the first values if none was saved."""
         return self.compute(("values", kind.name), lambda: self._read(kind))
 
     def _read(self, kind: SettingKind[T]) -> Mapping[str, T]:
@@ -55,12 +53,12 @@ class SettingsSnapshot:
         return {key: kind.parse(key, value) for key, value in stored.items()}
 
     def compute(self, name: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what follows from these settings, computed once."""
+        """Return the result of `make`, computed once for these settings."""
         if name not in self._made:
             self._made[name] = make()
         return cast(Made, self._made[name])
 
-    def with_values(self, kind: SettingKind[T], values: Mapping[str, T]) -> SettingsSnapshot:
-        """Return the settings with others of one kind."""
+    def with_values(self, kind: SettingKind[T], values: Mapping[str, T]) -> "SettingsSnapshot":
+        """Return the settings with other values of one kind."""
         stored = {key: kind.dump(value) for key, value in values.items()}
         return SettingsSnapshot(self.revision, {**self.stored, kind.name: stored})

@@ -1,4 +1,4 @@
-"""What the staff set for the whole shop."""
+"""The table of the staff's settings."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,10 +7,10 @@ from cassandra_db.partitions import KB
 
 
 class ShopSetting(Model):
-    """How does the shop deliver, tax and sell: all that the staff have set, in one partition, read at once.
+    """The settings of delivery, taxes, terms and more, all in one partition, which is read at once.
 
-    A kind without a row has its first values (shop_settings.kinds). The revision changes with each save, so that a rule over
-    several rows, or kinds, holds for all that is there.
+    A kind without rows has its first values (shop_settings.kinds). The revision changes with each save, so rules hold across rows and
+    kinds.
     Bound: a row a delivery method, a country's tax rates, a warehouse …: at most 500 (shop_settings.operations.MAX_SETTINGS), some 300 bytes each.
     Writer: shop_settings.operations.change_settings, by conditional batches alone.
     """
@@ -22,5 +22,5 @@ class ShopSetting(Model):
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     revision = columns.UUID(static=True)
-    value = columns.Text()  # JSON, as the kind reads and writes it
+    value = columns.Text()  # JSON, in the form of its kind
     changed_at = columns.DateTime()

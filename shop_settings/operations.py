@@ -1,4 +1,4 @@
-"""Settings are saved one at a time, each against all that are there: the revision of the partition guards every rule."""
+"""Save settings one at a time, each checked against all others; the partition's revision guards the rules."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,12 +18,11 @@ from shop_settings.queries import SHOP, clear_settings_cache, get_settings_at_qu
 T = TypeVar("T")
 MAX_SETTINGS = 500
 MAX_ATTEMPTS = 8
-
 UPDATE_REVISION = conditional_write(
     "settings",
     "UPDATE shop_settings SET revision = :revision WHERE shop = :shop IF revision = :seen",
 )
-# In a batch with UPDATE_REVISION, whose condition is for all of it.
+# In a batch with UPDATE_REVISION, whose condition applies to the whole batch.
 INSERT_SETTING = conditional_write(
     "settings",
     """INSERT INTO shop_settings (shop, kind, key, value, changed_at)
@@ -37,10 +36,10 @@ DELETE_SETTING = conditional_write(
 def save_setting(
     kind: SettingKind[T], key: str, value: T, seen: str, now: datetime
 ) -> SettingsSnapshot:
-    """Add a setting or change one, and return all settings; other processes see it within five seconds.
+    """Add or change a setting, and return all settings. Other processes see it within five seconds.
 
-    `seen` is its fingerprint (`SettingKind.fingerprint`) as the editor has read it, '' for a new one. Saved again as it is, it
-    stays so. Raises SettingRefused, SettingChanged, SettingsBusy, CassandraUnavailable.
+    `seen` is the `SettingKind.fingerprint` that the editor has read, '' for a new setting. Saving the same again changes nothing.
+    Raises SettingRefused, SettingChanged, SettingsBusy, CassandraUnavailable.
     """
 
     def change(values: Mapping[str, T]) -> Mapping[str, T]:
@@ -56,7 +55,7 @@ def save_setting(
 
 
 def remove_setting(kind: SettingKind[T], key: str, seen: str, now: datetime) -> SettingsSnapshot:
-    """Remove a setting, if it is still as it was `seen`; removed again, it stays so. Raises as `save_setting` does."""
+    """Remove a setting whose fingerprint is still `seen`. Repeating changes nothing. Raises as `save_setting` does."""
 
     def change(values: Mapping[str, T]) -> Mapping[str, T]:
         if key not in values:
@@ -71,9 +70,9 @@ def remove_setting(kind: SettingKind[T], key: str, seen: str, now: datetime) -> 
 def change_settings(
     kind: SettingKind[T], change: Callable[[Mapping[str, T]], Mapping[str, T]], now: datetime
 ) -> SettingsSnapshot:
-    """Have all settings of a kind be what `change` makes of them, and return all settings.
+    """Apply `change` to the settings of a kind, and return all settings. Retry if another save was faster.
 
-    `change` is called again if another save was faster, and may raise. Raises SettingRefused, SettingsBusy, CassandraUnavailable.
+    Raises SettingRefused, SettingsBusy, CassandraUnavailable, and errors of `change`.
     """
     for _try in range(MAX_ATTEMPTS):
         current = get_settings_at_quorum()
@@ -98,7 +97,7 @@ def change_settings(
 
 
 def check_settings(settings: SettingsSnapshot, kind: SettingKind[Any], now: datetime) -> None:
-    """See whether settings may be together from a moment on, where some of a kind were changed. Raises SettingRefused."""
+    """Check settings after a change of a kind. Raises SettingRefused."""
     if not settings.get_values(kind):
         raise SettingRefused(_("The last one can’t be removed."))
     if sum(map(len, settings.stored.values())) > MAX_SETTINGS:
@@ -112,7 +111,7 @@ def _row_statements(
     after: Mapping[str, Mapping[str, Any]],
     now: datetime,
 ) -> list[BoundStatement]:
-    """Return the writes of what differs from what is stored: of first values, that is all of them."""
+    """Return the writes for the differences from the stored rows; first values have none stored."""
     return [
         INSERT_SETTING.bind(
             shop=SHOP,

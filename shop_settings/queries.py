@@ -1,4 +1,4 @@
-"""What the shop reads of its settings: all of them, from one partition, at most five seconds old."""
+"""Read the shop's settings: all of them from one partition, at most five seconds old."""
 
 import json
 from collections.abc import Iterable
@@ -10,15 +10,14 @@ from cassandra_db.process_copies import ProcessCopy
 from shop_settings.kinds import SettingsSnapshot
 
 SHOP = "shop"
-
-# How the shop delivers, taxes and sells.
+# All settings of the shop.
 SETTINGS = read(
     "settings", "SELECT kind, key, revision, value FROM shop_settings WHERE shop = :shop"
 )
 
 
 def snapshot_from_rows(rows: Iterable[Row]) -> SettingsSnapshot:
-    """Return the rows of the table as settings."""
+    """Return the settings in rows of the table."""
     revision, stored = None, dict[str, dict[str, Any]]()
     for row in rows:
         revision = row.revision
@@ -33,23 +32,20 @@ CURRENT_SETTINGS = ProcessCopy(
 # A page that is about to wait for something else starts reading the settings in parallel.
 prefetch_settings = CURRENT_SETTINGS.prefetch
 clear_settings_cache = CURRENT_SETTINGS.forget
-# What staff do, and what files of theirs say, is decided by the settings of that moment.
+# Staff's actions and files need the present settings.
 renew_settings = CURRENT_SETTINGS.renew
 
 
 def get_settings() -> SettingsSnapshot:
-    """Return all settings, at most five seconds old; older ones while Cassandra is away. Raises CassandraUnavailable."""
+    """Return all settings, at most five seconds old, or older while Cassandra is away. Raises CassandraUnavailable."""
     return CURRENT_SETTINGS.get()
 
 
 def get_settings_at_quorum() -> SettingsSnapshot:
-    """Return all settings as they are now, for changing them. Raises CassandraUnavailable."""
+    """Return all settings as a quorum knows them. Raises CassandraUnavailable."""
     return snapshot_from_rows(SETTINGS.all(shop=SHOP))
 
 
 def get_settings_revision() -> UUID | None:
-    """Return what changes with every save: what a page shows of the settings follows from it and from the day.
-
-    Raises CassandraUnavailable.
-    """
+    """Return a value that changes with every save; pages use it as a cache key. Raises CassandraUnavailable."""
     return get_settings().revision

@@ -1,6 +1,4 @@
-"""Who sells, how long things may be sent back, and up to where the shop trusts: terms that hold from a day on."""
-
-from __future__ import annotations
+"""The shop's terms, each valid from a day on: the seller, periods of return, and limits of trust."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -18,11 +16,11 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class Terms:
-    """The shop's terms from a day on, until others begin; None is from the beginning on.
+    """The shop's terms from a day on, until the next ones begin; None is from the beginning.
 
-    `return_days` after its arrival a thing may be sent back, `withdrawal_days` after the last arrival a consumer may withdraw. Staff
-    who give back more than `refund_code_above` (in the shop's currency), at once or within an hour, are asked for a code again. So many units may be on the
-    orders of a mailbox, and of a network, that nobody has paid for yet; 0 is no bound.
+    Items can be returned within `return_days` of their arrival. Consumers may withdraw within `withdrawal_days` of the last arrival.
+    Staff who refund more than `refund_code_above` (in the shop's currency), at once or within an hour, have to enter a code again.
+    `unpaid_units_…` bound the unpaid units on order of a mailbox and of a network; 0 is no bound.
     """
 
     key: str
@@ -65,7 +63,7 @@ def _dump(terms: Terms) -> dict[str, Any]:
 
 
 def list_first_terms() -> dict[str, Terms]:
-    """Return the terms of a new shop: those of its environment."""
+    """Return the terms of a new shop, from its environment."""
     mailbox, network = settings.UNPAID_UNITS
     first = Terms(
         key="first",
@@ -84,7 +82,7 @@ def list_first_terms() -> dict[str, Terms]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """See that some terms have always held, and no two begin on one day."""
+    """Check that terms hold from the beginning on, and that no two begin on the same day."""
     days = [each.valid_from for each in snapshot.get_values(TERMS).values()]
     if len(set(days)) != len(days):
         raise SettingRefused(_("Other terms begin on this day already."), "valid_from")
@@ -98,7 +96,7 @@ TERMS = SettingKind("terms", _parse, _dump, list_first_terms, _check)
 
 
 def list_terms(snapshot: SettingsSnapshot) -> tuple[Terms, ...]:
-    """Return all terms, those that begin last first."""
+    """Return all terms, latest first."""
     return _sort_terms(snapshot.get_values(TERMS).values())
 
 
@@ -107,17 +105,17 @@ def _sort_terms(terms: Iterable[Terms]) -> tuple[Terms, ...]:
 
 
 def get_terms(day: date | None = None) -> Terms:
-    """Return the terms that hold on a day, by default today. Raises CassandraUnavailable."""
+    """Return the terms of a day, by default today. Raises CassandraUnavailable."""
     return find_terms(get_settings(), day or localdate())
 
 
 def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
-    """Return the terms of these settings that hold on a day."""
+    """Return the terms of a day in these settings."""
     return _find(snapshot.compute("terms", lambda: list_terms(snapshot)), day)
 
 
 def find_terms_among(terms: Iterable[Terms], day: date) -> Terms:
-    """Return those of some terms that hold on a day; some of them have always held."""
+    """Return those of these terms that hold on a day; one of them holds from the beginning."""
     return _find(_sort_terms(terms), day)
 
 

@@ -1,22 +1,20 @@
-"""Texts in cells: formulas made harmless, lists in one cell, characters that XLSX cannot hold. Each is written and read back."""
-
-from __future__ import annotations
+"""Texts in cells: harmless formulas, lists in one cell, and characters that XLSX cannot hold. Each can be written and read back."""
 
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
-# Texts that a spreadsheet takes for formulas, also behind spaces: OWASP's list and the wide forms of Asian keyboards.
+# Texts that a spreadsheet takes for formulas, even after spaces: OWASP's list and the wide forms of Asian keyboards.
 _FORMULA = re.compile(r"['\s]*[=+\-@\t\r\n＝＋－＠]")
 _MADE_HARMLESS = re.compile(r"'['\s]*[=+\-@\t\r\n＝＋－＠]")
-# Where its list separator is a semicolon, a cell of a file with commas begins again after each, whatever quotes stand around it.
+# If a spreadsheet's list separator is a semicolon, it starts a new cell after each one, even within quotes.
 _BEGINS_AGAIN = r"(?=(?:['\"]|[^\S\t\r\n])*[=+\-@＝＋－＠])"
 _FORMULA_INSIDE = re.compile(rf"([;\t\r\n]){_BEGINS_AGAIN}")
 _MADE_HARMLESS_INSIDE = re.compile(rf"([;\t\r\n])'{_BEGINS_AGAIN}")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-# In XML these cannot stand at all, and a line's end loses its carriage return.
+# XML does not allow these characters, and it drops the carriage return of a line end.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-# Halves of a pair are no characters.
+# Halves of a surrogate pair are no characters.
 _ESCAPED = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 _QUOTED = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*')
 
@@ -27,35 +25,35 @@ def is_number(text: str) -> bool:
 
 
 def make_harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: with an apostrophe before what would be one."""
+    """Return a text that no spreadsheet takes for a formula: an apostrophe comes before each possible one."""
     start = "'" if _FORMULA.match(text) and not is_number(text) else ""
     return start + _FORMULA_INSIDE.sub(r"\1'", text)
 
 
 def restore_harmless(text: str) -> str:
-    """Return what `make_harmless` was given."""
+    """Return the original text of `make_harmless`."""
     text = text[1:] if _MADE_HARMLESS.match(text) else text
     return _MADE_HARMLESS_INSIDE.sub(r"\1", text)
 
 
 def escape_xml(text: str) -> str:
-    """Return a text as XLSX has it, where some characters are written by their numbers."""
+    """Return a text for XLSX, in which some characters are written as their numbers."""
     return _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
 def unescape_xml(text: str) -> str:
-    """Return what `escape_xml` was given."""
+    """Return the original text of `escape_xml`."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def text_of(value: object) -> str:
-    """Return the value of an XLSX cell as a CSV file would have it."""
+    """Return the text that a CSV file would have for the value of an XLSX cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        # A spreadsheet keeps barcodes as 4006381333931.0, 12.10 as 12.1, and 123.30 as 123.30000000000001: it shows 15 digits.
+        # A workbook stores barcodes as 4006381333931.0, and 123.30 as 123.30000000000001. A spreadsheet shows 15 digits.
         return str(int(value)) if value.is_integer() else f"{value:.15g}"
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -63,13 +61,13 @@ def text_of(value: object) -> str:
 
 
 def join_list(values: Iterable[str], separator: str = ",") -> str:
-    """Return several values in one cell. Quotes enclose a value that has a separator, begins with a quote or ends in spaces."""
+    """Return several values in one cell. Values with a separator, a leading quote or outer spaces are quoted."""
     glue = separator if separator.isspace() else f"{separator} "
     return glue.join(_quote(each, separator) for each in values)
 
 
 def _quote(value: str, separator: str) -> str:
-    # A quote counts only where a value begins with it.
+    # A quote only counts at the beginning of a value.
     is_plain = value and value == value.strip() and not value.startswith('"')
     if is_plain and not re.search(f"[\\r\\n{separator}]", value):
         return value
@@ -77,14 +75,14 @@ def _quote(value: str, separator: str) -> str:
 
 
 def split_list(text: str, separator: str = ",", most: int = -1) -> list[str]:
-    """Return the values that `join_list` has put into a cell, at most `most`: the last one has all the rest."""
+    """Return the values that `join_list` joined, at most `most`; the last one then has the rest of the text."""
     values: list[str] = []
     rest = text
     while rest.strip() or values:
         if quoted := _QUOTED.match(rest):
             value, after = quoted[1].replace('""', '"'), rest[quoted.end() :]
             if after and not after.startswith(separator):
-                # A quote that only looks like one: `"Oslo" chair`.
+                # A leading quote that does not enclose the value: `"Oslo" chair`.
                 value, _found, after = rest.partition(separator)
                 value, after = value.strip(), _found + after
         else:
@@ -101,12 +99,12 @@ def split_list(text: str, separator: str = ",", most: int = -1) -> list[str]:
 
 
 def join_pairs(pairs: Iterable[tuple[str, str]], separator: str) -> str:
-    """Return labels and their texts in one cell: "Colour: olive"."""
+    """Return labels with their texts in one cell: "Colour: olive"."""
     return join_list((f"{_quote(label, ':')}: {text}" for label, text in pairs), separator)
 
 
 def split_pairs(text: str, separator: str) -> Iterator[tuple[str, str, str | None]]:
-    """Yield what `join_pairs` has put into a cell: each part as it is written, its label and its text, None without a colon."""
+    """Yield the parts of a cell that `join_pairs` wrote: the part itself, its label, and its text (None without a colon)."""
     for each in split_list(text, separator):
         if each.strip():
             label, *rest = split_list(each, ":", most=2)

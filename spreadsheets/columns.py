@@ -1,7 +1,6 @@
-"""The columns of a file of products: its head, its help, and how cells are written and read. catalogue.columns declares most of them.
+"""The columns of a file of products: heads, help, and how cells are written and read. catalogue.columns declares most of them.
 
-A product is written as the texts of its cells, and a file's texts are read back into a product. The file changes what differs
-between the two.
+A product is converted to the texts of its cells. An import compares them with the file's texts and changes what differs.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Column(Generic[Thing]):
-    """A column: `read` returns what a thing's cell says, `parse` the thing as a cell says it. `parse` raises CellRefused."""
+    """A column. `read` returns a thing's cell; `parse` returns the thing with a cell's value, or raises CellRefused."""
 
     name: str
     help: StrOrPromise
@@ -50,12 +49,12 @@ class Column(Generic[Thing]):
     has_lines: bool = False
 
     def write(self, thing: Thing, text: str) -> Thing:
-        """Return a thing as a cell says it, whose text is cleaned as a form's is. Raises CellRefused."""
+        """Return the thing with a cell's value, after cleaning the text as forms do. Raises CellRefused."""
         return self.parse(thing, clean_text(text, keep_lines=self.has_lines).strip())
 
 
 def _column(column: ProductColumn) -> Column[Any]:
-    """Return how a file shows a column that catalogue.columns declares."""
+    """Return the file's column for one that catalogue.columns declares."""
     cells, name, file = CELL_KINDS[column.kind], column.name, column.file
     assert file
 
@@ -73,9 +72,6 @@ def _column(column: ProductColumn) -> Column[Any]:
     )
 
 
-# ---- Of products
-
-
 def _category_slug(tree: CategoryTree, category_id: UUID) -> str:
     node = tree.by_id.get(category_id)
     return node.slug if node else category_id.hex
@@ -90,7 +86,7 @@ def _category_id(tree: CategoryTree, text: str) -> UUID:
 
 
 def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Product]]:
-    """Return the columns of a product's categories, which are named by their addresses."""
+    """Return the two columns of a product's categories; cells name categories by their slugs."""
 
     def write_main(it: Product, text: str) -> Product:
         chosen = _category_id(tree, text)
@@ -123,18 +119,15 @@ def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Produ
 
 
 def product_columns(tree: CategoryTree) -> tuple[Column[Product], ...]:
-    """Return the columns of what belongs to a whole product; `tree` knows its categories."""
+    """Return the columns of a product, without those of its variants; `tree` has its categories."""
     columns = [_column(each) for each in COLUMNS if each.file]
     place = [each.name for each in columns].index("details") + 1
     return (*columns[:place], *_category_columns(tree), *columns[place:])
 
 
-# Without categories, for the head and the help page.
+# With an empty tree, for heads and the help page.
 PRODUCT_COLUMNS = product_columns(CategoryTree([]))
 CATEGORY_COLUMNS = ("category", "other_categories")
-
-
-# ---- Of variants
 
 
 def _write_compare_at(it: Variant, text: str) -> Variant:
@@ -194,21 +187,21 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
 
 
 def blank_product(product_id: UUID, slug: str) -> Product:
-    """Return what a new product is before its cells are read."""
+    """Return a new product whose cells are not read yet."""
     return Product(
         product_id, slug, "", "", "", {}, UUID(int=0), (), "standard", (), status="draft"
     )
 
 
 def blank_variant(variant_id: UUID, sku: str) -> Variant:
-    """Return what a new variant is before its cells are read."""
+    """Return a new variant whose cells are not read yet."""
     return Variant(variant_id, sku, {}, Money(0, settings.CURRENCY), None, "", 0)
 
 
 def with_options_in_order(product: Product) -> Product:
-    """Return a product whose options are those of what is sold, in the order that it has already, or else the first one's.
+    """Return a product whose option names are those of its sold variants, in the present order if possible.
 
-    Where nothing is sold they stay; a new product has those of its first variant.
+    Without sold variants they stay; a new product takes those of its first variant.
     """
     sold = [each for each in product.variants if each.sold]
     named = sold or (product.variants if not product.option_names else ())
@@ -218,7 +211,7 @@ def with_options_in_order(product: Product) -> Product:
 
 
 def order_options(product: Product) -> Product:
-    """Return a product whose variants name their options in its order; those that it does not have yet follow as they come."""
+    """Return a product whose variants list their options in the product's order; further options follow."""
 
     def order(options: Mapping[str, str]) -> dict[str, str]:
         known = {name: options[name] for name in product.option_names if name in options}

@@ -1,6 +1,4 @@
-"""An import or an export, the lines of a file, and what each of them would change."""
-
-from __future__ import annotations
+"""Imports and exports, the lines of a file, and the changes of each line."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,16 +12,16 @@ from jobs.months import month_of
 READING, REFUSED, READ = "reading", "refused", "read"
 APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
-# The plans of a row.
+# The possible plans of a row.
 PLANS = ("new", "changed", "unchanged", "faulty")
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadsheetTask:
-    """A file that comes in or goes out, for the worker.
+    """An import or export, as the worker's task.
 
-    An import is `reading`, then `read` or `refused`; then `applying`, and `finished`. An export is `writing`, `written`, and
-    after an hour `expired`. `counts` are by plan once it is read, by result once it is finished.
+    An import is `reading`, then `read` or `refused`, then `applying` and `finished`. An export is `writing`, then `written`, and
+    `expired` after an hour. `counts` are by plan after reading, `results` by result at the end.
     """
 
     task_id: UUID
@@ -34,7 +32,7 @@ class SpreadsheetTask:
     started_by: UUID
     started_at: datetime
     format: str = ""  # of an export
-    encoding: str = ""  # of an import that was guessed
+    encoding: str = ""  # of an import, if it was guessed
     problem: str = ""
     handled: int = 0
     total: int = 0
@@ -61,15 +59,24 @@ class SpreadsheetTask:
 
     @property
     def has_old_files(self) -> bool:
-        """Whether it is an export whose files can no longer be fetched, but are still there."""
+        """Whether this is an export that can no longer be fetched, and whose files still exist."""
         return self.is_export and self.state in (EXPIRED, REFUSED) and self.total > 0
 
 
 @dataclass(frozen=True, slots=True)
-class FileRow:
-    """The lines of a file that belong together: those of a product, or a single line. Each has its number, and its cells by column.
+class Fault:
+    """A fault in a cell, or in a whole line if `column` is empty."""
 
-    `repeated_skus` are those of its SKUs that a row before it has, too.
+    line: int
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """The lines of a file that belong together (of a product), or a single line. Each has its number and its cells by column.
+
+    `repeated_skus` are SKUs that an earlier row has, too.
     """
 
     position: int
@@ -84,17 +91,8 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """A fault in a cell, or without a column in a line."""
-
-    line: int
-    column: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
-    """A change by a cell. `sku` is "" for columns of the whole product; `before` is None for what is new."""
+    """A change of a cell. `sku` is "" for columns of the whole product; `before` is None for a new product or variant."""
 
     line: int
     sku: str
@@ -105,9 +103,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRow:
-    """A row of an import: its plan and its result. `result` is one of jobs.change_rows.RESULTS, or "" before it is applied.
+    """A row of an import with its plan and result: one of jobs.change_rows.RESULTS, or "" before it is applied.
 
-    `product_id` is None for what could not be told. `variant_id` and `seen`, of stock: which variant, and how much had ever come.
+    `product_id` is None if the product is unknown. For stock, `seen` is how many units of the variant had ever been received.
     """
 
     position: int
@@ -129,7 +127,7 @@ class PlannedRow:
 
 
 def pack(things: Sequence[Change | Fault]) -> str | None:
-    """Return changes or faults as text, for `unpack_changes` or `unpack_faults`."""
+    """Return changes or faults as JSON, for `unpack_changes` or `unpack_faults`."""
     if not things:
         return None
     cells = [[getattr(each, name) for name in each.__slots__] for each in things]
@@ -137,10 +135,10 @@ def pack(things: Sequence[Change | Fault]) -> str | None:
 
 
 def unpack_changes(text: str | None) -> tuple[Change, ...]:
-    """Return the changes that `pack` has made a text of."""
+    """Return the changes that `pack` wrote."""
     return tuple(Change(*each) for each in json.loads(text or "[]"))
 
 
 def unpack_faults(text: str | None) -> tuple[Fault, ...]:
-    """Return the faults that `pack` has made a text of."""
+    """Return the faults that `pack` wrote."""
     return tuple(Fault(*each) for each in json.loads(text or "[]"))

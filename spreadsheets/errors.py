@@ -1,4 +1,4 @@
-"""Why a file, or a cell of it, is refused, in words for the staff."""
+"""Why a file or a cell is refused, in words for staff."""
 
 
 class FileRefused(ValueError):
@@ -6,4 +6,4 @@ class FileRefused(ValueError):
 
 
 class CellRefused(ValueError):
-    """A cell says what cannot be."""
+    """The value of a cell is impossible."""

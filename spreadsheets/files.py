@@ -1,6 +1,4 @@
-"""CSV and XLSX files, read line by line in bounded memory, and written. What a file is shows in what is in it, not in its name."""
-
-from __future__ import annotations
+"""Read CSV and XLSX files line by line in bounded memory, and write them. The content decides about the format, not the name."""
 
 import csv
 import io
@@ -21,15 +19,15 @@ from spreadsheets.cells import escape_xml, is_number, make_harmless, restore_har
 from spreadsheets.errors import FileRefused
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# Below its head.
+# Without the head.
 MAX_LINES = 100_000
 MAX_COLUMNS = 64
-# More than any text of a product; what XLSX allows is less.
+# More than any text of a product; XLSX allows less.
 MAX_CELL_LENGTH = 130_000
 MAX_XLSX_CELL_LENGTH = 32_767
 MAX_RECORD_LENGTH = 400_000
-# What an XLSX file, which is a ZIP archive, may hold: its sheets, which are read as a stream; the texts that they share, which
-# openpyxl keeps in memory; everything else.
+# The bounds of an XLSX file, which is a ZIP archive: its sheets, which are read as a stream; its shared texts, which openpyxl keeps in
+# memory; and everything else.
 MAX_SHEET_BYTES = 256 * 1024 * 1024
 MAX_SHARED_BYTES = 64 * 1024 * 1024
 MAX_PART_BYTES = 4 * 1024 * 1024
@@ -38,7 +36,7 @@ MAX_SHARED_TEXTS = 1_000_000
 MAX_TAG_BYTES = 1024 * 1024
 _CHUNK = 64 * 1024
 SEPARATORS = ",;\t"
-# For Excel a file may name its separator before its head, where it then is no line of the table.
+# For Excel, a line before the head may name the separator; it is not part of the table.
 _NAMED_SEPARATOR = re.compile(r'\ufeff?"?sep=([^\w"\s]|\t)"?', re.IGNORECASE)
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -49,9 +47,9 @@ FORMATS = tuple(CONTENT_TYPES)
 
 @dataclass
 class Table:
-    """A file that is being read: its head, and its lines, each with its number. `encoding` is one of a CSV file that was guessed.
+    """A file that is being read: its head and its numbered lines. `encoding` is only set for CSV files where it was guessed.
 
-    A workbook is slow to read: `unpack_workbook` makes a CSV file of it.
+    Workbooks are slow to read; `unpack_workbook` converts one to CSV.
     """
 
     head: list[str]
@@ -61,7 +59,7 @@ class Table:
 
 
 def open_table(file: IO[bytes], known: Iterable[str]) -> Table:
-    """Return the table in a file. `known` are the columns by which its separator is told. Raises FileRefused, also while its lines are read."""
+    """Return the table in a file; `known` column names tell the separator. Raises FileRefused, also while lines are read."""
     beginning = file.read(_CHUNK)
     file.seek(0)
     if not beginning.strip(b"\0\r\n\t ;,") or beginning in (BOM_UTF16_LE, BOM_UTF16_BE, BOM_UTF8):
@@ -84,16 +82,13 @@ def _numbered(records: Iterable[list[str]], first: int) -> Iterator[tuple[int, l
         yield number, [restore_harmless(each) for each in record]
 
 
-# ---- CSV
-
-
 def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
-    """Return the encoding of a text: what its first bytes say, else UTF-8 if all of it is that, else what Windows writes."""
+    """Return a text's encoding: by its first bytes, else UTF-8 if all of it is valid, else Windows-1252."""
     if beginning.startswith(BOM_UTF8):
         return "utf-8-sig"
     if beginning.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
-    # A head is mostly ASCII, of which every second byte is 0 then.
+    # A head is mostly ASCII, so in UTF-16 every second byte is 0.
     for encoding, zeros in (("utf-16-le", beginning[1:200:2]), ("utf-16-be", beginning[:200:2])):
         if zeros.count(0) > len(zeros) // 2:
             return encoding
@@ -110,7 +105,7 @@ def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
 
 
 class _Lines:
-    """The lines of a text, which refuse to become too long; `length` is that of those that make up one record."""
+    """The lines of a text, with bounded length; `length` is that of the present record's lines."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text, self.length = text, 0
@@ -142,7 +137,7 @@ def _open_csv(file: IO[bytes], encoding: str, known: frozenset[str]) -> Table:
         file.seek(0)
         text = io.TextIOWrapper(file, encoding, newline="")
         if named:
-            # Excel shows no row for it: the head is the first line.
+            # Excel shows no row for this line: the head is the first row.
             text.readline()
         records = _read_records(text, separator)
         head = next(records)
@@ -159,7 +154,7 @@ def _count_known(line: str, separator: str, known: frozenset[str]) -> tuple[int,
 
 
 def normalize_name(name: str) -> str:
-    """Return the name of a column as it is compared: "Compare at" is `compare_at`."""
+    """Return a column's name for comparisons: "Compare at" becomes `compare_at`."""
     return "_".join(name.strip(' \t\r\n"\ufeff').lower().replace("-", " ").split())
 
 
@@ -189,9 +184,6 @@ def _too_many_columns() -> FileRefused:
     return FileRefused(_("The file has more than %(most)d columns.") % {"most": MAX_COLUMNS})
 
 
-# ---- XLSX
-
-
 def _open_xlsx(file: IO[bytes]) -> Table:
     try:
         _check_archive(file)
@@ -201,7 +193,7 @@ def _open_xlsx(file: IO[bytes]) -> Table:
         head = next(rows, [])
     except FileRefused:
         raise
-    except Exception as error:  # of a broken file openpyxl raises whatever it meets
+    except Exception as error:  # openpyxl raises any error for a broken file
         raise _no_workbook() from error
     return Table(head, _numbered(rows, 2), is_workbook=True)
 
@@ -212,7 +204,7 @@ def _no_workbook() -> FileRefused:
 
 def _read_rows(sheet: Any) -> Iterator[list[str]]:
     try:
-        # A workbook that says that it is smaller than it is loses nothing.
+        # The size that a workbook states may be too small.
         sheet.reset_dimensions()
         for row in sheet.iter_rows():
             if any(each.value is not None for each in row[MAX_COLUMNS:]):
@@ -226,7 +218,7 @@ def _read_rows(sheet: Any) -> Iterator[list[str]]:
 
 
 def _value_of(cell: Any) -> object:
-    """Return what a cell shows: a workbook keeps a day as its midnight, and says in the cell's format that it has no time."""
+    """Return the displayed value. A workbook stores a day as its midnight; the cell's format says that it has no time."""
     value = cell.value
     if (
         isinstance(value, datetime)
@@ -238,7 +230,7 @@ def _value_of(cell: Any) -> object:
 
 
 def _check_archive(file: IO[bytes]) -> None:
-    """Look through an XLSX file in bounded memory before it is opened: what is packed, and how many rows and cells. Raises FileRefused."""
+    """Check the sizes of an XLSX file's parts, rows and cells in bounded memory before it is opened. Raises FileRefused."""
     bomb = _bomb()
     with zipfile.ZipFile(file) as archive:
         parts = archive.infolist()
@@ -252,16 +244,16 @@ def _check_archive(file: IO[bytes]) -> None:
                 raise bomb
         if any(each.file_size > MAX_PART_BYTES for each in others):
             raise bomb
-        # No more of a part is unpacked than the archive says that it has.
+        # Reading stops at the size that the archive states for a part.
         for part in (*sheets, *shared):
             with archive.open(part) as packed:
                 _PartCheck(bomb).check(packed)
 
 
 class _PartCheck:
-    """A check of a part of an XLSX file by expat: rows, texts, elements and letters within bounds, and no entities.
+    """A check of a part of an XLSX file by expat: bounds rows, texts, elements and letters, and allows no entities.
 
-    Elements and letters are counted for each row or shared text, and for what stands outside of them all in all.
+    Elements and letters are counted per row or shared text, and in total outside of these.
     """
 
     def __init__(self, bomb: FileRefused) -> None:
@@ -271,7 +263,7 @@ class _PartCheck:
         self._outer_elements = self._outer_letters = 0
 
     def check(self, packed: IO[bytes]) -> None:
-        """Raise `bomb` for what is too much."""
+        """Raise `bomb` if a bound is exceeded."""
         parser = expat.ParserCreate()
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
         parser.CharacterDataHandler = self._count_letters
@@ -280,7 +272,7 @@ class _PartCheck:
         while chunk := packed.read(_CHUNK):
             parser.Parse(chunk)
             fed, reached = fed + len(chunk), max(reached, parser.CurrentByteIndex)
-            # A tag or a comment that does not end is looked through again with each chunk.
+            # expat scans an endless tag or comment again with each chunk.
             if fed - reached > MAX_TAG_BYTES:
                 raise self._bomb
         parser.Parse(b"", True)  # noqa: FBT003 -- the end, as expat takes it
@@ -323,7 +315,7 @@ class _PartCheck:
 
 
 def unpack_workbook(table: Table) -> Iterator[bytes]:
-    """Yield the lines of a workbook as those of a CSV file. Raises FileRefused."""
+    """Yield the lines of a workbook as CSV. Raises FileRefused."""
     head, size = table.head, 0
     while head and not head[-1]:
         head.pop()
@@ -333,7 +325,7 @@ def unpack_workbook(table: Table) -> Iterator[bytes]:
             record.pop()
         packed = csv_line(record)
         size += len(packed)
-        # A text that many cells share is repeated in each of them now.
+        # Shared texts are repeated in each cell.
         if size > MAX_SHEET_BYTES:
             raise _bomb()
         yield packed
@@ -343,25 +335,22 @@ def _bomb() -> FileRefused:
     return FileRefused(_("This XLSX file holds more than a table may have. Save it as CSV."))
 
 
-# ---- Writing
-
-
 def csv_line(cells: Sequence[str]) -> bytes:
-    """Return a line of a CSV file, as UTF-8, in which no cell is a formula."""
+    """Return a line of a CSV file in UTF-8, with all formulas made harmless."""
     text = io.StringIO()
     csv.writer(text).writerow([make_harmless(each) for each in cells])
     return text.getvalue().encode()
 
 
 def read_csv_lines(file: IO[bytes]) -> Iterator[list[str]]:
-    """Yield the lines that `csv_line` has made."""
+    """Yield the cells of lines that `csv_line` wrote."""
     csv.field_size_limit(MAX_CELL_LENGTH * 2)
     for record in csv.reader(io.TextIOWrapper(file, "utf-8", newline="")):
         yield [restore_harmless(each) for each in record]
 
 
 def write_xlsx(file: IO[bytes], lines: Iterable[Sequence[str]], numbers: frozenset[int]) -> None:
-    """Write an XLSX file; the columns at `numbers` hold numbers. Raises FileRefused for what XLSX cannot hold."""
+    """Write an XLSX file; the columns at `numbers` hold numbers. Raises FileRefused if lines or texts exceed XLSX's limits."""
     book = Workbook(write_only=True)
     sheet = book.create_sheet()
     for count, line in enumerate(lines):

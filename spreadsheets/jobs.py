@@ -10,14 +10,13 @@ from jobs.rows import guard_row
 from spreadsheets import entities, operations, queries
 
 log = logging.getLogger(__name__)
-
-# Some ten seconds of work, in rows: then the worker does its other jobs before it goes on. To take a workbook apart, or to write
-# one, is one step, and takes a minute or two if it is as large as it may be.
+# Some ten seconds of work, in rows; then the worker does its other jobs first. Unpacking or writing a workbook is one step, and takes
+# up to two minutes.
 MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
 
 
 def go_on_with_spreadsheets(now: datetime) -> str:
-    """Go on with each import and export. One that fails does not hold up the others. Raises what one of them has raised."""
+    """Continue each import and export. A failed one does not stop the others; its error is raised at the end."""
     tasks = []
     for task_id in queries.list_unfinished(list_months(now)):
         with guard_row(f"import or export {task_id}"):
@@ -41,12 +40,12 @@ def go_on_with_spreadsheets(now: datetime) -> str:
 
 
 def has_spreadsheets(now: datetime) -> bool:
-    """Return whether an import or export waits. One that is older is found by the next run."""
+    """Return whether an import or export waits. The next scheduled run finds older ones."""
     return bool(queries.list_unfinished(list_recent_months(now)))
 
 
 def remove_old_exports(now: datetime) -> str:
-    """Delete the files of exports that can no longer be fetched: first that is said, and in the next run they go."""
+    """Delete the files of old exports: one run marks an export as expired, and the next one deletes its files."""
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
     for month in list_months(now)[:2]:
         for task in queries.iterate_tasks(month):

@@ -1,4 +1,4 @@
-"""The kinds of files: which columns each has, how its lines belong together, what they change, and what goes out."""
+"""The kinds of files: their columns, how lines are grouped, how rows are planned, and how products are exported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
 
 @dataclass(frozen=True)
 class Layout:
-    """A kind of file. `roles` of the staff may send and fetch it; the columns in `required` must be there."""
+    """A kind of file. Staff with one of `roles` may send and fetch it; files must have the `required` columns."""
 
     name: str
     label: StrOrPromise
@@ -62,7 +62,7 @@ class Layout:
     key: Callable[[dict[str, str]], str]
     plan: Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]
     lines: Callable[[Product], Iterator[list[str]]]
-    # Whether lines that follow each other and have the same key belong together.
+    # Whether neighbouring lines with the same key belong together.
     is_grouped: bool = False
 
     @property
@@ -150,7 +150,7 @@ LAYOUTS = {
 
 
 def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
-    """Return the names of a file's columns. Raises FileRefused for one that is unknown, missing or there twice."""
+    """Return the names of a file's columns. Raises FileRefused for unknown, missing or repeated columns."""
     names = [normalize_name(each) for each in head]
     while names and not names[-1]:
         names.pop()
@@ -170,7 +170,7 @@ def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
 
 
 def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
-    """Yield what belongs together in a file. Raises FileRefused."""
+    """Yield the rows of a file, each with the lines that belong together. Raises FileRefused."""
     names = check_head(layout, table.head)
     positions, seen = count(), set[int]()
     group: list[tuple[int, dict[str, str]]] = []
@@ -178,7 +178,7 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
     key = ""
 
     def row() -> FileRow:
-        # Hashes of keys and SKUs are enough, and a hundred thousand of them are some megabytes.
+        # Only hashes of keys and SKUs are kept: a hundred thousand of them take some megabytes.
         skus = {cells["sku"] for _line, cells in group} if layout.is_grouped else set()
         repeated = frozenset(each for each in skus if hash((each,)) in seen)
         seen.update(hash((each,)) for each in skus)
@@ -221,5 +221,5 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
 
 
 def example_lines(layout: Layout) -> list[list[str]]:
-    """Return an example of such a file: its head and a line."""
+    """Return an example file: the head and one line."""
     return [layout.head, [str(each.example) for each in layout.columns]]

@@ -1,18 +1,18 @@
-"""Imports and exports, papers of orders too, and what the rows of a file would change."""
+"""Tables of imports and exports (order files included), and of the planned rows of imports."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
 from cassandra_db.partitions import MB
 
-# As long as the marks of its changes are known (catalogue.models.BULK_CHANGE_TTL).
+# As long as products keep the marks of changes (catalogue.models.BULK_CHANGE_TTL).
 TASK_TTL = 90 * 24 * 3600
 
 
 class SpreadsheetTask(Model):
-    """Imports and exports by the month in which they were started, the newest first.
+    """Imports and exports by the month of their start, newest first.
 
-    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the task itself.
+    `unfinished` names those that the worker has not finished; the batch that ends a task updates it.
     Bound: 2,000 a month are 1 MB; 200 are read. They vanish after 90 days.
     Writer: spreadsheets.operations, by conditional writes alone.
     """
@@ -31,14 +31,14 @@ class SpreadsheetTask(Model):
     layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
     state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
     file_name = columns.Text()  # on the sender's machine
-    stored_as = columns.Text()  # in the storage: what came, which products or orders are to go out
+    stored_as = columns.Text()  # in the storage: the uploaded file, or the ids to export
     started_by = columns.UUID()
     started_at = columns.DateTime()
     changed_at = columns.DateTime()  # when the state was reached
     format = columns.Text()  # of an export: csv, xlsx, pdf
     encoding = columns.Text()  # of an import, if it was guessed
     problem = columns.Text()  # why a file was refused
-    handled = columns.Integer()  # rows or parts that are done, from the first on
+    handled = columns.Integer()  # how many rows or parts are done, from the first on
     failures = columns.Integer()  # failed runs since the last one that made progress
     total = columns.Integer()
     counts = columns.Map(columns.Text, columns.Integer)  # of each plan, once the file is read
@@ -46,7 +46,7 @@ class SpreadsheetTask(Model):
 
 
 class SpreadsheetRow(Model):
-    """The rows of an import in their order: what each would change, and what became of it.
+    """The rows of an import in their order, each with its changes and its result.
 
     Bound: 100 rows a bucket, 1,000 buckets an import; some 300 bytes a row, 200 KB for a new product with 200 variants.
     Writer: spreadsheets.operations, by jobs.change_rows.
@@ -62,7 +62,7 @@ class SpreadsheetRow(Model):
     line = columns.Integer()  # of the file
     key = columns.Text()  # a product's address, a SKU, a SKU and a warehouse
     plan = columns.Text()  # new, changed, unchanged, faulty
-    label = columns.Text()  # the product's name then
+    label = columns.Text()  # the product's name when the file was read
     product_id = columns.UUID()
     variant_id = columns.UUID()  # of stock
     seen = columns.Integer()  # of stock: how many units had ever been received
@@ -70,4 +70,4 @@ class SpreadsheetRow(Model):
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
-    failures = columns.Integer()  # how often an error kept it from a result
+    failures = columns.Integer()  # how many attempts have failed with an error

@@ -1,6 +1,4 @@
-"""Files of products and of prices: their lines, what their rows would change, and how rows are applied."""
-
-from __future__ import annotations
+"""Files of products and prices: write their lines, plan the changes of their rows, and apply them."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,10 +31,9 @@ from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
 
 log = logging.getLogger(__name__)
-
 _PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
-# Fields of the catalogue's refusals that have another name as columns.
+# Columns whose field has another name in the catalogue's refusals.
 _COLUMNS_BY_FIELD = {
     "category_id": "category",
     "category_ids": "other_categories",
@@ -45,11 +42,8 @@ _COLUMNS_BY_FIELD = {
 }
 
 
-# ---- Out
-
-
 def product_lines(product: Product) -> Iterator[list[str]]:
-    """Yield the lines of a product: a variant each, and what belongs to all of it on the first."""
+    """Yield a line for each variant of a product; the first one also has the product's cells."""
     product = order_options(product)
     columns = product_columns(queries.get_category_tree_with(*product.all_category_ids))
     whole = [each.read(product) for each in columns]
@@ -65,12 +59,9 @@ def price_lines(product: Product) -> Iterator[list[str]]:
         yield [variant.sku, *(each.read(variant) for each in PRICE_COLUMNS)]
 
 
-# ---- Cells
-
-
 @dataclass
 class _Draft:
-    """A product that is being changed cell by cell."""
+    """A product that is changed cell by cell."""
 
     product: Product
     is_new: bool
@@ -78,14 +69,14 @@ class _Draft:
     new_skus: set[str] = field(default_factory=set)
 
     def read(self, sku: str, column: Column[Any]) -> str | None:
-        """Return what a cell says now, None of what is not there yet."""
+        """Return the present text of a cell; None if its product or variant is new."""
         if not sku:
             return None if self.is_new else column.read(self.product)
         variant = self._variant(sku)
         return None if variant is None or sku in self.new_skus else column.read(variant)
 
     def write(self, sku: str, column: Column[Any], text: str) -> str:
-        """Write a cell, and return what it says then. Raises CellRefused."""
+        """Write a cell, and return its new text. Raises CellRefused."""
         if not sku:
             self.product = column.write(self.product, text)
             return column.read(self.product)
@@ -111,32 +102,26 @@ class _Draft:
 
 
 def _is_same(text: str, other: str) -> bool:
-    # A spreadsheet ends the lines of a cell as it likes.
+    # Spreadsheets change the line ends within a cell.
     return text == other or text.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
 def _change_cell(
     draft: _Draft, line: int, sku: str, column: Column[Any], text: str
 ) -> Change | None:
-    """Write a cell of a file into a draft; return what it changes. Raises CellRefused."""
+    """Write a cell of a file into a draft; return the change, if any. Raises CellRefused."""
     before = draft.read(sku, column)
-    if before is None and not text.strip():
-        return None
-    if before is not None and _is_same(text, before):
+    is_unchanged = _is_same(text, before) if before is not None else not text.strip()
+    if is_unchanged:
         return None
     after = draft.write(sku, column, text)
-    return (
-        None
-        if before is not None and _is_same(after, before)
-        else Change(line, sku, column.name, before, after)
-    )
-
-
-# ---- What a file would change
+    if before is not None and _is_same(after, before):
+        return None
+    return Change(line, sku, column.name, before, after)
 
 
 def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return what rows of a file of products would change. Raises CassandraUnavailable."""
+    """Return the plans of rows of a file of products. Raises CassandraUnavailable."""
     slugs = {
         each.key: queries.prefetch_product_id_at_quorum(each.key)
         for each in rows
@@ -164,7 +149,7 @@ def _is_slug(key: str) -> bool:
 
 
 def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
-    """Return the rows (product_id, variant_id) of those SKUs that there are."""
+    """Return the rows (product_id, variant_id) of those SKUs that exist."""
     possible = {
         each for each in skus if 0 < len(each) <= queries.MAX_SKU_LENGTH and "\0" not in each
     }
@@ -173,7 +158,7 @@ def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
 
 
 class _Plan:
-    """The plan of a row while its cells are read. All its faults are collected, to be shown at once."""
+    """The plan of a row while its cells are read. All faults are collected, to show them together."""
 
     def __init__(
         self, row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime
@@ -188,7 +173,7 @@ class _Plan:
     def plan_product(
         self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
     ) -> PlannedRow:
-        """Return what the lines of a product would change of it; `columns` know the categories."""
+        """Return the plan for the lines of a product; `columns` know the categories."""
         row, before = self.row, self.before
         if before and before.slug != row.key:
             text = _("This is a former address of %(name)s, which has “%(slug)s” now.")
@@ -199,7 +184,7 @@ class _Plan:
         base = order_options(before) if before else blank_product(product_id, row.key)
         draft = _Draft(base, before is None, self.task_id)
         for number, (line, cells) in enumerate(row.lines):
-            # In our order, not in the file's: which categories are the others depends on the main one.
+            # In the order of `columns`, because the main category decides which are the others.
             if number:
                 self._find_repeated_cells(line, cells)
             else:
@@ -207,7 +192,7 @@ class _Plan:
             sku = cells["sku"]
             if fault := self._find_sku_fault(sku, by_sku, product_id):
                 self._refuse(line, "sku", fault)
-                # Its cells are looked at all the same, in a product of their own.
+                # Its cells are still checked, in a product of their own.
                 self._fill(
                     _Draft(base, draft.is_new, self.task_id), line, " ", VARIANT_COLUMNS, cells
                 )
@@ -218,7 +203,7 @@ class _Plan:
         return self._finish(draft)
 
     def plan_price(self, sku: str) -> PlannedRow:
-        """Return what a line of prices would change of a variant."""
+        """Return the plan for a line of prices."""
         line, cells = self.row.lines[0]
         if self.before is None or not any(each.sku == sku for each in self.before.variants):
             self._refuse(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": sku[:100]})
@@ -296,7 +281,7 @@ class _Plan:
                 self._refuse(line, column, text)
 
     def _finish(self, draft: _Draft) -> PlannedRow:
-        """Look at what would be saved by the rules of a save."""
+        """Check the product by the rules of a save, and return the plan."""
         row, before = self.row, self.before
         if self.changes:
             self.faults += self._list_save_faults(with_options_in_order(draft.product))
@@ -315,7 +300,7 @@ class _Plan:
         )
 
     def _list_save_faults(self, product: Product) -> list[Fault]:
-        """Return why a product cannot be saved, but for what only follows from faults that are named already."""
+        """Return why a product cannot be saved, without consequences of faults that are known already."""
         cells = {(each.line, each.column) for each in self.faults}
         columns = {each.column for each in self.faults}
         found = []
@@ -323,7 +308,7 @@ class _Plan:
             fault = _fault_of(refused, product, self.row.line, self.lines_by_sku)
             follows = (
                 (fault.line, fault.column) in cells
-                # It is compared with another cell, of its line or of all lines.
+                # These are compared with another cell, of the same line or of all lines.
                 or (fault.column == "compare_at" and (fault.line, "price") in cells)
                 or (fault.column == "active_until" and "active_from" in columns)
                 or (fault.column == "options" and "options" in columns)
@@ -343,7 +328,7 @@ def _fault_of(
 
 
 def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return what rows of a file of prices would change. Raises CassandraUnavailable."""
+    """Return the plans of rows of a file of prices. Raises CassandraUnavailable."""
     by_sku = _find_skus(each.key for each in rows)
     reading = {
         each: queries.prefetch_product_at_quorum(each)
@@ -361,7 +346,7 @@ def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[P
 
 
 def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
-    """Return rows, those that change the same product as one: each leaves a mark on its product for months."""
+    """Join rows that change the same product, because each row leaves a mark on its product for months."""
     joined: dict[object, PlannedRow] = {}
     for row in rows:
         key = row.product_id if row.changes else row.position
@@ -373,7 +358,7 @@ def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
 def _begin_plan(
     row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime, column: str
 ) -> _Plan | PlannedRow:
-    """Return the plan of a row, to be filled; of a product that cannot be read a row that is faulty in this column."""
+    """Return an empty plan of a row, or a faulty row if the product cannot be read."""
     try:
         return _Plan(row, product_rows, task_id, now)
     except Exception:
@@ -382,21 +367,18 @@ def _begin_plan(
         return PlannedRow(row.position, row.line, row.key, "faulty", faults=(fault,))
 
 
-# ---- Applying
-
-
 def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
-    """Make a row's changes, unless they were made before; return what became of it, and why.
+    """Apply a row's changes, unless they were applied before; return the result and its reason.
 
-    Each cell is changed only if it still says what it said when the file was read. Raises CassandraUnavailable, UnknownOutcome;
-    then it is done again.
+    A cell is only changed if it still has its text from when the file was read. Raises CassandraUnavailable, UnknownOutcome; the
+    caller then calls it again.
     """
     assert row.product_id
     for _try in range(MAX_ATTEMPTS):
         now = current_time()
         rows = queries.prefetch_product_at_quorum(row.product_id).rows()
         before = queries.product_from_rows(rows, now)
-        # After the product was read: what is not marked now was not saved in the version that was read.
+        # The mark is read after the product: without a mark, the version that was read was made without this row.
         if has_mark(row.product_id, mark):
             return "done", ""
         if before is None and row.plan != "new":
@@ -419,7 +401,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
 
 
 def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
-    """Write changes into a draft; return which cell says something else by now, in words, or ""."""
+    """Write changes into a draft; return a sentence about the first cell that has changed since, or ""."""
     by_name = {each.name: each for each in PRODUCT_COLUMNS}
     if any(each.column in CATEGORY_COLUMNS for each in changes):
         by_name = {

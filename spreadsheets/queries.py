@@ -1,6 +1,4 @@
-"""The reads of imports and exports."""
-
-from __future__ import annotations
+"""Read imports and exports."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
@@ -14,12 +12,11 @@ from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, u
 BUCKET_LENGTH = 100
 PAGE_LENGTH = 25
 MAX_LISTED = 50
-# Upper bound of the tasks read of a month, before those of some layouts are picked.
+# How many tasks of a month are read before some layouts are picked.
 MAX_LOOKED_AT = 200
 MAX_A_MONTH = 10_000
-# Upper bound of the buckets that a page searches for rows of one kind; then it offers to look further.
+# How many buckets a page searches for rows of one kind before it offers to search further.
 MAX_BUCKETS_A_PAGE = 20
-
 TASK = read(
     "Q1",
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
@@ -38,7 +35,7 @@ def is_to_apply(row: Row) -> bool:
     return row.plan in ("new", "changed")
 
 
-# Without its changes where all rows are read: of a large product they are long.
+# Lists of all rows leave out the changes, which are long for large products.
 ROWS = RowStore(
     RowTable(
         "spreadsheet_rows",
@@ -62,11 +59,11 @@ ROWS = RowStore(
 )
 
 
-# A task's first cells are gone 90 days after it was started, the others, its state too, as long after they were written.
+# The first cells of a task expire 90 days after its start, its state and other cells 90 days after they were written.
 
 
 def get_task(task_id: UUID) -> SpreadsheetTask | None:
-    """Return an import or export. Raises CassandraUnavailable."""
+    """Return an import or export, or None. Raises CassandraUnavailable."""
     if task_id.version != 1:
         return None
     row = TASK.one(month=month_of(task_id), task_id=task_id)
@@ -74,7 +71,7 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
 
 
 def list_tasks(now: datetime, layouts: Collection[str]) -> list[SpreadsheetTask]:
-    """Return the last imports and exports of these layouts, MAX_LISTED at most, the newest first. Raises CassandraUnavailable."""
+    """Return the latest imports and exports of these layouts, newest first, at most MAX_LISTED. Raises CassandraUnavailable."""
     reading = [TASKS.start(month=month, most=MAX_LOOKED_AT) for month in list_months(now)]
     found = [
         _task(row)
@@ -93,7 +90,7 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
 
 
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
-    """Return those of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
+    """Return the unfinished tasks of these months, oldest first. Raises CassandraUnavailable."""
     return UNFINISHED.list(months)
 
 
@@ -105,9 +102,9 @@ def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
 def list_rows(
     task: SpreadsheetTask, first: int, plan: str = "", result: str = ""
 ) -> tuple[list[PlannedRow], int]:
-    """Return a page of an import's rows from a position on, of one plan or result, and where the next page begins; 0 at the end.
+    """Return a page of an import's rows from a position on, of one plan or result, and the next page's position (0: none).
 
-    A page looks through MAX_BUCKETS_A_PAGE at most, so it may have few rows, and more follow. Raises CassandraUnavailable.
+    A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows although more follow. Raises CassandraUnavailable.
     """
     found: list[int] = []
     for _bucket in range(MAX_BUCKETS_A_PAGE):
@@ -152,7 +149,7 @@ def _task(row: Row) -> SpreadsheetTask:
 
 
 def planned_row(row: Row) -> PlannedRow:
-    """Return a row of an import as it is stored."""
+    """Return the planned row of a stored row."""
     return PlannedRow(
         row.position,
         row.line,

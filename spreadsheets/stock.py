@@ -1,6 +1,4 @@
-"""Files of stock: their lines, and their rows, which are applied as corrections of what was counted."""
-
-from __future__ import annotations
+"""Files of stock: write their lines, plan their rows, and apply them as corrections."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -29,7 +27,7 @@ MAX_SHIPPED = 999_999_999
 
 
 def stock_lines(product: Product) -> Iterator[list[str]]:
-    """Yield a line for each variant and warehouse in which it ever was. Raises CassandraUnavailable."""
+    """Yield a line for each variant and each warehouse that ever had it. Raises CassandraUnavailable."""
     known = {
         (row.variant_id, row.warehouse_id)
         for row in queries.prefetch_stock_at_quorum(product.product_id).rows()
@@ -46,12 +44,12 @@ def stock_lines(product: Product) -> Iterator[list[str]]:
 
 
 def _count(row: Row | StockNumbers) -> int:
-    """Return how many units lie in the warehouse, with those that orders have reserved."""
+    """Return how many units are in the warehouse, including reserved ones."""
     return int(row.available + row.reserved + row.committed)
 
 
 def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return what rows of a file of stock would change. Raises CassandraUnavailable."""
+    """Return the plans of rows of a file of stock. Raises CassandraUnavailable."""
     by_sku = {each: prefetch_variant_by_sku(each) for each in {_sku(row) for row in rows}}
     found = {sku: row for sku, pending in by_sku.items() if (row := pending.one())}
     reading = {
@@ -81,7 +79,7 @@ def _is_open(warehouse: str) -> bool:
 
 
 def _list_choices() -> str:
-    """Return what a cell may say: each warehouse's key, and its name where that is another word."""
+    """Return the possible texts of a cell: each warehouse's key, with its name if that differs."""
     names = {each: find_warehouse_name(each) for each in list_warehouses()}
     return ", ".join(
         key if name.lower() == key else f"{key} ({name})" for key, name in names.items()
@@ -93,36 +91,32 @@ def _plan(
 ) -> PlannedRow:
     line, cells = row.lines[0]
     faults = list(row.faults)
+
+    def refuse(column: str, text: str) -> None:
+        faults.append(Fault(line, column, text))
+
     if variant is None:
-        faults.append(
-            Fault(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": cells["sku"][:100]})
-        )
+        refuse("sku", _("No variant has the SKU %(sku)s.") % {"sku": cells["sku"][:100]})
     if not _warehouse(row):
-        faults.append(
-            Fault(
-                line,
-                "warehouse",
-                _("Enter one of these: %(choices)s.") % {"choices": _list_choices()},
-            )
-        )
+        refuse("warehouse", _("Enter one of these: %(choices)s.") % {"choices": _list_choices()})
     units = 0
     for column, read in (("units", _read_units), ("shipped", _read_shipped)):
         try:
             units += read(cells.get(column, ""), numbers)
         except CellRefused as refused:
-            faults.append(Fault(line, column, str(refused)))
+            refuse(column, str(refused))
     before = _count(numbers) if numbers else 0
     if not {each.column for each in faults} & {"units", "shipped"}:
         if units < 0:
             text = _("More units than these have left the warehouse since the file was written.")
-            faults.append(Fault(line, "units", text))
+            refuse("units", text)
         elif units > MAX_UNITS:
             text = _("With what has come back since, these are more than %(most)d units.")
-            faults.append(Fault(line, "units", text % {"most": MAX_UNITS}))
+            refuse("units", text % {"most": MAX_UNITS})
         elif numbers and before - units > numbers.available:
-            faults.append(Fault(line, "units", _free_text(numbers.available)))
+            refuse("units", _free_text(numbers.available))
     if numbers is None and units and _warehouse(row) and not _is_open(_warehouse(row)):
-        faults.append(Fault(line, "warehouse", _closed_text()))
+        refuse("warehouse", _closed_text())
     if faults or variant is None:
         return PlannedRow(row.position, line, row.key, "faulty", faults=tuple(faults))
     product = products.get(variant.product_id)
@@ -153,25 +147,25 @@ def _read_units(text: str, _numbers: Row | None) -> int:
 
 
 def _read_shipped(text: str, numbers: Row | None) -> int:
-    """Return how many units have come back since a file was written; below 0: have left. They must not be counted again."""
+    """Return how many units have come back since the file was written; below 0, how many have left."""
     shipped = numbers.shipped if numbers else 0
     said = parse_whole_number(text, MAX_SHIPPED, empty=shipped)
-    # Where there never was any, a file from elsewhere may say what it likes.
+    # Without a stock item here, the number comes from another shop and says nothing.
     return said - shipped if numbers else 0
 
 
 def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[str, str]:
-    """Correct a stock item by what was counted differently, once; return what became of it, and why.
+    """Correct a stock item by a row's difference, once; return the result and its reason.
 
-    Sales go on meanwhile: the difference to what was there when it was counted stays the same. Raises CassandraUnavailable,
-    UnknownOutcome; then it is done again.
+    The difference to the units at the time of the count stays the same, whatever is sold meanwhile. Raises CassandraUnavailable,
+    UnknownOutcome; the caller then calls it again.
     """
     assert row.product_id
     assert row.variant_id
     (change,) = row.changes
     warehouse = row.key.rpartition(" ")[2]
     units = int(change.after) - int(change.before or 0)
-    # A stock item that somebody else has opened meanwhile keeps its threshold.
+    # A stock item that was opened meanwhile keeps its threshold.
     if (
         change.before is None
         and not queries.prefetch_stock_numbers(row.variant_id, warehouse).one()
@@ -192,7 +186,7 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
         return "changed", _("Units have come, or were corrected, since the file was read.")
     except NotEnoughAvailable as short:
         return "refused", _free_text(short.available)
-    # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
+    # Waiting orders come before new buyers: pages show the rest once these orders have their units.
     if not queries.list_waiting_orders(row.variant_id):
         operations.copy_stock(row.product_id)
     return "done", ""

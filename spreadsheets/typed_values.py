@@ -1,9 +1,7 @@
-"""Formatters and parsers of a product's values: the same for cells of files and for form fields.
+"""Format and parse the values of a product, for cells of files and for form fields alike.
 
-Each parser takes what its formatter has written, and raises CellRefused with a sentence to show beside the cell or field.
+Each parser accepts its formatter's text. It raises CellRefused with a sentence to show beside the cell or field.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,9 +23,9 @@ from spreadsheets.errors import CellRefused
 from web.days import end_of_day
 from web.text import clean_text
 
-# With a comma as a spreadsheet in Berlin writes it, too.
+# A comma is accepted, too, as spreadsheets in Berlin write it.
 _NUMBER = re.compile(r"(-?[0-9]{1,12})(?:[.,]([0-9]{1,20}))?", re.ASCII)
-# Spreadsheets compute in binary: 123.30 may come as 123.30000000000001.
+# Spreadsheets compute in binary, so 123.30 may arrive as 123.30000000000001.
 _NOISE = Decimal("1e-8")
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
@@ -39,7 +37,7 @@ def _parse_number(text: str, places: int, no_number: str, no_fraction: str) -> D
     whole, fraction = found[1], found[2] or "0"
     number = Decimal(f"{whole}.{fraction}")
     rounded = round(number, places)
-    # 1,000 and 1.000 may be a thousand.
+    # 1,000 and 1.000 may mean a thousand.
     if len(fraction) == 3 or abs(number - rounded) > _NOISE:
         raise CellRefused(no_fraction)
     return rounded
@@ -63,7 +61,7 @@ def parse_whole_number(text: str, most: int, empty: int | None = None) -> int:
 
 
 def format_whole_number(number: int) -> str:
-    """Return a whole number as text; 0, which says that nothing is known, is empty."""
+    """Return a whole number as text; "" for 0, which means unknown."""
     return str(number or "")
 
 
@@ -86,14 +84,14 @@ def parse_price(text: str) -> Money:
 
 
 def format_price(price: Money | None) -> str:
-    """Return a price as a plain number; no price is empty."""
+    """Return a price as a plain number, or ""."""
     return f"{price.amount:.2f}" if price is not None else ""
 
 
 def parse_moment(text: str) -> datetime | None:
     """Return a moment in UTC, in whole milliseconds, or None for no text. Raises CellRefused.
 
-    Without an offset it is the shop's time. An hour that comes twice, as the clocks are put back, is the first of the two.
+    Without an offset the text is in the shop's time. In the hour that occurs twice, when clocks go back, the first one is meant.
     """
     if not text.strip():
         return None
@@ -116,7 +114,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def parse_end(text: str) -> datetime | None:
-    """Return the moment at which something ends, as `parse_moment` does; of a plain day it is the day's end. Raises CellRefused."""
+    """Return the moment of an end, as `parse_moment` does; a day without a time means its end. Raises CellRefused."""
     try:
         found = end_of_day(date.fromisoformat(text.strip()))
     except OverflowError as error:
@@ -136,12 +134,12 @@ def _refuse_year() -> CellRefused:
 
 
 def format_moment(moment: datetime | None) -> str:
-    """Return a moment in UTC, for `parse_moment`."""
+    """Return a moment as text in UTC, for `parse_moment`."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else ""
 
 
 def format_shop_time(moment: datetime | None) -> str:
-    """Return a moment as a browser's field for a day and a time takes it: in the shop's time, without an offset."""
+    """Return a moment for a browser's field of day and time: in the shop's time, without an offset."""
     if moment is None:
         return ""
     local = _to_shop_time(moment)
@@ -155,12 +153,12 @@ def _to_shop_time(moment: datetime) -> datetime:
 
 
 def keep_moment(typed: datetime | None, stored: datetime | None) -> datetime | None:
-    """Return the stored moment if a form's field says the same of both: in the hour that comes twice it shows two alike."""
+    """Return the stored moment if a form's field shows both alike, as in the hour that occurs twice; else the typed one."""
     return stored if format_shop_time(typed) == format_shop_time(stored) else typed
 
 
 def parse_choice(text: str, choices: Sequence[str]) -> str:
-    """Return which of these words a text is, in whatever case. Raises CellRefused."""
+    """Return the choice that a text names, in any case. Raises CellRefused."""
     if text.strip().lower() not in choices:
         raise CellRefused(_("Enter one of these: %(choices)s.") % {"choices": ", ".join(choices)})
     return text.strip().lower()
@@ -180,7 +178,7 @@ def format_yes_no(answer: bool) -> str:
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """Return tags, which have commas between them."""
+    """Return the tags of a text; commas separate them."""
     return frozenset(_split_values(text))
 
 
@@ -206,7 +204,7 @@ def _parse_pairs(text: str, separator: str, complaint: str) -> dict[str, str]:
 
 
 def parse_details(text: str) -> dict[str, str]:
-    """Return details by their labels, one a line: "Material: stoneware". Raises CellRefused."""
+    """Return details by label, one per line: "Material: stoneware". Raises CellRefused."""
     complaint = _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
     return _parse_pairs(text, "\n", complaint)
 
@@ -217,7 +215,7 @@ def format_details(details: Mapping[str, str]) -> str:
 
 
 def parse_options(text: str) -> dict[str, str]:
-    """Return a variant's options with their values: "Colour: olive, Size: small". Raises CellRefused."""
+    """Return a variant's options: "Colour: olive, Size: small". Raises CellRefused."""
     complaint = _("Write “%(line)s” as an option with its value, such as “Colour: olive”.")
     return _parse_pairs(text, ",", complaint)
 
@@ -228,7 +226,7 @@ def format_options(options: Mapping[str, str]) -> str:
 
 
 def parse_option_values(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the values of each option, one option a line: "Colour: olive, oat". Raises CellRefused."""
+    """Return the values of each option, one option per line: "Colour: olive, oat". Raises CellRefused."""
     complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
     found = {}
     for label, values in _parse_pairs(text, "\n", complaint).items():
@@ -244,13 +242,13 @@ def format_option_values(options: Mapping[str, Sequence[str]]) -> str:
 
 
 def parse_barcode(text: str) -> str:
-    """Return a barcode's digits: without blanks, hyphens, and the fraction that a spreadsheet writes."""
+    """Return a barcode's digits, without blanks, hyphens, and a spreadsheet's fraction."""
     return re.sub(r"[\s-]", "", text).removesuffix(".0")
 
 
 @dataclass(frozen=True)
 class CellKind:
-    """How values of a kind are written as text, and read back. `parse` raises CellRefused.
+    """How values of a kind are formatted and parsed. `parse` raises CellRefused.
 
     `parse` also takes the column's largest number and its choices.
     """

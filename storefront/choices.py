@@ -1,4 +1,4 @@
-"""Which variant of a product is looked at, and what else there is to choose."""
+"""The choices on a product's page: variants, option values and pictures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from pricing.quotes import option_label
 
 @dataclass(frozen=True)
 class ChosenVariant:
-    """The variant that the page shows, and how many there are."""
+    """The variant that the page shows, and its stock."""
 
     variant: Variant
     stock: Stock
@@ -45,19 +45,19 @@ class ChosenVariant:
 
     @property
     def is_sent_at_once(self) -> bool:
-        """Whether it lies in a warehouse: only then a day can be named on which it arrives."""
+        """Whether it is in a warehouse, so that the page can name the day of its arrival."""
         return self.availability in ("in", "few")
 
     @property
     def weight(self) -> str:
-        """What one weighs with its packaging, in words; '' where that is not known."""
+        """The weight of one unit with its packaging, in words; '' if unknown."""
         grams = self.variant.weight_grams
         return format_weight(grams) if grams else ""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of an option: a click on it shows `variant_sku`."""
+    """A value of an option; choosing it shows `variant_sku`."""
 
     name: str
     value: str
@@ -73,21 +73,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class PictureChoice:
-    """One picture of the product; its address shows it, and the variant that looks like it."""
+    """A picture of the product; its address shows the picture, and the variant that it belongs to."""
 
     picture: str
     alt: str
     url: str
     is_checked: bool
-    leads_to_another: bool  # variant
+    leads_to_another: bool  # to another variant
 
 
 def choose_variant(
     product: Product, stock: Mapping[UUID, Stock], sku: str
 ) -> tuple[ChosenVariant, bool]:
-    """Return the variant that the SKU names, and True; else the first that is in stock, or the first of all, and False.
+    """Return the variant of the SKU and True, or else the first in stock (or the first of all) and False.
 
-    The product must have a variant that is sold.
+    The product must have a sold variant.
     """
     sold = [variant for variant in product.variants if variant.sold]
     by_sku = next((variant for variant in sold if variant.sku == sku), None)
@@ -98,7 +98,7 @@ def choose_variant(
 def list_option_choices(
     product: Product, current: Variant, stock: Mapping[UUID, Stock]
 ) -> list[list[Choice]]:
-    """Return for each option its values in order; each leads to the variant that differs least from the one shown."""
+    """Return the values of each option in order; each value leads to the variant that differs least from the current one."""
     sold = [variant for variant in product.variants if variant.sold]
     if len(sold) < 2:
         return []
@@ -138,12 +138,8 @@ def _option_choices(
 def _nearest_variant(
     candidates: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
 ) -> Variant:
-    """The one that keeps most of what is chosen; among equals, one that is in stock."""
-
-    def nearness(variant: Variant) -> tuple[int, bool]:
-        return _count_same(variant, current), _is_in_stock(variant, stock)
-
-    return max(candidates, key=nearness)
+    """Return the candidate that keeps most of the current choices; among equals one that is in stock."""
+    return max(candidates, key=lambda each: (_count_same(each, current), _is_in_stock(each, stock)))
 
 
 def _count_same(variant: Variant, current: Variant) -> int:
@@ -155,7 +151,7 @@ def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
 
 
 def choose_picture(product: Product, current: Variant, wanted: str) -> str:
-    """Return the picture to show: the one with the number that is wanted, the first is 1; else the variant's own."""
+    """Return the picture with the wanted number (from 1), or else the variant's own."""
     numbers = {str(number): each for each, number in _number_pictures(product, current).items()}
     return numbers.get(wanted) or product.picture_of(current)
 
@@ -163,16 +159,16 @@ def choose_picture(product: Product, current: Variant, wanted: str) -> str:
 def list_picture_choices(
     product: Product, current: Variant, chosen_picture: str, preview: str = ""
 ) -> list[PictureChoice]:
-    """Return each of the product's pictures once, and then those that its variants have besides.
+    """Return each of the product's pictures once, then further ones of its variants; `chosen_picture` is checked.
 
-    `chosen_picture` is checked. A picture leads to the variant that looks like it and differs least from the current one.
-    The current variant's drawing has further views, which stand beside it.
+    A picture leads to the variant that shows it and differs least from the current one. The current variant's drawing is followed
+    by its further views.
     """
     sold = [each for each in reversed(product.variants) if each.sold]
     looks = {
         each.picture: each for each in sorted(sold, key=lambda each: _count_same(each, current))
     }
-    # What stands for the one chosen never leads to another.
+    # The picture of the current variant never leads to another one.
     looks[product.picture_of(current)] = current
     return [
         PictureChoice(
@@ -190,9 +186,9 @@ def list_picture_choices(
 
 
 def list_slides(pictures: Sequence[PictureChoice]) -> list[tuple[PictureChoice, int, int, int]]:
-    """Return the pictures as the full-screen view shows them one after another, from the checked one on and around.
+    """Return the pictures for the full-screen view, from the checked one on and around.
 
-    Each comes with its number among them, and the numbers of the one before and the one behind it.
+    Each comes with its number, and the numbers of the previous and the next one.
     """
     count = len(pictures)
     first = next((number for number, each in enumerate(pictures) if each.is_checked), 0)
@@ -215,21 +211,19 @@ def _number_pictures(product: Product, current: Variant) -> dict[str, int]:
 
 
 def describe_look(product: Product, variant: Variant, picture: str) -> str:
-    """Return in words what a picture shows: the staff's, if they have written any, else the product, the variant and the view."""
+    """Return the text of a picture: the staff's alt text, or else the product, the variant and the view."""
     name = f"{product.name}, {variant.label}" if variant.label else product.name
     if words := product.describe_picture(picture):
         return words
     views = list_drawn_views(product.picture_of(variant))
     if picture in views[1:]:
-        return [_("%(name)s, close up"), _("%(name)s, with other things")][
-            views.index(picture) - 1
-        ] % {"name": name}
+        texts = [_("%(name)s, close up"), _("%(name)s, with other things")]
+        return texts[views.index(picture) - 1] % {"name": name}
     return name
 
 
 def variant_url(product: Product, variant: Variant, **parameters: str) -> str:
-    """Return the address of the product's page with this variant chosen, and what else is named."""
+    """Return the address of the product's page with this variant chosen, and further parameters."""
     given = {name: value for name, value in parameters.items() if value}
-    return (
-        f"{reverse('product', args=(product.slug,))}?{urlencode({'variant': variant.sku} | given)}"
-    )
+    query = urlencode({"variant": variant.sku} | given)
+    return f"{reverse('product', args=(product.slug,))}?{query}"

@@ -1,4 +1,4 @@
-"""What every page's frame shows of the shop, and what differs for each of its visitors."""
+"""The context of every page's frame: values of the shop, and values of the visitor."""
 
 from uuid import uuid4
 
@@ -12,9 +12,9 @@ from storefront.whole_pages import is_drawn_for_all, list_blanks
 
 
 def shop_context(request: HttpRequest) -> dict[str, object]:
-    """Return what the head and the frame of a page say of the shop.
+    """Return the shop's values for the head and the frame of a page.
 
-    `canonical` is the address under which a page is indexed: without parameters, which only sort, lengthen or choose.
+    `canonical` is the address for search engines: without parameters, which only sort, extend or choose.
     """
     return {
         "canonical": absolute_url(request.path),
@@ -26,7 +26,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
 
 
 def visitor_context(request: HttpRequest) -> dict[str, object]:
-    """Return the page's address and an idempotency key; blanks for them and for the CSRF token, where a page is drawn for all."""
+    """Return the page's address and an idempotency key, or blanks for them and the CSRF token if the page is drawn for all."""
     if is_drawn_for_all(request):
         return list_blanks()
     return {"page_address": request.get_full_path, "form_key": uuid4}

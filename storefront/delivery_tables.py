@@ -1,4 +1,4 @@
-"""What delivery costs and how long it takes, as the pages show it."""
+"""The costs and times of delivery, as pages show them."""
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -20,9 +20,9 @@ from pricing.delivery_settings import country_name
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """What a delivery method to a country costs, tax included, and how many working days it takes.
+    """The price (tax included) of a delivery method to a country, and its working days in words.
 
-    `arrives_by` is the last of them, for what is ordered at a moment; None where the row is about any order.
+    `arrives_by` is the last of these days for an order placed now; None in a general table.
     """
 
     country: str
@@ -35,7 +35,7 @@ class DeliveryRow:
 
 @dataclass(frozen=True)
 class DeliveryTable:
-    """What delivery costs to each country: a column for each method, and in a row None where there is none."""
+    """The delivery prices of each country: a column for each method, and None where a country lacks it."""
 
     methods: tuple[str, ...]
     rows: tuple[tuple[str, tuple[DeliveryRow | None, ...]], ...]
@@ -43,14 +43,14 @@ class DeliveryTable:
 
 @dataclass(frozen=True)
 class WeightRow:
-    """What a parcel of up to so many kilograms costs more than the lightest."""
+    """The surcharge of a parcel of up to this weight, compared with the lightest."""
 
     kilograms: str
     surcharge: Money
 
 
 def make_delivery_table() -> DeliveryTable:
-    """Return the delivery methods of each country that the shop sends to, the usual one first. Raises CassandraUnavailable."""
+    """Return the delivery methods of each country, the usual one first. Raises CassandraUnavailable."""
     by_country = {code: list_delivery_methods(code) for code in list_delivery_countries()}
     names = dict.fromkeys(each.name for methods in by_country.values() for each in methods)
     rows = []
@@ -62,9 +62,9 @@ def make_delivery_table() -> DeliveryTable:
 
 
 def usual_delivery_rows(first: str, now: datetime, grams: int) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual method and an order of that weight now; the country `first` leads.
+    """Return each country's row of the usual method for an order of this weight; the country `first` leads.
 
-    They are those of the day of `now` in the shop's time zone. Raises CassandraUnavailable.
+    Days count from the day of `now` in the shop's time zone. Raises CassandraUnavailable.
     """
     methods = sorted(usual_delivery_methods(grams), key=lambda each: each[0] != first)
     return [
@@ -74,25 +74,17 @@ def usual_delivery_rows(first: str, now: datetime, grams: int) -> list[DeliveryR
 
 
 def usual_delivery_methods(grams: int) -> list[tuple[str, DeliveryMethod]]:
-    """Return the code of each country that so much can be sent to, with the usual method: the first with a carrier.
+    """Return each country's first method with a carrier that takes this weight. Raises CassandraUnavailable."""
 
-    Raises CassandraUnavailable.
-    """
-    found = (
-        (
-            code,
-            next(
-                (way for way in list_delivery_methods(code) if way.carrier and way.takes(grams)),
-                None,
-            ),
-        )
-        for code in list_delivery_countries()
-    )
-    return [(code, way) for code, way in found if way]
+    def usual(country: str) -> DeliveryMethod | None:
+        ways = list_delivery_methods(country)
+        return next((way for way in ways if way.carrier and way.takes(grams)), None)
+
+    return [(code, way) for code in list_delivery_countries() if (way := usual(code))]
 
 
 def weight_rows() -> list[WeightRow]:
-    """Return what a parcel costs more by its weight, the lightest first. Raises CassandraUnavailable."""
+    """Return the surcharges by weight, lightest first. Raises CassandraUnavailable."""
     return [
         WeightRow(f"{Decimal(each.max_grams) / 1000:f}", Money(each.surcharge, settings.CURRENCY))
         for each in list_weight_bands()

@@ -1,8 +1,7 @@
-"""gunicorn's worker of threads, changed in one thing: a request gets a thread when all of it has come (S67, decision 025).
+"""gunicorn's threaded worker, with one change: a request gets a thread once it is complete (S67, decision 025).
 
-gunicorn gives a connection a thread at its first byte, and the thread waits for the rest as long as the client likes: a few
-clients that send half a request take all the threads. Here the poller collects head and body, of all connections at once.
-Files are collected on the disk (decision 040).
+gunicorn gives a connection a thread at its first byte, and the thread waits for the rest. So a few clients with half requests take all
+threads. Here the poller collects head and body of all connections; large bodies go to the disk (decision 040).
 """
 
 import os
@@ -31,19 +30,19 @@ from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadLimits
 if TYPE_CHECKING:
     from storefront.upload_senders import UploadSender
 
-# For head and body together, from the first byte or the accepted connection on.
+# For head and body together, from the first byte or from the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
-# The shop's forms have some kilobytes; Django takes as much (DATA_UPLOAD_MAX_MEMORY_SIZE).
+# The shop's forms have some kilobytes. Django's limit is equal (DATA_UPLOAD_MAX_MEMORY_SIZE).
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
-# Files have more time, as long as so much of them comes in each REQUEST_SECONDS: half a megabit a second.
+# Files have more time, as long as they arrive at half a megabit a second in each REQUEST_SECONDS.
 UPLOAD_SECONDS = 300.0
 UPLOAD_BYTES_PER_SECOND = 64 * 1024
-# After each of these it is looked up whether the sender's session has ended meanwhile.
+# After this many bytes the sender's session is checked again.
 CHECKED_BYTES = 1024 * 1024
-# So long a client that was answered may take to close its end; what it still sends is thrown away.
+# For how long a client that was answered may keep its end open; what it still sends is dropped.
 LINGER_SECONDS = 2.0
-# No thread is asked for these pages, so they have no translation.
+# These pages are sent without a thread, so they have no translation.
 TOO_LARGE = (
     "More was sent than this shop takes at once: files have at most {megabytes} MB together. "
     "Go back and send fewer."
@@ -61,7 +60,7 @@ _BODY_HEADER = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNOR
 
 
 class RefusedRequest(Exception):
-    """A request that no thread shall see. `text` is what somebody reads of it who has a page in front of him."""
+    """A request that gets no thread. `text` is for a person with a page in front of them."""
 
     def __init__(self, status: int, reason: str, text: str = "") -> None:
         super().__init__(status, reason)
@@ -70,25 +69,25 @@ class RefusedRequest(Exception):
 
 @dataclass
 class Arrival:
-    """What has come of a connection's next request."""
+    """The received part of a connection's next request."""
 
     deadline: float
     received: bytearray = field(default_factory=bytearray)
-    # Head and body; None until the head has come.
+    # Bytes of head and body; None until the head has arrived.
     size: int | None = None
     is_answered: bool = False
-    # Of what is larger than a form.
+    # Set for bodies that are larger than a form.
     sender: "UploadSender | None" = None
-    # When how much of it was there, and from how much on its sender is looked up again.
+    # For the speed of a file: when it was last measured, how much had arrived, and when the sender is checked again.
     paced_at: float = 0.0
     paced_bytes: int = 0
     next_check: int = 0
-    # Where all goes on that is too large for the memory.
+    # Holds what is too large for memory.
     file: IO[bytes] | None = None
 
     @property
     def count(self) -> int:
-        """How many bytes have come."""
+        """The number of received bytes."""
         return self.file.tell() if self.file else len(self.received)
 
     @property
@@ -96,7 +95,7 @@ class Arrival:
         return self.size is not None and self.count >= self.size
 
     def is_too_slow(self, now: float) -> bool:
-        """Return whether less of a file has come within the last REQUEST_SECONDS than the least speed asks for."""
+        """Return whether a file arrived too slowly within the last REQUEST_SECONDS."""
         if self.file is None or now < self.paced_at + REQUEST_SECONDS:
             return False
         count, seconds = self.count, now - self.paced_at
@@ -105,14 +104,14 @@ class Arrival:
         return is_too_slow
 
     def add(self, data: bytes) -> None:
-        """Add what has come. Raises OSError if the disk takes no more."""
+        """Add received bytes. Raises OSError if the disk is full."""
         if self.file:
             self.file.write(data)
         else:
             self.received += data
 
     def move_to_disk(self) -> IO[bytes]:
-        """Let all go on in a file that nobody else sees, and return it. Raises OSError."""
+        """Continue in a temporary file, and return it. Raises OSError."""
         self.file = TemporaryFile()  # noqa: SIM115 -- split() hands it over to be closed
         self.file.write(self.received)
         self.paced_at, self.paced_bytes = monotonic(), len(self.received)
@@ -120,12 +119,12 @@ class Arrival:
         return self.file
 
     def close(self) -> None:
-        """Give the disk back."""
+        """Free the disk space."""
         if self.file:
             self.file.close()
 
     def split(self) -> tuple[Iterable[bytes], bytes]:
-        """Return the request, and what came after it."""
+        """Return the request's bytes, and those that came after it."""
         assert self.size is not None
         if self.file is None:
             return [bytes(self.received[: self.size])], bytes(self.received[self.size :])
@@ -142,29 +141,29 @@ def _read_file(file: IO[bytes]) -> Iterator[bytes]:
         while data:
             following = file.read(_READ_BYTES)
             if not following:
-                # Whoever has the last of it asks for no more, and the disk is wanted.
+                # The reader of the last piece asks for no more: free the disk space.
                 file.close()
             yield data
             data = following
 
 
 class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
-    """Threads for whole requests; half ones wait in the poller, bounded in time, in number and in bytes."""
+    """Threads for complete requests; incomplete ones wait in the poller, bounded in time, number and bytes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.arrivals: dict[TConn, Arrival] = {}
-        # The files of all requests and where they come from, until they are closed or nobody has them any more.
+        # The files of all requests with their networks, until they are closed or collected.
         self.files: dict[UploadLimits, WeakKeyDictionary[IO[bytes], Sequence[str]]] = {
             each: WeakKeyDictionary() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
         }
-        # At most half of the connections send a request, a quarter waits for the next one; there is always room for whole requests.
+        # At most half of the connections send a request, and a quarter waits for the next one. So complete requests always find room.
         self.max_arrivals = self.worker_connections // 2
         self.max_keepalived = self.worker_connections // 4
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
-        """Refuse what the poller could not read. Raises ConfigError."""
+        """Refuse settings that the poller cannot handle. Raises ConfigError."""
         super().check_config(cfg, log)
         if cfg.is_ssl:
             raise ConfigError(
@@ -174,7 +173,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def enqueue_req(self, conn: TConn) -> None:
         """Wait for the connection's next request. gunicorn calls this to give it a thread."""
         if len(self.arrivals) >= self.max_arrivals:
-            # Who is quick is served however many are slow.
+            # The oldest incomplete request makes room, so quick clients are served.
             self.drop(next(iter(self.arrivals)))
         self.await_bytes(conn, REQUEST_SECONDS)
         early, conn.early = getattr(conn, "early", b""), b""
@@ -182,16 +181,16 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.take(conn, early)
 
     def await_bytes(self, conn: TConn, seconds: float) -> Arrival:
-        """Have the poller read from the connection."""
+        """Let the poller read from the connection."""
         conn.sock.settimeout(0)
         self.poller.register(conn.sock, EVENT_READ, partial(self.receive, conn))
         self.arrivals[conn] = Arrival(monotonic() + seconds)
         return self.arrivals[conn]
 
     def receive(self, conn: TConn, _: socket.socket) -> None:
-        """Read what has come. The connection is dropped if the client has closed it."""
+        """Read from the connection, or drop it if the client has closed it."""
         if conn not in self.arrivals:
-            return  # it was dropped for another one that the poller saw in the same moment
+            return  # it was dropped for another one that became ready at the same moment
         try:
             data = conn.sock.recv(_READ_BYTES)
         except (BlockingIOError, InterruptedError):
@@ -204,7 +203,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.take(conn, data)
 
     def take(self, conn: TConn, data: bytes) -> None:
-        """Add what has come to the request, and give it to a thread when it is whole."""
+        """Add bytes to the request, and give it to a thread once it is complete."""
         arrival = self.arrivals[conn]
         try:
             arrival.add(data)
@@ -222,7 +221,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             return
         if arrival.is_whole:
             self.forget(conn)
-            # Only this request: a thread that wants more meets its end, and never waits.
+            # The thread gets only this request: it cannot wait for more.
             request, conn.early = arrival.split()
             conn.file = arrival.file
             conn.parser = get_parser(self.cfg, request, conn.client)
@@ -230,7 +229,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             super().enqueue_req(conn)
 
     def begin_upload(self, arrival: Arrival, sender: "UploadSender") -> None:
-        """Let a large request go on in a file. Raises RefusedRequest if there are too many of them, or of its network, OSError."""
+        """Move a large request to a file. Raises RefusedRequest if there are too many, in all or of its network; OSError."""
         limits = sender.grant.limits
         files = self.files[limits]
         present = [networks for file, networks in files.items() if not file.closed]
@@ -242,7 +241,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         files[arrival.move_to_disk()] = [network for network, _ in sender.networks]
 
     def look_up_sender(self, conn: TConn, arrival: Arrival, sender: "UploadSender") -> None:
-        """Have a thread see whether the sender's session is there; the poller waits for no database."""
+        """Let a thread check the sender's session, since the poller must not wait for the database."""
         arrival.next_check = arrival.count + CHECKED_BYTES
         looking_up = self.tpool.submit(sender.may_send)
         looking_up.add_done_callback(
@@ -250,14 +249,14 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         )
 
     def drop_if_signed_out(self, conn: TConn, arrival: Arrival, found: Future[bool]) -> None:
-        """Refuse the rest of a file whose sender's session has ended. What is whole already its view answers."""
+        """Refuse the rest of a file if the sender's session has ended. Complete requests are left to their view."""
         if error := found.exception():
             self.log.error("a session could not be looked up", exc_info=error)
         elif self.arrivals.get(conn) is arrival and not found.result():
             self.refuse(conn, RefusedRequest(403, "Forbidden", PAGE_IS_OVER))
 
     def measure(self, conn: TConn, arrival: Arrival, new: int) -> int | None:
-        """Return how many bytes head and body have, or None while the head is not complete. Raises RefusedRequest."""
+        """Return the bytes of head and body, or None while the head is incomplete. Raises RefusedRequest."""
         received = arrival.received
         end = received.find(b"\r\n\r\n", max(0, len(received) - new - 3)) + 4
         if end < 4:
@@ -269,13 +268,13 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             return end
         try:
             request = next(get_parser(self.cfg, [head], conn.client))
-        except Exception:  # noqa: BLE001 -- whatever it is, a thread meets it as well, and answers it
+        except Exception:  # noqa: BLE001 -- a thread meets the same error, and answers it
             return len(received)
         if not isinstance(body := request.body.reader, LengthReader):
-            # Django reads no body whose length is not said.
+            # Django reads no body of unknown length.
             raise RefusedRequest(411, "Length Required")
         if body.length > BODY_BYTES:
-            # gunicorn imports this module before the settings are there.
+            # gunicorn imports this module before the settings are loaded.
             from storefront.upload_senders import find_upload_sender
 
             try:
@@ -294,7 +293,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         return end + int(body.length)
 
     def refuse(self, conn: TConn, refused: RefusedRequest) -> None:
-        """Answer without a thread, and close."""
+        """Answer without a thread, and close the connection."""
         try:
             write_error(conn.sock, refused.status, refused.reason, refused.text)
         except OSError:
@@ -304,7 +303,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.linger(conn)
 
     def linger(self, conn: TConn) -> None:
-        """Close our end, and wait for the client's. gunicorn does so as well, and serves nobody meanwhile."""
+        """Close our end, and wait for the client's. gunicorn does the same, but blocks meanwhile."""
         try:
             conn.sock.shutdown(socket.SHUT_WR)
             self.await_bytes(conn, LINGER_SECONDS).is_answered = True
@@ -313,9 +312,9 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             conn.close()
 
     def finish_request(self, conn: TConn, future: Future[bool]) -> None:
-        """Wait for the next request of a connection that goes on; close any other."""
+        """Wait for the next request of a kept connection, or close it."""
         if file := getattr(conn, "file", None):
-            file.close()  # its view may not have read it
+            file.close()  # in case the view did not read it
         if future.cancelled() or future.exception() or not future.result():
             self.linger(conn)
             return
@@ -324,7 +323,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.on_client_socket_readable(conn, conn.sock)
 
     def murder_pending(self) -> None:
-        """Close the connections whose time is over; who has sent something is told why."""
+        """Close the connections whose time is over; clients that have sent something get an answer."""
         now = monotonic()
         for conn, arrival in list(self.arrivals.items()):
             is_too_slow = arrival.is_too_slow(now)
@@ -344,7 +343,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
                 arrival.deadline = min(arrival.deadline, deadline)
 
     def forget(self, conn: TConn) -> Arrival:
-        """Stop reading from the connection, and return what has come."""
+        """Stop reading from the connection, and return what has arrived."""
         self.poller.unregister(conn.sock)
         return self.arrivals.pop(conn)
 

@@ -1,4 +1,4 @@
-"""What the worker does with several apps' data."""
+"""The jobs that need the data of several apps."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ from storefront.sitemap import write_sitemap
 
 
 def rebuild_related_products(now: datetime) -> str:
-    """Choose anew, from all orders, what goes with each product."""
+    """Choose each product's related products anew, from all orders."""
     return (
         f"{operations.rebuild_related(queries.iterate_products(), list_bought_together())} products"
     )

@@ -1,6 +1,4 @@
-"""Where uploaded pictures are kept: in a folder, or in an S3-compatible storage if the environment names a bucket."""
-
-from __future__ import annotations
+"""The storage of uploaded pictures: a folder, or S3-compatible storage if the environment names a bucket."""
 
 from pathlib import Path
 from typing import Any
@@ -12,18 +10,16 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage
 
-# Its files are named by a hash, and never change.
+# The files are named by a hash, and never change.
 CACHE_CONTROL = "public, max-age=31536000, immutable"
-
-
 # An upload waits for the storage, and staff wait for the upload.
 _CONNECT_SECONDS, _READ_SECONDS, MAX_ATTEMPTS = 3, 10, 2
 
 
 class WholeFileStorage(FileSystemStorage):
-    """A folder in which a file is there once all of it is. What a crash cuts off is swept with the raw files."""
+    """A folder in which a file appears when it is complete. Incomplete files are swept with the raw files."""
 
-    def _save(self, name: str, content: File[bytes]) -> str:
+    def _save(self, name: str, content: "File[bytes]") -> str:
         from catalogue.operations.picture_uploads import INCOMING  # the settings import this module
 
         part = super()._save(f"{INCOMING}/{uuid4().hex}", content)  # type: ignore[misc]
@@ -34,7 +30,7 @@ class WholeFileStorage(FileSystemStorage):
 
 
 def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, Any], str]:
-    """Return the storage as Django's settings name it, and from where browsers get its files, if that is not the shop itself.
+    """Return the storage for Django's settings, and the host from which browsers load its files ("": the shop itself).
 
     Raises ImproperlyConfigured.
     """
@@ -48,14 +44,14 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
     public = urlsplit(public_url.rstrip("/"))
     if public.scheme not in ("http", "https"):
         raise ImproperlyConfigured("S3_PUBLIC_URL and S3_ENDPOINT begin with https:// or http://")
-    # Whoever has no bucket needs none of this.
+    # Only needed with a bucket.
     from botocore.config import Config
 
     options = {
         "bucket_name": bucket,
         "endpoint_url": endpoint or None,
         "region_name": region or None,
-        # Without them the machine's own role counts.
+        # Without keys, the machine's own role applies.
         "access_key": env.str("S3_ACCESS_KEY", default="") or None,
         "secret_key": env.str("S3_SECRET_KEY", default="") or None,
         "custom_domain": f"{public.netloc}{public.path}",
@@ -69,7 +65,5 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
         "file_overwrite": True,
         "object_parameters": {"CacheControl": CACHE_CONTROL},
     }
-    return {
-        "BACKEND": "storages.backends.s3.S3Storage",
-        "OPTIONS": options,
-    }, f"{public.scheme}://{public.netloc}"
+    host = f"{public.scheme}://{public.netloc}"
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}, host

@@ -1,6 +1,4 @@
-"""What /metrics says: what the processes have counted (web.metrics), and how the worker's jobs stand."""
-
-from __future__ import annotations
+"""The page /metrics: counters of the processes (web.metrics), and the state of the worker's jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +15,7 @@ from web.metrics import collect_metrics
 
 
 class _Collected(Collector):
-    """What was collected already, for a registry."""
+    """Collected metrics, for a registry."""
 
     def __init__(self, families: Sequence[Metric]) -> None:
         self._families = families
@@ -27,7 +25,7 @@ class _Collected(Collector):
 
 
 def render_metrics(accept: str, now: datetime) -> tuple[bytes, str]:
-    """Return the text for a scraper, in the format that its header `Accept` prefers, and the type of that. `now` is in UTC."""
+    """Return the metrics in the format that the header `Accept` prefers, and its content type. `now` is in UTC."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Collected([*collect_metrics(), *_collect_jobs(now)]))
     encode, content_type = choose_encoder(accept)
@@ -35,7 +33,7 @@ def render_metrics(accept: str, now: datetime) -> tuple[bytes, str]:
 
 
 def _collect_jobs(now: datetime) -> list[Metric]:
-    """Return how the jobs of all workers stand, read side by side; while Cassandra is away, only that it is."""
+    """Return the state of all workers' jobs; while Cassandra is away, only that."""
     answers = GaugeMetricFamily("stoa_cassandra_answers", "Whether a read was answered just now")
     delay = GaugeMetricFamily(
         "stoa_job_delay_seconds", "For how long a job should have run", labels=("job",)

@@ -1,4 +1,4 @@
-"""What a visitor has looked at lately: kept in a signed cookie of the browser, and nowhere else."""
+"""The products that a visitor has viewed, in a signed cookie and nowhere else."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _SALT = "storefront.viewed"
 
 @dataclass(frozen=True)
 class ViewedProduct:
-    """A product in the strip; `price` is the lowest of its variants."""
+    """A recently viewed product; `price` is the lowest of its variants."""
 
     name: str
     slug: str
@@ -30,21 +30,20 @@ class ViewedProduct:
 
 
 def list_viewed_product_ids(request: HttpRequest) -> list[UUID]:
-    """Return the products that this browser has looked at, the last one first; none if the cookie is not ours."""
+    """Return the products that this browser has viewed, the last one first; none if the cookie is invalid."""
     cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
     if not cookie:
         return []
     try:
         packed_ids = urlsafe_b64decode(signing.loads(cookie, salt=_SALT, max_age=VIEWED_SECONDS))
-        return [
-            UUID(bytes=packed_ids[start : start + 16]) for start in range(0, len(packed_ids), 16)
-        ][:MAX_VIEWED]
+        starts = range(0, len(packed_ids), 16)
+        return [UUID(bytes=packed_ids[start : start + 16]) for start in starts][:MAX_VIEWED]
     except (signing.BadSignature, ValueError, TypeError):
         return []
 
 
 def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
-    """Put a product first among those that the browser keeps."""
+    """Put a product first in the browser's list."""
     before = list_viewed_product_ids(request)
     if request.method != "GET" or before[:1] == [product_id]:
         return
@@ -65,10 +64,7 @@ def forget_viewed(response: HttpResponse) -> None:
 
 
 def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
-    """Return these products as the strip shows them, without those that are no longer sold. One round.
-
-    Raises CassandraUnavailable.
-    """
+    """Return those of these products that are still sold; reads run in parallel. Raises CassandraUnavailable."""
     products, now = queries.get_products(product_ids, queries.leave_out), current_time()
     return [
         _viewed_product(products[each])

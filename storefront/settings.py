@@ -19,19 +19,19 @@ if "STOA_SHOWROOM" in env.ENVIRON:
     )
 # A demo shows its logins and lets its visitors read the mail; a shop does neither.
 DEMO = env.bool("STOA_DEMO", default=False)
-# Where the demo logins stand; a shop has none (accounts.demo_logins).
+# The module of the demo logins; a shop has none (accounts.demo_logins).
 DEMO_LOGINS = "demo.logins.LOGINS" if DEMO else ""
 HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or DEMO))
 
-# Without one, Django refuses its first use and gunicorn to start; commands that need none (`cassandra`, `doctor`) run.
+# Without a key, gunicorn does not start and Django raises at its first use; commands that need none (`cassandra`, `doctor`) run.
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debug-" + "0" * 50 if DEBUG else "")
-# Keys of before: what was signed or encrypted with them is still valid.
+# Former keys: data that was signed or encrypted with them stays valid.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 # Mailed links are built from this, never from a request's Host header.
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 
-# What stands beside the shop, and nothing of it imports: local tools, and in a demo what a demo has. An app may have a urls.py.
+# Apps beside the shop, which it never imports: local tools, and those of a demo. Such an app may have a urls.py.
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
@@ -81,7 +81,7 @@ MIDDLEWARE = [
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
+    # Before all expensive work. The request is not checked yet, and is only returned to its sender, to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
     # Before all that compresses.
     "web.compression.AcceptedEncodingsMiddleware",
@@ -91,9 +91,9 @@ MIDDLEWARE = [
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    # Right inside it: sees each answer before the token's cookie is set.
+    # Just inside: it sees each answer before the token's cookie is set.
     "web.middleware.FailedAnswerMiddleware",
-    # Inside what gives each visitor a token, around what looks for the visitor's own things: who has none needs none of it.
+    # After each visitor gets a token, and before the visitor's own data are loaded: visitors without any skip that.
     "storefront.whole_pages.WholePageMiddleware",
     "accounts.middleware.UserMiddleware",
     "cart.middleware.OwnerMiddleware",
@@ -154,20 +154,19 @@ DATABASES = {"default": database_settings(env)}
 MIGRATION_MODULES = {"auth": None, "contenttypes": None}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# Who sends it as a bearer token may read /metrics; without it there is no such page.
+# The bearer token for /metrics; without a token that page does not exist.
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
-# Says in a response header how many statements and rounds of reads a page took.
+# Adds a header with the number of statements and rounds of reads to each page.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
 
-# For so long a worker holds a job's lease between renewals; one that was killed is replaced within two of these (jobs.leases).
+# How long a worker holds a job's lease between renewals. A killed worker is replaced within two of these (jobs.leases).
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=30)
 
-# What a process keeps of what it has drawn, in bytes: parts of pages, and whole ones for visitors who have nothing of their own
-# (decisions 044, 045). Who changes a template sees it at once.
+# How many bytes of drawn parts and whole pages a process caches (decisions 044, 045). With DEBUG a changed template shows at once.
 FRAGMENT_CACHE_BYTES = 0 if DEBUG else 48 * 1024 * 1024
 WHOLE_PAGE_CACHE_BYTES = 0 if DEBUG else 16 * 1024 * 1024
-# For so long a whole page is shown again, and so old may be what it says of prices and stock; 0 draws each anew.
+# For how long a whole page is reused, with its prices and stock; 0 draws each page anew.
 WHOLE_PAGE_SECONDS = min(env.float("WHOLE_PAGE_SECONDS", default=5), 5)
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -199,7 +198,7 @@ _host_prefix = "__Host-" if HTTPS else ""
 SESSION_ENGINE = "accounts.sessions"
 SESSION_COOKIE_NAME = f"{_host_prefix}stoa_session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
-# From login on, however active a session is; from the second factor on for one in which it was passed (decision 008).
+# Counted from login on, or from the second factor on; activity does not extend it (decision 008).
 MAX_SESSION_SECONDS = 90 * 24 * 3600
 MAX_STAFF_SESSION_SECONDS = 12 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -230,7 +229,7 @@ FORWARDED_ALLOW_IPS = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1"])
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# The shop's pages use none of these, nor may a page that got into one of them.
+# The shop's pages use none of these features, so injected code cannot, either.
 PERMISSIONS_POLICY = ", ".join(
     f"{feature}=()"
     for feature in [
@@ -252,16 +251,16 @@ PERMISSIONS_POLICY = ", ".join(
     ]
 )
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
-# Who can take the money, by name; and who does: one of them, or `none`. A shop has to name it; the test bank is for trying out.
+# The payment gateways by name, and the one in use, or `none`. A shop has to name it; the test bank is for demos.
 PAYMENT_GATEWAYS = {"stripe": "payments.gateways.stripe"}
 if "demo.testbank" in EXTRA_APPS:
     PAYMENT_GATEWAYS["testbank"] = "demo.testbank.gateway"
 PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="testbank" if DEBUG or DEMO else "")
-# The ways to pay that the checkout offers: of payments.gateways.METHODS.
+# The payment methods of the checkout (payments.gateways.METHODS).
 PAYMENT_METHODS = env.list(
     "PAYMENT_METHODS", default=["card", "transfer", "cod"] if DEBUG or DEMO else ["card"]
 )
-# To whom a transfer goes. The lines are parted by "|".
+# The account for transfers; "|" separates its lines.
 BANK_ACCOUNT = env.str(
     "BANK_ACCOUNT",
     default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else "",
@@ -269,10 +268,10 @@ BANK_ACCOUNT = env.str(
 STRIPE_SECRET_KEY = env.str("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = env.str("STRIPE_WEBHOOK_SECRET", default="")
 STRIPE_API = env.str("STRIPE_API", default="https://api.stripe.com")
-# Where Stripe's pages are, to which the browser may be sent from the checkout.
+# Stripe's payment pages, to which the checkout may redirect.
 STRIPE_PAGES = env.str("STRIPE_PAGES", default="https://checkout.stripe.com")
 
-# Uploaded pictures, and under incoming/ what waits for the worker, on whichever host it runs: both need the same storage.
+# Uploaded pictures, and under incoming/ files for the worker. Web hosts and workers need the same storage.
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
 MEDIA_URL = "/media/"
 S3_BUCKET = env.str("S3_BUCKET", default="")
@@ -286,7 +285,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'", *([MEDIA_HOST] if MEDIA_HOST else [])],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
-        # A form's answer may lead to the page on which one pays.
+        # A form may redirect to the payment page.
         "form-action": ["'self'", *([STRIPE_PAGES] if PAYMENT_GATEWAY == "stripe" else [])],
         "manifest-src": ["'self'"],
         "base-uri": ["'none'"],
@@ -295,52 +294,52 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# How many tries an account, a network address and the whole shop have within so many seconds; 0 does not count. Each can
-# be set from the environment: LIMIT_LOGIN=10,100,3000,900. Above the shop's number nobody is refused: answers come later.
+# Attempts of an account, of a network address and of the whole shop within a number of seconds; 0 does not count. The environment can
+# set each: LIMIT_LOGIN=10,100,3000,900. Above the shop's number answers come later, but nobody is refused.
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
-        "login": (10, 100, 3000, 900),  # wrong passwords; right ones give their slot back
-        "password": (10, 0, 0, 900),  # asked for again of a signed-in user
+        "login": (10, 100, 3000, 900),  # wrong passwords only
+        "password": (10, 0, 0, 900),  # of a signed-in user, asked again
         "code": (6, 60, 0, 600),  # second factors
         "reset": (5, 30, 600, 3600),
         "registration": (5, 30, 600, 3600),
         "lookup": (10, 50, 1500, 900),
-        # Above it mails are left out, and nobody is refused: a stranger must not be able to close it (decision 028).
+        # Above the limit no mail is sent, but nobody is refused: strangers must not be able to block it (decision 028).
         "withdrawal": (5, 30, 0, 24 * 3600),
         "voucher": (10, 50, 1500, 900),
         "invitation": (30, 60, 1000, 3600),
         "waiting": (20, 60, 2000, 3600),
         "suggestions": (0, 300, 0, 60),
-        # Orders that a bank is asked about. Counted by network alone, and in the process's memory: no sale waits for it.
+        # Orders that ask a bank. Counted by network alone, in the process's memory, so no sale waits.
         "order": (0, 60, 0, 600),
-        # Orders by transfer and on delivery to an address that nobody has confirmed: each mails somebody.
+        # Orders by transfer or on delivery with an unconfirmed address: each mails somebody.
         "unpaid_order": (3, 12, 0, 3600),
-        "confirmation": (3, 12, 0, 3600),  # that mail once more
-        # Above it a review waits for the staff, and nobody is refused: a text like another one, many from one network.
+        "confirmation": (3, 12, 0, 3600),  # that mail, sent again
+        # Above the limit a review waits for staff, but nobody is refused: a similar text, or many from one network.
         "review_text": (1, 0, 0, 90 * 24 * 3600),
-        # A person has fewer than a network: one alone does not send all others there to the staff.
+        # One person alone must not exhaust a network's limit.
         "review": (5, 10, 0, 3600),
         "question": (20, 60, 0, 3600),
         "report": (10, 30, 0, 3600),  # of reviews, questions and answers
         "vote": (10, 30, 0, 3600),
-        "edit": (10, 30, 0, 3600),  # of a review that is there
-        "review_pictures": (10, 30, 0, 3600),  # forms that bring some
+        "edit": (10, 30, 0, 3600),  # of an existing review
+        "review_pictures": (10, 30, 0, 3600),  # forms with pictures
         "search": (0, 120, 0, 60),
     }.items()
 }
-# So long such an order is reserved, unless its e-mail address is confirmed by then (decision 023).
+# For how long such an order is reserved before its e-mail address is confirmed (decision 023).
 EMAIL_CONFIRMATION_MINUTES = env.int("EMAIL_CONFIRMATION_MINUTES", default=30)
-# So many units may be on the orders of a mailbox, and of a network, that nobody has paid for yet; 0 is no bound.
+# How many unpaid units a mailbox and a network may have on order; 0 is no bound.
 UNPAID_UNITS = env.list("UNPAID_UNITS", cast=int, default=[20, 60])
-# Who is to be slowed down and not refused waits so long in a thread, and so many threads of a process do at once (web.rate_limits).
+# For how long slowed requests wait in a thread, and how many may do so at once in a process (web.rate_limits).
 RATE_LIMIT_DELAY_SECONDS = env.float("LIMIT_DELAY_SECONDS", default=3)
 RATE_LIMIT_DELAYS_AT_ONCE = max(1, env.int("WEB_THREADS", default=16) // 4)
 
-# So many requests for the checkout a process works on at once, and so many more wait in its threads (web.checkout_queue). One
-# keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
+# How many requests of the checkout a process handles at once, and how many wait in its threads (web.checkout_queue). One keeps a CPU
+# busy: more would not be faster, and would delay all other pages.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
-# What a page of the checkout has in its form's field `checkout`: whoever sends one is inside already.
+# Checks the form field `checkout`: visitors who send a valid one are already in the checkout.
 CHECKOUT_VISIT_PROOF = "checkout.snapshot.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
@@ -354,35 +353,33 @@ TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True
 CURRENCY = "EUR"
-# Who sells, as invoices have to name them. The lines of the address are parted by "|".
+# The seller, as invoices name it; "|" separates the lines of the address.
 SELLER = {
     "name": env.str("SELLER_NAME", default="Stoa"),
     "address": env.str("SELLER_ADDRESS", default="1 Example Street|Dublin|Ireland").split("|"),
     "vat_id": env.str("SELLER_VAT_ID", default="IE0000000XX"),
     "email": env.str("SELLER_EMAIL", default="help@stoa.example"),
 }
-# So long after it has arrived may a thing be sent back.
+# For how many days after its arrival an item can be returned.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
-# Staff who give back more than this of an order, in the shop's currency, are asked for a code of their second factor again.
+# Staff who refund more than this of an order, in the shop's currency, have to enter their second factor again.
 REFUND_CODE_ABOVE = env.int("REFUND_CODE_ABOVE", default=200)
-# So long a mailed link opens a guest's order, and a browser that has opened it remembers it: until things that were on their way
-# for weeks can be sent back no more.
+# For how long a mailed link opens a guest's order, and a browser remembers it: until even items with a long delivery can no longer be
+# returned.
 ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
 ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
-# So long after the last thing has arrived may a consumer withdraw from the contract: 14 days, or what the country's law says.
+# For how many days after the last arrival a consumer may withdraw from the contract: 14, or what the country's law says.
 WITHDRAWAL_DAYS = env.int("WITHDRAWAL_DAYS", default=14)
-# Over so many partitions what has happened to a variant in a warehouse is spread: a million sales are some ten megabytes in
-# each of 16. It may be changed at any time; inventory.queries reads no more than 16.
+# The partitions of a stock item's ledger: with 16, a million sales are some ten megabytes in each. May be changed at any time;
+# inventory.queries reads at most 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)
 # Countries to which prices are net: tax is added in the cart. Everywhere else prices include it.
 TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# Of the shop's files the one type that WhiteNoise does not know.
+# The only type of the shop's files that WhiteNoise lacks.
 WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
-# Under incoming/ and exports/ are files that wait for the worker, on whichever host it runs.
-MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
 STORAGES = {
     "default": MEDIA_STORAGE,
     "staticfiles": {
@@ -396,10 +393,10 @@ SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
-# Mails that cannot be delivered come back to it, with a signed mark: "bounce@stoa.example" to bounce+…@stoa.example. Off if empty.
+# The address to which undeliverable mails return, with a signed mark: bounce@stoa.example receives bounce+…@stoa.example. Empty: off.
 MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
 EMAIL_TIMEOUT = 10
-# Where the demo shop's mail catcher keeps what it caught.
+# The folder of the demo's mail catcher.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
 
 LOGGING = {
@@ -426,7 +423,7 @@ LOGGING = {
     "loggers": {
         "cassandra": {"level": "ERROR"},
         "django.request": {"level": "ERROR"},
-        # Where a typeface lacks a letter of a customer's name, they would write it down (S48).
+        # They would log letters of customers' names that a typeface lacks (S48).
         "fpdf": {"level": "ERROR"},
         "fontTools": {"level": "ERROR"},
     },

@@ -1,4 +1,4 @@
-"""The sitemap: files that a job writes from a scan, beside the search index; the pages only hand them out."""
+"""The sitemap: a job writes its files beside the search index, and pages serve them."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -17,11 +17,10 @@ from catalogue.entities import Product
 from jobs.rows import guard_row
 from storefront.structured_data import absolute_url
 
-# What the protocol allows in one file.
+# The limit of the protocol for one file.
 MAX_SITEMAP_URLS = 50_000
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-
 SitemapEntry = tuple[str, datetime | None]
 
 
@@ -31,15 +30,15 @@ def sitemap_folder() -> Path:
 
 
 def find_sitemap_file(number: int = 0) -> Path | None:
-    """Return a file of the sitemap (0: the one to begin with), or None if no job has written it."""
+    """Return a file of the sitemap (0: the first one), or None if no job has written it."""
     file = sitemap_folder() / (f"sitemap-{number}.xml" if number else "sitemap.xml")
     return file if file.is_file() else None
 
 
 def write_sitemap(products: Iterable[Product], now: datetime) -> int:
-    """Write the sitemap from all products, and return how many addresses it holds. A category is as new as what is new in its list.
+    """Write the sitemap from all products, and return its number of addresses.
 
-    Each file is replaced in one go. With more than 50,000 addresses the first file is an index of the others.
+    A category is as new as the last change in its list. With more than MAX_SITEMAP_URLS the first file is an index of the others.
     """
     sitemap_folder().mkdir(parents=True, exist_ok=True)
     addresses = _list_addresses(products, now)
@@ -62,7 +61,7 @@ def render_small_sitemap() -> str:
 
 
 def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[SitemapEntry]:
-    """Yield each address with the moment of its last change: the categories' last, as they follow from their products."""
+    """Yield each address with its last change. Categories come last, because their products decide."""
     for name in ("home", "new_arrivals", "deals", "help", "delivery", "privacy", "imprint"):
         yield reverse(name), None
     tree = queries.get_category_tree()
@@ -74,7 +73,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
                 yield reverse("product", args=(product.slug,)), at
             if at is None:
                 continue
-            # What has gone has changed its lists, too.
+            # A product that is gone has changed its lists, too.
             nodes = (
                 tree.by_id[each].path for each in product.all_category_ids if each in tree.by_id
             )
@@ -85,7 +84,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
 
 
 def find_last_change(product: Product, now: datetime) -> datetime | None:
-    """Return when a product changed last: by a save, or as was planned."""
+    """Return when a product last changed: by a save, or at a planned moment."""
     planned = (each for each in product.moments if each <= now)
     return max(filter(None, (product.updated_at, *planned)), default=None)
 

@@ -1,4 +1,4 @@
-"""What search engines read of a page: schema.org data as JSON-LD."""
+"""Structured data for search engines: schema.org as JSON-LD."""
 
 import json
 import re
@@ -31,14 +31,14 @@ from storefront.delivery_tables import usual_delivery_methods
 
 # As in each page's title.
 SITE_NAME = "Stoa"
-# In a script element only these could end the data, or begin something else.
+# The only characters that could end a script element's data, or begin something else.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 # People write the country before the code: D-10115, CH 8001.
 _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}[- –]?(?=\d)")
 
 
 def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
-    """Return a script element that holds the things as data, without what is empty; nothing in them can leave it."""
+    """Return a script element with these things as JSON-LD, without empty values; no content can break out of it."""
     text = json.dumps(
         [{"@context": "https://schema.org"} | _without_empty(thing) for thing in things],
         ensure_ascii=False,
@@ -49,7 +49,7 @@ def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
 
 
 def _without_empty(thing: Any) -> Any:
-    """Return a thing without the properties that say nothing: empty texts and lists, and things of which only the type is left."""
+    """Return a thing without empty properties, and without parts of which only the type is left."""
     if isinstance(thing, Mapping):
         kept = {name: _without_empty(each) for name, each in thing.items()}
         kept = {name: each for name, each in kept.items() if each not in ("", None, [], {})}
@@ -60,7 +60,7 @@ def _without_empty(thing: Any) -> Any:
 
 
 class _Things:
-    """Says a thing in full where it first stands, and by its id from then on: all offers of a page are delivered alike."""
+    """Gives each thing in full once, and by its id afterwards: all offers of a page share their delivery terms."""
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
@@ -74,7 +74,7 @@ class _Things:
 
 
 def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return who sells, and the site with its search. Raises CassandraUnavailable."""
+    """Return the seller, and the site with its search. Raises CassandraUnavailable."""
     home, terms = absolute_url(reverse("home")), get_terms()
     shop = {
         "@type": "Organization",
@@ -106,9 +106,9 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def postal_address(lines: Sequence[str]) -> dict[str, Any]:
-    """Return an address that ends in a line with its postcode and a line with its country in parts; any other one whole.
+    """Return the parts of an address that ends in a line with a postcode and a line with a country, or any other address whole.
 
-    Nothing is guessed: a part that may be wrong is worse than none.
+    Nothing is guessed, since a wrong part is worse than none.
     """
     *street, last = lines or ("",)
     country = _country_code(last)
@@ -116,7 +116,7 @@ def postal_address(lines: Sequence[str]) -> dict[str, Any]:
     if found is None:
         return {"@type": "PostalAddress", "streetAddress": ", ".join(lines)}
     town, postcode = found
-    # Above a postcode that stands alone there may be a county as well: then nothing says which line is the town.
+    # Above a separate postcode there may be a county, too; so only with two lines it is clear which is the town.
     if not town and len(street) == 2:
         town = street.pop()
     return {
@@ -129,23 +129,23 @@ def postal_address(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _country_code(line: str) -> str:
-    """Return the code of the country that a line names in English or by its code; "" if it names none."""
+    """Return the code of the country that a line names in English or by its code, or ""."""
     codes = list_country_codes()
     name = line.strip().casefold().removeprefix("the ")
     return codes.get(name, line if line in codes.values() else "")
 
 
 def _split_postcode(line: str, country: str) -> tuple[str, str] | None:
-    """Return a line without the country's postcode that it begins or ends with, and the postcode; None if it has none."""
+    """Return the town and the postcode of a line that begins or ends with a postcode of the country, or None."""
     try:
         matchers = get_validation_rules({"country_code": country}).postal_code_matchers
-    except ValueError:  # of what has a name and is no country: the Canary Islands
+    except ValueError:  # a named place that is no country, such as the Canary Islands
         return None
     words = line.split()
     for count in (2, 1):
         for code, rest in ((words[:count], words[count:]), (words[-count:], words[:-count])):
             written = " ".join(code)
-            # Latvia's begin with LV-; elsewhere such a sign of the country stands before them.
+            # Latvia's codes begin with LV-; elsewhere the country's sign is a prefix.
             for postcode in (written, _COUNTRY_PREFIX.sub("", written)):
                 has_digit = any(sign.isdigit() for sign in postcode)
                 if has_digit and any(each.fullmatch(postcode) for each in matchers):
@@ -161,7 +161,7 @@ def _aggregate_rating(rating: Rating) -> dict[str, Any]:
 
 
 def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) -> dict[str, Any]:
-    """Return a product with its rating and its offer; one of several variants is a group, and each variant that is sold a product of it."""
+    """Return a product with its rating and offers; with several variants, a group of products."""
     sold = [variant for variant in product.variants if variant.sold]
     pictures = dict.fromkeys(
         [
@@ -219,7 +219,7 @@ def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) 
     }
 
 
-# Options that schema.org has a property for. What it has none for is named as the shop names it.
+# The options that schema.org has a property for. Others keep the shop's name.
 _PROPERTIES = {
     name: f"https://schema.org/{'color' if name == 'colour' else name}"
     for name in ("colour", "color", "size", "material", "pattern")
@@ -231,7 +231,7 @@ def _marks(variant: Variant) -> dict[str, Any]:
 
 
 def _option_properties(variant: Variant) -> dict[str, Any]:
-    """Return by what a variant differs from the others of its product."""
+    """Return the options of a variant as properties."""
     found: dict[str, Any] = {"additionalProperty": []}
     for name, value in variant.options.items():
         if known := _PROPERTIES.get(name.casefold()):
@@ -255,7 +255,7 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
 
 
 def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
-    """Return what it costs to be sent one unit in the usual way, and how long that takes; countries where that is the same stand together."""
+    """Return the usual delivery's cost and time for one unit; countries with equal terms share an entry."""
     countries: dict[tuple[str, tuple[int, int]], list[str]] = defaultdict(list)
     for country, method in usual_delivery_methods(grams):
         countries[f"{method.price_for(price, grams).amount:.2f}", method.days].append(country)
@@ -270,7 +270,7 @@ def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
             "shippingDestination": [
                 {"@type": "DefinedRegion", "addressCountry": each} for each in of_it
             ],
-            # Working days from the order until it is there.
+            # Working days from the order to its arrival.
             "deliveryTime": {
                 "@type": "ShippingDeliveryTime",
                 "transitTime": {
@@ -286,7 +286,7 @@ def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
 
 
 def _return_policy() -> dict[str, Any]:
-    """Return for how long and how a thing is sent back; whoever sends it pays for that. A shop that offers nothing keeps to the law."""
+    """Return the terms of returns, at the sender's expense; without voluntary returns, the legal ones."""
     return {
         "@type": "MerchantReturnPolicy",
         "applicableCountry": list_delivery_countries(),
@@ -305,7 +305,7 @@ def _availability(stock: Stock) -> str:
 
 
 def summarize_product(product: Product) -> str:
-    """Return a product in a sentence or two: what the staff have written for it, or the beginning of its description."""
+    """Return a product in one or two sentences: the staff's text for search engines, or the beginning of its description."""
     words = Truncator(plain_description(product.description)).words(28)
     return product.search_description or words or product.name
 
@@ -326,5 +326,5 @@ def breadcrumb_data(trail: Sequence[tuple[str, str]], page_name: str, url: str) 
 
 
 def absolute_url(address: str) -> str:
-    """Return an address of the shop with its public name; the request's Host header has no say."""
+    """Return an address of the shop with its public name, independent of the request's Host header."""
     return f"{settings.PUBLIC_URL}{address}"

@@ -1,4 +1,4 @@
-"""Who sends files, as far as a request's head says it: before its body is taken (decision 025)."""
+"""The sender of uploaded files, as the request's head tells it before the body is read (decision 025)."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -17,14 +17,14 @@ from web.uploads import UploadGrant, find_upload_grant
 
 @dataclass(frozen=True)
 class UploadSender:
-    """Who sends files, and which page let them. Without a session key, the browser's own cookie shows that it has the page."""
+    """The sender of files, and the page that allows them. Without a session key, the browser's own cookie proves the page."""
 
     grant: UploadGrant
     networks: list[tuple[str, int]]
     session_key: str | None = None
 
     def may_send(self) -> bool:
-        """Return whether the session has not ended, and is that of the person who has the page. While Cassandra is away, the view says so."""
+        """Return whether the session is alive and belongs to the person with the page. While Cassandra is away, the view decides."""
         if self.session_key is None:
             return True
         try:
@@ -39,9 +39,9 @@ def _proxies() -> ForwardedHeadersMiddleware:
 
 
 def find_upload_sender(request: Any, client: Any) -> UploadSender | None:
-    """Return who sends to an address that a page has signed, None at any other. `request` is gunicorn's.
+    """Return the sender to a signed upload address; None for other addresses. `request` is gunicorn's.
 
-    Raises SignatureExpired for a page that is too old, and for a sender who shows no cookie of a session or of the page's browser.
+    Raises SignatureExpired for an outdated page, and without a cookie of a session or of the page's browser.
     """
     grant = find_upload_grant(request.path, request.query)
     if grant is None:
@@ -57,12 +57,12 @@ def find_upload_sender(request: Any, client: Any) -> UploadSender | None:
 
 
 def _read_head(request: Any, client: Any) -> HttpRequest:
-    """Return what gunicorn has read of a request as Django's, as far as networks and cookies need it."""
+    """Return gunicorn's request as a Django request, as far as networks and cookies need it."""
     head = HttpRequest()
     for name, value in request.headers:
         key = "HTTP_" + name.replace("-", "_")
         head.META[key] = f"{head.META[key]},{value}" if key in head.META else value
-    # None at a socket in the file system.
+    # A socket in the file system has no address.
     head.META["REMOTE_ADDR"] = client[0] if isinstance(client, tuple) else ""
     head.COOKIES = parse_cookie(head.META.get("HTTP_COOKIE", ""))
     return head

@@ -47,7 +47,6 @@ urlpatterns = [
     path("", include("drafts.urls")),
     *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
-
 handler400 = "storefront.views.errors.bad_request"
 handler403 = "storefront.views.errors.forbidden"
 handler404 = "storefront.views.errors.not_found"

@@ -1,7 +1,7 @@
-"""What a web process does before it serves: all that its first visitors would else wait for (X83).
+"""Prepare a web process before it serves, so that its first visitors need not wait (X83).
 
-Addresses with their views, templates, the statements of all apps, and a page of each kind. Nothing is written, and nobody gets a cookie. Without
-Cassandra the process serves what it can meanwhile, and tries again; what is needed before then is prepared when it is.
+It loads views and templates, prepares all statements, and draws a page of each kind. Nothing is written, and nobody gets a cookie.
+Without Cassandra the process serves what it can, and tries again.
 """
 
 import gc
@@ -26,20 +26,20 @@ from catalogue.queries import get_category_page, list_root_categories
 from payments.gateways import load_gateway
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-# While Cassandra is away, so often it is asked again.
+# How often Cassandra is asked again while it is away.
 RETRY_SECONDS = 5.0
 log = logging.getLogger(__name__)
 
 
 def start_warm_up(application: Application) -> Event:
-    """Warm this process up in a thread; return the event that it need not wait with serving any longer."""
+    """Warm this process up in a thread; return the event after which it may serve."""
     can_serve = Event()
     Thread(target=warm_up, args=(application, can_serve), name="warm-up", daemon=True).start()
     return can_serve
 
 
 def warm_up(application: Application, can_serve: Event) -> None:
-    """Load, compile and prepare everything. Sets `can_serve` when that is done, and before if Cassandra is away."""
+    """Load, compile and prepare everything. Sets `can_serve` at the end, or as soon as Cassandra turns out to be away."""
     try:
         load_code()
         compile_templates()
@@ -47,10 +47,10 @@ def warm_up(application: Application, can_serve: Event) -> None:
             can_serve.set()
             sleep(RETRY_SECONDS)
     except Exception:
-        # What fails here fails for a visitor as well, and is answered there.
+        # A visitor would meet the same error, and get an answer.
         log.exception("this process serves without being warm")
     if not can_serve.is_set():
-        # What is in memory now stays there: no collection need look at it again. Beside requests theirs would stay, too.
+        # Objects of the warm-up stay, so garbage collections need not visit them. Beside requests, this would freeze theirs, too.
         gc.collect()
         gc.freeze()
     can_serve.set()
@@ -70,7 +70,7 @@ def _is_warm_with_cassandra(application: Application) -> bool:
 
 
 def load_code() -> None:
-    """Import all addresses with their views, and what requests load by its name in the settings."""
+    """Import all views, and everything that requests load by a name in the settings."""
     get_resolver().reverse_dict  # noqa: B018 -- a property that loads them
     for gateway in settings.PAYMENT_GATEWAYS:
         load_gateway(gateway)
@@ -84,12 +84,12 @@ def compile_templates() -> None:
         for file in folder.rglob("*.*"):
             try:
                 get_template(str(file.relative_to(folder)))
-            except Exception as error:  # noqa: BLE001 -- a file that no page uses, or a page that fails for its visitors
+            except Exception as error:  # noqa: BLE001 -- an unused file, or a page that fails for its visitors, too
                 log.warning("%s does not compile: %s", file, error)
 
 
 def list_pages() -> Iterator[str]:
-    """Yield the address of a page of each kind; none of a product in a shop that lists none. Raises CassandraUnavailable."""
+    """Yield the address of a page of each kind; an empty shop has no product's page. Raises CassandraUnavailable."""
     yield from (reverse("home"), reverse("cart:show"), reverse("accounts:login"))
     for category in list_root_categories():
         if cards := get_category_page(category.category_id).cards:
@@ -99,7 +99,7 @@ def list_pages() -> Iterator[str]:
 
 
 def open_page(application: Application, path: str) -> None:
-    """Draw a page as for a visitor without cookies, and throw it away. Raises CassandraUnavailable."""
+    """Draw a page for a visitor without cookies, and drop it. Raises CassandraUnavailable."""
     environ = {
         "PATH_INFO": path,
         "HTTP_HOST": urlsplit(settings.PUBLIC_URL).netloc,

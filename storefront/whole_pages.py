@@ -1,13 +1,11 @@
-"""Whole pages that are drawn once, for a few seconds, for all visitors who have nothing of their own (decision 045).
+"""Whole pages that are drawn once, for a few seconds, for all visitors without data of their own (decision 045).
 
-Such a visitor has no account, no cart and no order, and no message waits. The CSRF token and the list of viewed products do not count: after
-one product page every browser has them. They are left blank in the page, as are its full address and the form's idempotency key, and put in
-for each; cookies are never kept. All other visitors, and all other answers than 200, are as if this were not here.
+Such a visitor has no account, cart, order or waiting message. The CSRF token and the list of viewed products do not count, since every
+browser has them after one product page. A page has blanks for them, for its full address and for the form's idempotency key; they are
+filled for each visitor. Cookies are never cached. All other visitors, and answers other than 200, bypass this module.
 
-What stands between the blanks is compressed once. What is put in is not, so that a page's size does not tell it (S88).
+Texts between the blanks are compressed once. Filled-in values are not compressed, so the size of a page does not reveal them (S88).
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
@@ -36,9 +34,9 @@ from web.decorators import View
 from web.text_cache import WHOLE_PAGES, Content
 
 P = ParamSpec("P")
-# All cookies of the shop have it in their name; those of others say nothing to it.
+# Part of the name of each of the shop's cookies.
 _OURS = "stoa_"
-# What stands between the last two is for those who have looked at something else before.
+# The text between the last two is for visitors who have viewed another product.
 _BLANKS = ("csrf_token", "form_key", "page_address", "viewed_begin", "viewed_end")
 _NAMES_BY_BLANK = {blank(name).encode(): name for name in _BLANKS}
 _ANY_BLANK = re.compile(b"(%s)" % b"|".join(_NAMES_BY_BLANK))
@@ -46,7 +44,7 @@ _ANY_BLANK = re.compile(b"(%s)" % b"|".join(_NAMES_BY_BLANK))
 
 @dataclass(frozen=True)
 class WholePage:
-    """A page, as the texts between its blanks, plain and compressed, and the names of the blanks; its headers and the product that it shows."""
+    """A page: the texts between its blanks (plain and compressed), the blanks' names, its headers, and the product that it shows."""
 
     texts: tuple[bytes, ...]
     deflated: tuple[bytes, ...]
@@ -62,7 +60,7 @@ class WholePage:
 
 
 def whole_page(*parameters: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a public page is one for all who have nothing of their own, and which query parameters it looks at."""
+    """Declare that a public page is the same for all visitors without own data, and which query parameters it reads."""
 
     def decorated(view: View[P]) -> View[P]:
         view.page_parameters = parameters  # type: ignore[attr-defined]
@@ -72,25 +70,25 @@ def whole_page(*parameters: str) -> Callable[[View[P]], View[P]]:
 
 
 def is_drawn_for_all(request: HttpRequest) -> bool:
-    """Return whether the page that is being drawn is for all visitors who have nothing of their own."""
+    """Return whether the page is being drawn for all visitors without own data."""
     return bool(getattr(request, "is_drawn_for_all", False))
 
 
 def list_blanks() -> dict[str, object]:
-    """Return the blanks of a page that is drawn for all, by the names that templates know."""
+    """Return the blanks of a page that is drawn for all, by their names in templates."""
     return {name: blank(name) for name in _BLANKS}
 
 
 def note_product(
     response: HttpResponse, product_id: UUID | None, *, counts_as_viewed: bool
 ) -> None:
-    """Note which product a page shows, and whether each browser that gets it remembers that."""
+    """Note the product that a page shows, and whether each browser remembers it as viewed."""
     response.product_id = product_id  # type: ignore[attr-defined]
     response.counts_as_viewed = counts_as_viewed  # type: ignore[attr-defined]
 
 
 class WholePageMiddleware:
-    """Answers from memory who has nothing of their own, lets each browser remember the product that it was shown, and counts what is sent."""
+    """Answers visitors without own data from memory, lets browsers remember the viewed product, and records the event of the page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -118,7 +116,7 @@ class WholePageMiddleware:
                 _put_page(response, page, request)
                 return response
             WHOLE_PAGES.put(key, page)
-        # As if the view had been called: who may keep the answer, and the log, go by it.
+        # Set as if the view had been called: the cache headers and the log need it.
         request.resolver_match = match
         return _response_from_page(page, request)
 
@@ -140,22 +138,18 @@ def _find_view(request: HttpRequest) -> ResolverMatch | None:
 
 
 def _parameters(match: ResolverMatch) -> tuple[str, ...] | None:
-    """Return which query parameters a view's whole page knows, or None for a view that has none."""
+    """Return the query parameters that a view's whole page reads, or None if it has none."""
     return getattr(match.func, "page_parameters", None)
 
 
 def _has_own_things(request: HttpRequest) -> bool:
-    of_nobody = (
-        settings.CSRF_COOKIE_NAME,
-        settings.VIEWED_COOKIE_NAME,
-        settings.COUNTRY_COOKIE_NAME,
-    )
-    return any(_OURS in name and name not in of_nobody for name in request.COOKIES)
+    shared = (settings.CSRF_COOKIE_NAME, settings.VIEWED_COOKIE_NAME, settings.COUNTRY_COOKIE_NAME)
+    return any(_OURS in name and name not in shared for name in request.COOKIES)
 
 
 def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
     country = request.COOKIES.get(settings.COUNTRY_COOKIE_NAME)
-    # By what the page will be drawn, which is not what stands in a header (web.rendering).
+    # By what will be drawn, which one header alone does not tell (web.rendering).
     htmx = HtmxDetails(request)
     return Content(
         request.get_host(),
@@ -193,7 +187,7 @@ def _response_from_page(page: WholePage, request: HttpRequest) -> HttpResponse:
 
 
 def _put_page(response: HttpResponse, page: WholePage, request: HttpRequest) -> None:
-    """Let a response have the page as this visitor sees it, compressed if the browser takes that."""
+    """Fill a response with the page for this visitor, compressed if the browser accepts that."""
     parts = _fill_blanks(page, request)
     if is_gzip_accepted(request):
         send_gzip(response, join_gzip(parts))
@@ -202,7 +196,7 @@ def _put_page(response: HttpResponse, page: WholePage, request: HttpRequest) -> 
 
 
 def _fill_blanks(page: WholePage, request: HttpRequest) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the parts of the page as this visitor sees it, each as it is and as a part of a gzip file."""
+    """Yield the parts of the page for this visitor, each plain and as a part of a gzip file."""
     own: dict[str, Callable[[], str]] = {
         "csrf_token": cache(lambda: get_token(request)),
         "form_key": cache(lambda: str(uuid4())),

@@ -1,4 +1,4 @@
-"""What gunicorn serves: `storefront.wsgi:application`."""
+"""The application for gunicorn: `storefront.wsgi:application`."""
 
 import os
 from typing import Any
@@ -11,9 +11,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
 
 
 class Utf8Request(WSGIRequest):
-    """A request whose query and form are UTF-8, as the URL standard says, whatever charset its Content-Type names.
+    """A request whose query and form are UTF-8, as the URL standard says, whatever its Content-Type claims.
 
-    Django decodes the query by that charset, and answers 500 if it is a codec of bytes such as "hex" (S100).
+    Django would decode the query by that charset, and answers 500 for codecs of bytes such as "hex" (S100).
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
@@ -23,7 +23,7 @@ class Utf8Request(WSGIRequest):
 
 
 class Utf8Handler(WSGIHandler):
-    """Django's handler for such requests."""
+    """Django's handler, with `Utf8Request`."""
 
     request_class = Utf8Request
 

@@ -1,7 +1,7 @@
 """Every command on the catalogue, and every write to its tables.
 
-A product's rows are the truth; its cards, lists, suggestions and the index are derived from them. What a crash leaves half done,
-the jobs finish from `product_changes` and `product_schedule_by_minute`.
+Products' rows are the truth; cards, lists, suggestions and the search index are derived from them. After a crash, jobs finish the
+derived data from `product_changes` and `product_schedule_by_minute`.
 """
 
 from catalogue.operations.cards import (

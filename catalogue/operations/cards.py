@@ -1,4 +1,4 @@
-"""A product's cards in the lists of its categories, as its row says."""
+"""Write a product's cards in the lists of its categories."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,12 +54,12 @@ def sort_keys(card: ProductCard) -> dict[str, bytes]:
 
 
 def rating_rank(card: ProductCard) -> int:
-    """Return a number by which the best rated come last: of equal ratings the one that more people gave."""
+    """Return a number that grows with the rating, and among equal ratings with the number of reviews."""
     return round((card.rating or 0) * 10) * 10**9 + min(card.rating_count, 10**9 - 1)
 
 
 def popularity_rank(card: ProductCard) -> int:
-    """Return a number by which the most popular come last: of equal ones the newest."""
+    """Return a number that grows with the popularity, and among equally popular products with their newness."""
     return card.popularity * 10**14 + round(card.created_at.timestamp() * 1000)
 
 
@@ -69,7 +69,7 @@ def _sortable(number: int) -> bytes:
 
 
 def card_columns(card: ProductCard) -> dict[str, Any]:
-    """Return the columns that every table of cards has."""
+    """Return the columns that every table of cards shares."""
     return {
         "name": card.name,
         "slug": card.slug,
@@ -91,7 +91,7 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
-    """Return where a product's cards belong: its categories and all above them, in every sort."""
+    """Return the places of a product's cards: in each sort of its categories and of all above them."""
     if not product.is_on_sale(current_time()):
         return set()
     nodes = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
@@ -114,9 +114,9 @@ PINNED, NOT_PINNED = b"\0", b"\1"
 
 
 def featured_key(node: CategoryNode, product_id: UUID, keys: Mapping[str, bytes]) -> bytes:
-    """Return a card's key in the list of a category that begins with what is pinned; `keys` are those of `sort_keys`.
+    """Return a card's key in a category's list that begins with the pinned products; `keys` are those of `sort_keys`.
 
-    The list is read upwards: what its rule reads downwards is turned round.
+    The list is read in ascending order, so keys are inverted where the category's rule is descending.
     """
     pinned_ids = node.order.pinned_ids
     if product_id in pinned_ids:
@@ -127,10 +127,10 @@ def featured_key(node: CategoryNode, product_id: UUID, keys: Mapping[str, bytes]
 
 
 def refresh_cards(product_id: UUID) -> None:
-    """Write a product's cards as its row says, and delete those that are elsewhere.
+    """Write a product's cards as its row says, and delete cards elsewhere.
 
-    Everything is derived from the row and from the positions read, so it may be done again at any time: after a crash,
-    and at the same time as another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
+    Everything is derived from the product's row and the places that were read. It may be repeated at any time, also beside another
+    save. It repeats itself until the row no longer changes. Raises CassandraUnavailable.
     """
     seen = None
     while (product := queries.get_product_at_quorum(product_id)) is not None and product != seen:
@@ -138,32 +138,26 @@ def refresh_cards(product_id: UUID) -> None:
         seen = product
 
 
+def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
+    category_id, sort, key = place
+    return {"product_id": product_id, "category_id": category_id, "sort": sort, "sort_key": key}
+
+
 def card_statements(
     product: Product, tree: CategoryTree
 ) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
-    """Return for each position of a product the writes of the position and of the card there."""
+    """Return, for each place of a product, the place and the writes of the place and of its card."""
     belongs = sorted(compute_list_positions(product, tree))
     values = card_columns(product_card(product)) if belongs else {}
-    rows = []
-    for category_id, sort, key in belongs:
-        key_columns = {
-            "product_id": product.product_id,
-            "category_id": category_id,
-            "sort": sort,
-            "sort_key": key,
-        }
-        rows.append(
-            (
-                (category_id, sort, key),
-                INSERT_LIST_POSITION.bind(**key_columns),
-                INSERT_CARD.bind(**key_columns, **values),
-            )
-        )
-    return rows
+    keys = [_key_columns(product.product_id, each) for each in belongs]
+    return [
+        (place, INSERT_LIST_POSITION.bind(**key), INSERT_CARD.bind(**key, **values))
+        for place, key in zip(belongs, keys, strict=True)
+    ]
 
 
 def list_positions(product_id: UUID) -> set[ListKey]:
-    """Return where a product's cards are, or may be. Raises CassandraUnavailable."""
+    """Return the places that a product's cards have, or may have. Raises CassandraUnavailable."""
     return {
         (row.category_id, row.sort, row.sort_key)
         for row in LIST_POSITIONS.all(product_id=product_id)
@@ -171,41 +165,18 @@ def list_positions(product_id: UUID) -> set[ListKey]:
 
 
 def _write_cards(product: Product) -> None:
-    reading = LIST_POSITIONS.start(product_id=product.product_id)
+    product_id = product.product_id
+    reading = LIST_POSITIONS.start(product_id=product_id)
     belongs = compute_list_positions(
         product, queries.get_category_tree_with(*product.all_category_ids)
     )
     found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
     values = card_columns(product_card(product)) if belongs else {}
-    wait_for_all(
-        [
-            INSERT_LIST_POSITION.start(
-                product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key
-            )
-            for category_id, sort, key in belongs - found
-        ]
-    )
-    wait_for_all(
-        [
-            INSERT_CARD.start(
-                product_id=product.product_id,
-                category_id=category_id,
-                sort=sort,
-                sort_key=key,
-                **values,
-            )
-            for category_id, sort, key in belongs
-        ]
-    )
-    outdated = [
-        {
-            "product_id": product.product_id,
-            "category_id": category_id,
-            "sort": sort,
-            "sort_key": key,
-        }
-        for category_id, sort, key in found - belongs
-    ]
-    # A position is recorded for as long as a card may be there.
+    missing = [_key_columns(product_id, each) for each in belongs - found]
+    wait_for_all([INSERT_LIST_POSITION.start(**each) for each in missing])
+    present = [_key_columns(product_id, each) for each in belongs]
+    wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
+    outdated = [_key_columns(product_id, each) for each in found - belongs]
+    # A place is recorded for as long as a card may be there.
     wait_for_all([DELETE_CARD.start(**each) for each in outdated])
     wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])

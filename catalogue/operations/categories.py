@@ -1,4 +1,4 @@
-"""The tree of categories, changed as a whole: one version, one conditional batch."""
+"""Change the tree of categories. It has one version, and each change is one conditional batch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from cassandra.query import BoundStatement
 from django.utils.translation import gettext as _
 
-from cassandra_db import SEND_AGAIN, Row, applied_if, apply_batch, conditional_write, current_time
+from cassandra_db import SEND_AGAIN, applied_if, apply_batch, conditional_write, current_time
 from catalogue import queries
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder, ProductPicture
 from catalogue.errors import CategoryChanged, CategoryRefused
@@ -24,16 +24,16 @@ from catalogue.variants import fingerprint_pictures
 from jobs.rows import guard_row
 
 MAX_CATEGORIES = 2000
-# With those that were removed, whose addresses lead on.
+# Includes removed categories, whose addresses redirect.
 MAX_CATEGORY_ROWS = 4000
 MAX_CATEGORY_NAME = 100
 MAX_CATEGORY_DESCRIPTION = 1000
 MAX_FORMER_SLUGS = 10
 MAX_DEPTH = 3
 MAX_PINNED_IN_CATEGORY = 48
-# Before all products of a category's list.
+# A place before all products of a category's list.
 FIRST_PLACE = (b"", UUID(int=0))
-# On a tree that was changed last before versions counted, the version is null.
+# The version is null on a tree that was last changed before versions existed.
 UPDATE_TREE = conditional_write(
     "Q2",
     """UPDATE categories SET version = :version, save_id = :save_id WHERE tree = :tree
@@ -87,12 +87,11 @@ def save_category(
     picture: str | None = None,
     seen: str = "",
 ) -> CategoryNode:
-    """Add a category to the tree, or change one; other processes see it within 30 seconds.
+    """Add a category to the tree or change one, and return it. Other processes see it within 30 seconds.
 
-    `seen` is its `fingerprint_category` as the editor has read it, "" for a new one. Whatever else of the tree somebody
-    changes meanwhile does not matter, as long as the rules allow both. Without a `position` it stays where it is, or comes
-    last; without a `picture`, a drawing, it keeps the one it has. Products follow a new name or parent by the worker. Raises
-    CategoryRefused, CategoryChanged, CassandraUnavailable.
+    `seen` is the `fingerprint_category` that the editor has read, "" for a new one. Other changes of the tree do not matter if the
+    rules allow both. Without a `position` the category keeps its place, or comes last. Without a `picture` (a drawing) it keeps its
+    picture. The worker lets products follow a new name or parent. Raises CategoryRefused, CategoryChanged, CassandraUnavailable.
     """
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
@@ -100,7 +99,7 @@ def save_category(
         parent = tree.by_id.get(parent_id) if parent_id else None
         typed = _fingerprint(slug, name, parent_id, description)
         if before and fingerprint_category(before) == typed:
-            # Sent twice, or another one has entered the same.
+            # Sent twice, or somebody else has entered the same.
             return []
         if (fingerprint_category(before) if before else "") != seen:
             raise CategoryChanged(before)
@@ -125,7 +124,7 @@ def save_category(
 
 
 def fingerprint_category(node: CategoryNode) -> str:
-    """Return a short text that differs when anything of a category does, but for its place among the others."""
+    """Return a short text that changes with anything of a category except its place among its siblings."""
     parent_id = node.parent.category_id if node.parent else None
     return _fingerprint(node.slug, node.name, parent_id, node.description)
 
@@ -135,24 +134,24 @@ def _fingerprint(slug: str, name: str, parent_id: UUID | None, description: str)
     return sha256(content.encode()).hexdigest()[:16]
 
 
+def _check_length(text: str, most: int, field: str) -> None:
+    if len(text) > most:
+        message = _("This can have at most %(most)d characters.") % {"most": most}
+        raise CategoryRefused(message, field)
+
+
 def _check_category_texts(slug: str, name: str, description: str) -> None:
     if not name.strip():
         raise CategoryRefused(_("Enter a name."), "name")
-    for field, text, most in (
-        ("name", name, MAX_CATEGORY_NAME),
-        ("slug", slug, MAX_LENGTHS["slug"]),
-        ("description", description, MAX_CATEGORY_DESCRIPTION),
-    ):
-        if len(text) > most:
-            raise CategoryRefused(
-                _("This can have at most %(most)d characters.") % {"most": most}, field
-            )
+    _check_length(name, MAX_CATEGORY_NAME, "name")
+    _check_length(slug, MAX_LENGTHS["slug"], "slug")
+    _check_length(description, MAX_CATEGORY_DESCRIPTION, "description")
 
 
 def check_category(
     tree: CategoryTree, before: CategoryNode | None, slug: str, parent_id: UUID | None
 ) -> None:
-    """Raise CategoryRefused for an address that leads elsewhere, and for a place where a category cannot be; None is a new one."""
+    """Raise CategoryRefused for a wrong or taken address, or for an impossible place. `before` is None for a new category."""
     if not SLUG.fullmatch(slug):
         raise CategoryRefused(
             _("An address has small letters, digits and single hyphens, such as oak-stools."),
@@ -191,7 +190,7 @@ def _place_of(before: CategoryNode | None, parent: CategoryNode | None, tree: Ca
 def _what_follows(
     before: CategoryNode | None, slug: str, name: str, parent: CategoryNode | None
 ) -> dict[str, Any]:
-    """Return the columns that say which addresses lead on, and from when on products have to follow."""
+    """Return the columns for redirects of former addresses, and for letting products follow."""
     if before is None:
         return {"former_slugs": [], "changed_at": None, "followed_to": None, "is_repinned": False}
     former = dict.fromkeys(before.former_slugs)
@@ -208,22 +207,22 @@ def _what_follows(
 
 
 def fingerprint_category_picture(node: CategoryNode) -> str:
-    """Return a short text that differs when a category's picture or its words do."""
+    """Return a short text that changes with a category's picture or its alt text."""
     return fingerprint_pictures([ProductPicture(node.picture, node.picture_alt)])
 
 
 def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) -> CategoryNode:
-    """Show a category by a picture with its words, or ("") by none; return the category as it is then.
+    """Set a category's picture and alt text, or remove them (`picture` ""); return the category.
 
-    `seen` is its `fingerprint_category_picture` as the editor has read it; whatever else of the tree somebody changes meanwhile
-    does not matter. Raises CategoryRefused, CategoryChanged, CassandraUnavailable.
+    `seen` is the `fingerprint_category_picture` that the editor has read. Other changes of the tree do not matter. Raises
+    CategoryRefused, CategoryChanged, CassandraUnavailable.
     """
     alt = alt if picture else ""
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
         node = tree.by_id.get(category_id)
         if node and (node.picture, node.picture_alt) == (picture, alt):
-            # Sent twice, or another one has chosen the same.
+            # Sent twice, or somebody else has chosen the same.
             return []
         if node is None or fingerprint_category_picture(node) != seen:
             raise CategoryChanged(node)
@@ -242,20 +241,14 @@ def _check_picture(picture: str, alt: str) -> None:
         raise CategoryRefused(_("There is no such picture."))
     if parse_photo(picture) and not alt.strip():
         raise CategoryRefused(_("Say what the picture shows."), "alt")
-    if len(alt) > MAX_ALT_LENGTH:
-        raise CategoryRefused(
-            _("This can have at most %(most)d characters.") % {"most": MAX_ALT_LENGTH}, "alt"
-        )
+    _check_length(alt, MAX_ALT_LENGTH, "alt")
 
 
 def reorder_category(category_id: UUID, step: int) -> bool:
-    """Move a category up (-1) or down (1) among those below the same parent, or by more places; return whether it moved.
+    """Move a category by `step` places among its siblings, -1 for one up; return whether it moved.
 
-    Where there is no such place it stays.
-
-    Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
+    It stays if there is no such place. Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
     """
-
     has_moved = False
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
@@ -284,11 +277,11 @@ def reorder_category(category_id: UUID, step: int) -> bool:
 def order_category_products(
     category_id: UUID, change: Callable[[ListOrder], ListOrder]
 ) -> CategoryNode:
-    """Show a category's products in the order that `change` makes of the present one, again if somebody else was faster.
+    """Apply `change` to the order of a category's products, and return the category. Retry if somebody else was faster.
 
-    Where products are pinned, the list is another one than those of the sorts, and the worker writes it: until it is there,
-    the category is shown by the rule alone. Of one that is there the worker moves the pinned products alone. Raises
-    CategoryRefused, CategoryChanged if the category is gone, what `change` raises, CassandraUnavailable.
+    With pinned products the worker writes a list of its own; until it is complete, shoppers see the rule's list. If the list is
+    complete already, the worker moves only the pinned products. Raises CategoryRefused, CategoryChanged if the category is gone,
+    CassandraUnavailable, and errors of `change`.
     """
 
     def write_order(tree: CategoryTree) -> list[BoundStatement]:
@@ -323,7 +316,7 @@ def _order_statement(node: CategoryNode, order: ListOrder) -> BoundStatement:
         list_rule=order.rule,
         pinned_ids=list(order.pinned_ids),
         has_featured_list=stays,
-        # Without pins the category is shown as one of the lists that are there.
+        # Without pins the rule's list is complete already.
         changed_at=current_time() if has_cards else node.changed_at,
         followed_to=None if has_cards else node.followed_to or None,
         is_repinned=stays and (node.changed_at is None or node.is_repinned),
@@ -331,7 +324,7 @@ def _order_statement(node: CategoryNode, order: ListOrder) -> BoundStatement:
 
 
 def follow_order_again(category_id: UUID) -> None:
-    """Have the worker write a category's list that begins with what is pinned, or delete it. Raises CassandraUnavailable."""
+    """Let the worker write or delete a category's list with pinned products again. Raises CassandraUnavailable."""
 
     def write_order(tree: CategoryTree) -> list[BoundStatement]:
         node = tree.by_id[category_id]
@@ -352,9 +345,9 @@ def follow_order_again(category_id: UUID) -> None:
 
 
 def remove_category(category_id: UUID, seen: str) -> None:
-    """Take an empty category out of the tree; its addresses lead to the one above it, or say that they are gone.
+    """Remove an empty category from the tree. Its addresses redirect to the category above it, or say that it is gone.
 
-    Raises CategoryRefused if anything is in it, CategoryChanged, CassandraUnavailable.
+    Raises CategoryRefused if the category has products or children, CategoryChanged, CassandraUnavailable.
     """
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
@@ -373,7 +366,7 @@ def remove_category(category_id: UUID, seen: str) -> None:
 
 
 def restore_category(category_id: UUID) -> None:
-    """Put a removed category back, for a product that was saved in it at the same time. Raises CassandraUnavailable."""
+    """Restore a removed category, for a product that was saved in it at the same time. Raises CassandraUnavailable."""
     _change_tree(
         lambda tree: [
             UPDATE_CATEGORY_REMOVED.bind(tree=SHOP_TREE, category_id=category_id, removed=False)
@@ -382,7 +375,7 @@ def restore_category(category_id: UUID) -> None:
 
 
 def lift_category(category_id: UUID) -> None:
-    """Make a category a top one, out of a circle. Raises CassandraUnavailable."""
+    """Make a category a root, out of a circle. Raises CassandraUnavailable."""
     _change_tree(
         lambda tree: [
             UPDATE_CATEGORY_PARENT.bind(
@@ -398,7 +391,7 @@ def lift_category(category_id: UUID) -> None:
 
 
 def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> CategoryTree:
-    """Write what `change` returns for the tree as it is, again on a newer one if somebody else was faster; return the tree."""
+    """Apply the writes that `change` returns for the current tree, and return the new tree. Retry if somebody else was faster."""
     for _try in range(MAX_ATTEMPTS):
         tree = queries.get_category_tree_at_quorum()
         writes = change(tree)
@@ -416,17 +409,14 @@ def _apply_to_tree(tree: CategoryTree, writes: Sequence[BoundStatement]) -> bool
         tree=SHOP_TREE, version=(tree.version or 0) + 1, save_id=save_id, seen=tree.version
     )
 
-    def is_ours(row: Row) -> bool:
-        return bool(row.save_id == save_id)
-
-    return bool(apply_batch(head, *writes, if_lost=applied_if(is_ours)))
+    is_ours = applied_if(lambda row: bool(row.save_id == save_id))
+    return bool(apply_batch(head, *writes, if_lost=is_ours))
 
 
 def follow_category(node: CategoryNode, most: int) -> int:
-    """Bring the next products below a renamed or moved category, or one in another order, to where the tree says.
+    """Bring up to `most` next products of a changed category to their places; return their number.
 
-    How far it has come is kept in the category's row; what is done twice does no harm. Returns how many products there were.
-    Raises CassandraUnavailable.
+    The category's row stores how far the products have followed. Repeating does no harm. Raises CassandraUnavailable.
     """
     if node.is_repinned:
         return _follow_pins(node)
@@ -444,7 +434,7 @@ def follow_category(node: CategoryNode, most: int) -> int:
 
 
 def _follow_pins(node: CategoryNode) -> int:
-    """Bring the products that are pinned in a category, and those that were, to where they belong."""
+    """Bring the pinned and the formerly pinned products of a category to their places; return their number."""
     first = queries.list_products_after(
         node.category_id, FIRST_PLACE, 2 * MAX_PINNED_IN_CATEGORY, queries.FEATURED_SORT
     )
@@ -458,7 +448,7 @@ def _follow_pins(node: CategoryNode) -> int:
 
 
 def _note_followed(node: CategoryNode, followed_to: str | None) -> None:
-    """Note how far products have followed a category, or (None) that all have, if it has not changed again meanwhile."""
+    """Store how far products have followed a category, None for all, unless the category has changed again."""
     is_done = followed_to is None
     UPDATE_FOLLOWED.apply(
         if_lost=SEND_AGAIN,

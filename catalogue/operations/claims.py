@@ -1,4 +1,4 @@
-"""The names that lead to a product: its address and its SKUs, each claimed by one."""
+"""The names that lead to a product: its address and its SKUs. Each name is claimed by one product."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,14 +33,14 @@ RELEASE_SKU = conditional_write(
 
 @dataclass(frozen=True)
 class Claim:
-    """A name that leads to a product: its address, or with a variant that one's SKU."""
+    """A name that leads to a product: its address, or the SKU of a variant."""
 
     name: str
     product_id: UUID
     variant_id: UUID | None = None
 
     def is_carried(self, product: Product | None) -> bool:
-        """Return whether a product has this name now."""
+        """Return whether the product has this name now."""
         if product is None or self.variant_id is None:
             return product is not None and product.slug == self.name
         variant = product.get_variant(self.variant_id)
@@ -48,19 +48,19 @@ class Claim:
 
 
 def _list_claims(product: Product) -> list[Claim]:
-    """Return what a product has to claim. The address comes last: who is refused a SKU has not taken it."""
+    """Return the names that a product has to claim. The address comes last, so that a refused SKU leaves it free."""
     product_id = product.product_id
     skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
     return [*skus, Claim(product.slug, product_id)]
 
 
 def list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:
-    """Return which names a product does not have yet, of those that are not as they were before."""
+    """Return the changed names that a product has not claimed yet."""
     return [claim for claim, _holder in _read_open(_list_claims(product), before)]
 
 
 def list_taken_names(product: Product, before: Product | None = None) -> list[ProductRefused]:
-    """Return a refusal for each name that a product does not have yet, and another one has. Raises CassandraUnavailable."""
+    """Return a refusal for each changed name that another product or variant owns. Raises CassandraUnavailable."""
     # A malformed name is taken by no product.
     possible = [
         each
@@ -71,7 +71,7 @@ def list_taken_names(product: Product, before: Product | None = None) -> list[Pr
 
 
 def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Claim, Row | None]]:
-    """Return the claims that are not made yet, each with the row of the present owner of its name."""
+    """Return the changed claims that are not made yet, each with the row of its name's owner."""
     changed = [claim for claim in claims if not claim.is_carried(before)]
     reading = [(claim, _prefetch_claim(claim)) for claim in changed]
     found = [(claim, pending.one()) for claim, pending in reading]
@@ -79,7 +79,7 @@ def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Cl
 
 
 def is_claimed(claim: Claim) -> bool:
-    """Return whether a name is claimed so. Raises CassandraUnavailable."""
+    """Return whether a claim is made. Raises CassandraUnavailable."""
     return _is_held(claim, _prefetch_claim(claim).one())
 
 
@@ -92,18 +92,18 @@ def _prefetch_claim(claim: Claim) -> PendingResult:
 
 
 def _is_held(claim: Claim, row: Row | None) -> bool:
-    """Return whether a row of claims is there and is this claim's."""
+    """Return whether a row belongs to this claim."""
     holder = row and (row.product_id, getattr(row, "variant_id", None))
     return holder == (claim.product_id, claim.variant_id)
 
 
 def claim_names(product: Product) -> None:
-    """Claim the slug and the SKUs, those that this product does not have yet. Raises SlugTaken, SkuTaken."""
+    """Claim the slug and the SKUs that this product has not claimed yet. Raises SlugTaken, SkuTaken."""
     take_claims(list_unclaimed(product))
 
 
 def take_claims(claims: Iterable[Claim]) -> None:
-    """Claim names. Raises SlugTaken, SkuTaken at the first that is another's."""
+    """Claim names. Raises SlugTaken, SkuTaken at the first that another product or variant owns."""
     for claim in claims:
         if_lost = applied_if(partial(_is_held, claim))
         outcome = (
@@ -130,7 +130,7 @@ def _refuse(claim: Claim) -> ProductRefused:
 
 
 def take_all_or_none(claims: Sequence[Claim]) -> None:
-    """Claim names. Raises SlugTaken, SkuTaken, and then has claimed none."""
+    """Claim names. Raises SlugTaken, SkuTaken after releasing those that were claimed."""
     for number, claim in enumerate(claims):
         try:
             take_claims([claim])
@@ -140,10 +140,10 @@ def take_all_or_none(claims: Sequence[Claim]) -> None:
 
 
 def release_claims(claims: Sequence[Claim]) -> None:
-    """Let go of those names that their products do not carry.
+    """Release the names that their products do not carry.
 
-    A save may be relying on one at this moment. Either its product is seen with it afterwards, and it is taken again here, or
-    the save takes it again. Raises SlugTaken, SkuTaken if another one was faster.
+    Another save may be relying on a name at this moment. Either its product is read with the name afterwards, and this function
+    claims the name again, or the save does. Raises SlugTaken, SkuTaken if another product was faster.
     """
     carried = set(_list_carried(claims))
     for claim in [each for each in claims if each not in carried]:

@@ -1,4 +1,4 @@
-"""The front page's rows."""
+"""The rows of the front page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -29,14 +29,12 @@ DELETE_FEATURED = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
 )
-# One card alone; DELETE_FEATURED takes all that come after it, too.
+# Deletes one card; DELETE_FEATURED also deletes all after it.
 DELETE_FEATURED_CARD = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position = :position",
 )
-
-
-# On a row in which nothing was pinned yet the version is null.
+# The version is null in a row where nothing was pinned yet.
 UPDATE_PINS = conditional_write(
     "Q4",
     """UPDATE front_page_pins SET version = :version, save_id = :save_id, product_ids = :product_ids, changed_at = :changed_at
@@ -48,9 +46,9 @@ Pins = Mapping[str, Sequence[UUID]]
 def pin_on_front_page(
     feature_type: str, change: Callable[[tuple[UUID, ...]], tuple[UUID, ...]]
 ) -> tuple[UUID, ...]:
-    """Pin what `change` makes of the products that stand first in a row, again if somebody else was faster; return them.
+    """Apply `change` to the pinned products of a row, and store and return the result. Retry if somebody else was faster.
 
-    The worker draws the row anew within seconds. Raises ProductRefused, what `change` raises, CassandraUnavailable.
+    The worker draws the row anew within seconds. Raises ProductRefused, CassandraUnavailable, and errors of `change`.
     """
     for _try in range(MAX_ATTEMPTS):
         row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
@@ -62,7 +60,7 @@ def pin_on_front_page(
             raise ProductRefused(
                 _("At most %(most)d products can be pinned.") % {"most": FEATURED_LENGTH}
             )
-        # Before, so that the worker draws the row also after a crash; afterwards, so that it sees what was written.
+        # Recorded before, so that the worker draws the row even after a crash; and after, so that it sees the new pins.
         changed_id = (*product_ids, *present)[0]
         record_product_change(changed_id, current_time())
         if _apply_pins(feature_type, product_ids, row):
@@ -86,13 +84,13 @@ def _apply_pins(feature_type: str, product_ids: Sequence[UUID], seen: Row | None
 
 
 def rebuild_featured(candidates: Iterable[Product]) -> int:
-    """Choose the front page's rows from the products given, and return how many cards they have.
+    """Choose the front page's cards from these products, and return their number.
 
-    What the staff have pinned stands first; then of deals the largest discounts, of the popular the most popular, of the others
-    the newest. What is sold out is left out, among the deals what is not reduced, and among the popular what few look at.
+    Pinned products come first, then the largest discounts (deals), the most popular (popular) or the newest (other rows).
+    Products that are sold out are left out, as are deals without a reduction and unpopular products in "popular".
     """
     chosen = _choose_cards(candidates, queries.get_front_page_pins(FEATURE_TYPES))
-    # To go through all products takes a while: the rows are written of what is pinned and what is chosen as they are then.
+    # Reading all products takes a while, so pins and products are read again.
     pins = queries.get_front_page_pins(FEATURE_TYPES)
     pinned = [product_id for each in pins.values() for product_id in each]
     listed = [card.product_id for cards in chosen.values() for card in cards]
@@ -101,7 +99,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
 
 
 def can_be_shown(feature_type: str, product: Product, now: datetime) -> bool:
-    """Return whether a product that is pinned in a row stands there at a moment: on sale, not sold out, and as a deal reduced."""
+    """Return whether a row shows a pinned product: it is on sale, not sold out, and reduced if the row is "deals"."""
     is_sold = product.is_on_sale(now) and product.availability != "out"
     return is_sold and (feature_type != "deals" or product_card(product).compare_at is not None)
 
@@ -143,9 +141,8 @@ def _write_rows(candidates: Iterable[Product], pins: Pins) -> int:
             )
             for position, card in enumerate(chosen)
         ]
-        write_batch(
-            [*inserts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))]
-        )
+        delete = DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))
+        write_batch([*inserts, delete])
     return sum(len(chosen) for chosen in rows.values())
 
 
@@ -161,9 +158,9 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
 
 
 def refresh_featured(changed: Iterable[Product]) -> int:
-    """Choose the front page's rows anew from the present ones, what is pinned, what has changed and what is newest.
+    """Choose the front page's cards anew from present, pinned, changed and newest products; return their number.
 
-    It reads no more than that; `rebuild_featured` with all products also finds what was passed over earlier.
+    It reads only these. `rebuild_featured` with all products also finds those that were passed over earlier.
     """
     roots = queries.list_root_categories()
     reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]

@@ -1,7 +1,7 @@
-"""Files that were uploaded: kept raw until the worker has decoded them, then ready to be shown of a product, a category or a review.
+"""Uploaded picture files: stored raw until the worker has decoded them, then ready for a product, a category or a review.
 
-What a crash cuts off: a raw file that nothing names is swept after a day. A note of an upload that was never written is dropped.
-An upload that was being decoded is decoded again, a few times at most.
+After a crash: raw files without an upload are swept after a day. A note without an upload is dropped. An upload that was being
+decoded is decoded again, at most MAX_ATTEMPTS times.
 """
 
 from contextlib import suppress
@@ -23,13 +23,12 @@ from jobs.rows import guard_row
 from web.text import clean_text
 
 INCOMING = "incoming"
-# How long a raw file waits for a worker.
+# For how long a raw file waits for a worker.
 RAW_DURATION = timedelta(days=1)
-# A process that noted an upload has written it by then, or has died.
+# By then a process that noted an upload has written it, or has died.
 _NOTED = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
 MAX_FILE_NAME_LENGTH = 200
-
 NOTE_WAITING = write(
     "Q1",
     "INSERT INTO waiting_uploads_by_day (day, upload_id, product_id) VALUES (:day, :upload_id, :product_id)",
@@ -67,9 +66,9 @@ def add_upload(
     max_bytes: int = MAX_PHOTO_BYTES,
     salt: str = "",
 ) -> PictureUpload:
-    """Keep a file that was uploaded for a product, a category or a review until the worker has decoded it; one that is empty or too large is refused at once.
+    """Store an uploaded file of a product, a category or a review for the worker. An empty or too large file is refused at once.
 
-    With a salt, the picture's files are of this upload alone. Raises MediaUnavailable, CassandraUnavailable.
+    With a salt, the picture's files belong to this upload alone. Raises MediaUnavailable, CassandraUnavailable.
     """
     name = clean_text(PurePath(file.name or "").name)[-MAX_FILE_NAME_LENGTH:]
     reason = _refuse_size(file.size, max_bytes)
@@ -111,14 +110,14 @@ def _refuse_size(size: int, most: int) -> str:
 
 
 def remove_upload(upload: PictureUpload) -> None:
-    """Forget an upload that the worker is done with. Its files stay: they may be those of other uploads. Raises CassandraUnavailable."""
+    """Delete a decoded or refused upload. Its files stay, as other uploads may share them. Raises CassandraUnavailable."""
     DELETE_UPLOAD.apply(if_lost=SEND_AGAIN, **upload.key)
 
 
 def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
-    """Decode an upload that waits, or end what was cut off; return whether it is done.
+    """Decode a waiting upload, or clean up after one that was cut off; return whether it is finished.
 
-    Raises CassandraUnavailable, DecoderFailed, OSError and what else the storage raises: then it waits on.
+    Raises CassandraUnavailable, DecoderFailed, OSError and other errors of the storage; the upload then keeps waiting.
     """
     upload = queries.get_upload(owner_id, upload_id)
     if upload is None:
@@ -134,7 +133,7 @@ def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
 
 
 def _finish(upload: PictureUpload, now: datetime) -> None:
-    """Decode an upload and say what became of it."""
+    """Decode an upload and store its result."""
     picture, reason = "", ""
     try:
         picture = _take_in(upload, _read_raw(upload, now))
@@ -150,22 +149,23 @@ def _finish(upload: PictureUpload, now: datetime) -> None:
 
 
 def _read_raw(upload: PictureUpload, now: datetime) -> bytes:
-    """Return what was uploaded. Raises PhotoRefused once it has been swept, OSError."""
+    """Return the uploaded bytes. Raises PhotoRefused once the file was swept, OSError."""
     try:
         with default_storage.open(upload.incoming) as file:
             raw: bytes = file.read()
     except FileNotFoundError as error:
         if _uploaded_at(upload.upload_id) > now - RAW_DURATION:
-            # It is there, and not here: this host has another folder, or none at the moment.
+            # The file is too new to be swept: this host has another folder, or none at the moment.
             raise
         raise PhotoRefused(_("This file is gone. Upload it again.")) from error
     return raw
 
 
 def _take_in(upload: PictureUpload, raw: bytes) -> str:
-    """Decode within the tries that an upload has: one that has killed worker or decoder again and again is refused.
+    """Decode an upload unless its attempts are used up, and return the picture.
 
-    Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
+    An upload that killed worker or decoder MAX_ATTEMPTS times is refused. Raises PhotoRefused, DecoderFailed, OSError and other
+    errors of the storage.
     """
     if upload.tries >= MAX_ATTEMPTS:
         raise PhotoRefused(_("This picture can’t be read. Export it again."))
@@ -175,13 +175,13 @@ def _take_in(upload: PictureUpload, raw: bytes) -> str:
     except (PhotoRefused, DecoderFailed):
         raise
     except Exception:
-        # The storage is away: that is not the picture's fault.
+        # A storage error is not the picture's fault, so the attempt does not count.
         NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries, seen=upload.tries + 1)
         raise
 
 
 def sweep_incoming(now: datetime) -> int:
-    """Delete the raw files that have waited for a day; return how many. Raises what the storage raises."""
+    """Delete the raw files that have waited for a day; return how many. Raises errors of the storage."""
     try:
         _folders, names = default_storage.listdir(INCOMING)
     except FileNotFoundError:

@@ -25,7 +25,7 @@ _PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices", "sold")
 
 
 def find_repriced(variants: Iterable[Variant], rows: Sequence[Row]) -> list[Variant]:
-    """Return those variants of a product that ask other prices than in their rows, or since another moment, or no longer."""
+    """Return the variants whose price, its begin, a planned price or `sold` differs from their rows."""
     stored = {row.variant_id: row for row in rows}
 
     def prices(variant: Variant) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def find_repriced(variants: Iterable[Variant], rows: Sequence[Row]) -> list[Vari
 def list_refused_reductions(
     variants: Iterable[Variant], saved: Product, rows: Sequence[Row], now: datetime
 ) -> Iterator[ProductRefused]:
-    """Yield a refusal for each price that is crossed out, now or by a plan, and is higher than the law allows."""
+    """Yield a refusal for each crossed-out price, present or planned, that is higher than the law allows."""
     crossing = [
         each
         for each in variants
@@ -50,7 +50,7 @@ def list_refused_reductions(
         earlier = {each.starts_at for each in timeline}
         present = PricePoint(variant.price_from or now, variant.price, variant.compare_at)
         points = begin_with(saved.active_from, [present, *variant.planned])
-        # Unless a planned price takes its place before anybody is asked.
+        # A planned price may take the present one's place before anybody is asked.
         if len(points) > len(variant.planned):
             present = points.pop(0)
             if variant.price_from == now:
@@ -65,7 +65,7 @@ def list_refused_reductions(
 def list_asked_prices(
     variant_ids: Iterable[UUID], rows: Sequence[Row], now: datetime
 ) -> dict[UUID, list[PricePoint]]:
-    """Return by variant what was asked until now, in the order of time: its history, and what its product's rows say beyond it.
+    """Return each variant's prices until now, in the order of time: its history and newer prices of the product's rows.
 
     Raises CassandraUnavailable.
     """
@@ -100,20 +100,17 @@ def _price_columns(variant_id: UUID, points: Iterable[PricePoint]) -> list[dict[
 def record_prices(
     rows: Sequence[Row], now: datetime, variant_ids: Collection[UUID] | None = None
 ) -> None:
-    """Put into the history what was asked for a product's variants (for these alone), as its rows say.
+    """Copy the begun prices of a product's variants (or of these only) from its rows into the history.
 
-    It may be done again at any time. Raises CassandraUnavailable.
+    Repeating does no harm. Raises CassandraUnavailable.
     """
-    _write_prices(
-        {
-            variant_id: points
-            for variant_id, points in queries.begun_prices(rows, now).items()
-            if variant_ids is None or variant_id in variant_ids
-        }
-    )
+    begun = queries.begun_prices(rows, now)
+    chosen = begun if variant_ids is None else begun.keys() & set(variant_ids)
+    add_former_prices({each: begun[each] for each in chosen})
 
 
-def _write_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+    """Write prices into the history of variants. Raises CassandraUnavailable."""
     wait_for_all(
         [
             INSERT_PRICE.start(**columns)
@@ -121,8 +118,3 @@ def _write_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
             for columns in _price_columns(variant_id, points)
         ]
     )
-
-
-def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
-    """Put prices into the history that were asked for variants before they were saved here. Raises CassandraUnavailable."""
-    _write_prices(prices)

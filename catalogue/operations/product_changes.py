@@ -1,4 +1,4 @@
-"""Which products have changed and when, for the index and the lists that jobs make."""
+"""Record and list which products have changed, for the search index and the derived lists."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -16,7 +16,7 @@ INSERT_CHANGE = write(
 
 
 def record_product_change(product_id: UUID, now: datetime) -> None:
-    """Record that a product has changed, for the index and the lists that jobs make."""
+    """Record that a product has changed, for the search index and the derived lists."""
     INSERT_CHANGE.run(
         day=now.astimezone(UTC).date(),
         shard=product_id.int % CHANGE_SHARDS,
@@ -26,7 +26,7 @@ def record_product_change(product_id: UUID, now: datetime) -> None:
 
 
 def list_changed_products(moment: datetime, until: datetime) -> dict[UUID, datetime]:
-    """Return which products have changed after `moment`, and when last. Both are UTC.
+    """Return the products that have changed after `moment`, each with its last change. All moments are UTC.
 
     Changes are kept for a week. Raises CassandraUnavailable.
     """

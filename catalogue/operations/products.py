@@ -1,4 +1,4 @@
-"""A product is saved at once, with all that follows from it."""
+"""Save a product and update everything that is derived from it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,9 +38,9 @@ from jobs.minutes import MINUTE
 from jobs.models import BULK_CHANGE_TTL
 
 AVAILABILITIES = ("in", "few", "ahead", "out")
-# The fields of a variant that say what it costs.
+# The fields of a variant's prices.
 _PRICES = ("price", "compare_at", "planned")
-# On a product that is new, or was saved last before versions counted, the version is null.
+# The version is null on a new product, and on one that was last saved before versions existed.
 UPDATE_PRODUCT = conditional_write(
     "Q1",
     """UPDATE products SET version = :version, save_id = :save_id, name = :name, slug = :slug, brand = :brand,
@@ -53,7 +53,7 @@ UPDATE_PRODUCT = conditional_write(
        created_at = :created_at, updated_at = :updated_at
        WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
 )
-# In one batch with the save, so that a bulk change is made once to a product.
+# In one batch with the save, so that a bulk change happens once to a product.
 MARK_BULK_CHANGE = conditional_write(
     "Q1",
     """UPDATE products USING TTL :seconds SET bulk_change_ids = bulk_change_ids + :change_ids
@@ -68,14 +68,13 @@ INSERT_VARIANT = conditional_write(
 UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
 )
-
-# Dated when the reviews were counted: of two counts at once the one that knows more stays.
+# The timestamp is when the reviews were counted, so the later of two counts wins.
 UPDATE_RATING = write(
     "Q1",
     """UPDATE products USING TIMESTAMP :at SET rating = :rating, rating_count = :rating_count
        WHERE product_id = :product_id""",
 )
-# Dated when visits and sales were counted.
+# The timestamp is when visits and sales were counted.
 UPDATE_POPULARITY = write(
     "Q1",
     """UPDATE products USING TIMESTAMP :at SET popularity = :popularity, bestseller = :bestseller
@@ -84,14 +83,14 @@ UPDATE_POPULARITY = write(
 
 
 def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
-    """Add a product or change it, with its claims and its cards in every list; return it as it is then.
+    """Add or change a product with its claims and its cards in every list; return the saved product.
 
-    `product.version` is the one that the editor has read, 0 for a new product: if somebody else has saved meanwhile, nothing
-    is written. A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
-    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. `bulk_change_id` marks it as changed by that
-    one (catalogue.bulk_changes). After a failure it may be done again with the same ids; if the product was already written,
-    that raises ProductChanged, and the worker finishes what follows from it. Raises ProductChanged, ProductRefused, SlugTaken,
-    SkuTaken, CassandraUnavailable.
+    `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved since, nothing is
+    written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets `created_at` to `now`
+    (UTC) unless it is given. Former slugs still lead here. `bulk_change_id` marks the product as changed by it
+    (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the product was written already, that
+    raises ProductChanged, and the worker updates the lists. Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken,
+    CassandraUnavailable.
     """
     now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()
@@ -101,12 +100,12 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     saved, repriced = check_save(product, rows, now)
     claims = list_unclaimed(saved, before)
     take_all_or_none(claims)
-    # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
+    # Recorded before, so that a crash leaves a record; and after the write, so that derived lists see it.
     record_product_change(product.product_id, current_time())
     known = before.moments if before else set()
     moments = {each for each in saved.moments - known if each > now}
     if repriced:
-        # The job writes what is asked into the history, if this process does not come to it.
+        # A job writes the price history if this process is cut off.
         moments.add(now + MINUTE)
     schedule_moments(saved.product_id, moments)
     ids = {each.variant_id for each in repriced}
@@ -114,7 +113,7 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     if not _apply_save(saved, rows, bulk_change_id):
         release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
-    # Somebody may have let go of one that nothing carried yet: they look afterwards, too (decision 035).
+    # Another save may have released an uncarried name meanwhile. Both look again afterwards (decision 035).
     take_claims(list_unclaimed(saved, before))
     if repriced:
         record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
@@ -128,10 +127,9 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
 def check_save(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> tuple[Product, list[Variant]]:
-    """Return a product as it would be saved over the rows that were read, and which of its variants get other prices.
+    """Return a product as it would be saved over these rows, and its variants whose prices change.
 
-    Raises ProductRefused for the first of the reasons, with the others; CassandraUnavailable. Whether its names are free shows
-    when they are claimed.
+    Raises ProductRefused for the first reason, with the others in it; CassandraUnavailable. Claims are not checked.
     """
     saved, repriced, refusals = _prepare_save(product, rows, now)
     if refusals:
@@ -143,10 +141,7 @@ def check_save(
 def list_save_refusals(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> list[ProductRefused]:
-    """Return every reason for which `save_product` would refuse a product, with the names that others have.
-
-    Raises CassandraUnavailable.
-    """
+    """Return every reason for which `save_product` would refuse a product, taken names included. Raises CassandraUnavailable."""
     saved, _repriced, refusals = _prepare_save(product, rows, now)
     return [*refusals, *list_taken_names(saved, queries.product_from_rows(rows, now))]
 
@@ -154,7 +149,7 @@ def list_save_refusals(
 def _prepare_save(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> tuple[Product, list[Variant], list[ProductRefused]]:
-    """Return a product as it would be saved, its variants that get other prices, and what is in the way."""
+    """Return a product as it would be saved, its variants whose prices change, and the refusals."""
     refusals = list(list_refusals(product, now))
     saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
     if len(saved.variants) > MAX_VARIANT_ROWS:
@@ -165,7 +160,7 @@ def _prepare_save(
         if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
             refusals.append(ProductRefused(_("There is no such category any more."), field))
-    # A refused price, or one in another currency (None: of all variants), cannot be compared with former prices.
+    # Refused prices cannot be compared with former ones; the id is None if the currencies of all variants differ.
     unpriced = {each.variant_id for each in refusals if each.field in _PRICES}
     if None in unpriced:
         return saved, [], refusals
@@ -177,10 +172,10 @@ def _prepare_save(
 
 
 def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
-    """Change one variant of a product, whatever else of it somebody changes meanwhile; return the product as it is then.
+    """Change one variant of a product and return the product. Other changes of the product do not matter.
 
-    `seen` is the variant's `fingerprint_variant` as the editor has read it: if the variant has changed since, nothing is
-    written. Raises ProductChanged and all that `save_product` raises.
+    `seen` is the `fingerprint_variant` that the editor has read; if the variant has changed since, nothing is written. Raises
+    ProductChanged and all errors of `save_product`.
     """
 
     def change(product: Product) -> Product:
@@ -201,10 +196,10 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
 def save_pictures(
     product_id: UUID, pictures: Sequence[ProductPicture], seen: str, now: datetime
 ) -> Product:
-    """Change the pictures of a product, whatever else of it somebody changes meanwhile; return the product as it is then.
+    """Change the pictures of a product and return the product. Other changes of the product do not matter.
 
-    `seen` is the product's `fingerprint_pictures` as the editor has read it: if they have changed since, nothing is written.
-    Raises ProductChanged and all that `save_product` raises.
+    `seen` is the `fingerprint_pictures` that the editor has read; if the pictures have changed since, nothing is written. Raises
+    ProductChanged and all errors of `save_product`.
     """
 
     def change(product: Product) -> Product:
@@ -222,9 +217,9 @@ def put_picture_back(
     variant_ids: Collection[UUID],
     now: datetime,
 ) -> Product:
-    """Put a picture back among the product's, unless it is there, and give it to those variants that have none of their own since.
+    """Put a removed picture back at `place`, and show it again for these variants unless they have a picture. Return the product.
 
-    Raises ProductChanged and all that `save_product` raises.
+    Raises ProductChanged and all errors of `save_product`.
     """
 
     def change(product: Product) -> Product:
@@ -244,10 +239,10 @@ def put_picture_back(
 def change_product(
     product_id: UUID, change: Callable[[Product], Product], now: datetime
 ) -> Product:
-    """Save what `change` makes of a product as it is, again of a newer one if somebody else was faster; return it as it is then.
+    """Apply `change` to the current product, save and return it. Retry if somebody else was faster.
 
-    `change` raises ProductChanged for a product that is not what the editor has read. Raises ProductChanged and all that
-    `save_product` raises.
+    `change` raises ProductChanged if the product is not what the editor has read. Raises ProductChanged and all errors of
+    `save_product`.
     """
     changed = ProductChanged(None)
     for _try in range(MAX_ATTEMPTS):
@@ -263,15 +258,15 @@ def change_product(
 
 
 def change_product_status(product: Product, status: str, now: datetime) -> Product:
-    """Make a product that was read a draft, active or archived. Raises what `save_product` raises."""
+    """Set the status of a product that was read: draft, active or archived. Raises all errors of `save_product`."""
     return save_product(replace(product, status=status), now)
 
 
 def duplicate_product(product: Product, now: datetime) -> Product:
-    """Save a draft that is like a product, with ids, an address and SKUs of its own; return it.
+    """Save a draft copy of a product with its own ids, address and SKUs; return it.
 
-    What was never sold has no former price to cross out, and a barcode belongs to one article. Raises what `save_product`
-    raises.
+    The copy has no crossed-out prices, as it was never sold, and no barcodes, as each belongs to one article. Raises all errors of
+    `save_product`.
     """
     product_id = uuid4()
     code = product_id.hex[:6]
@@ -304,9 +299,9 @@ def duplicate_product(product: Product, now: datetime) -> Product:
 
 
 def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
-    """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold.
+    """Return a product as it is saved: with its next version, and with missing variants as no longer sold.
 
-    A price that stays is asked since when it was, unless the product or the variant was not on sale, or begins at another time.
+    An unchanged price keeps its begin, unless the product or variant was not on sale or the sale's begin changes.
     """
     is_continued = before is not None and _sale(before, now) == _sale(product, now)
     known = {each.variant_id: each for each in before.variants} if before and is_continued else {}
@@ -334,6 +329,7 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
 
 
 def _with_moments_as_stored(product: Product) -> Product:
+    """Return a product with all moments cut to milliseconds, as Cassandra stores them."""
     start, end = product.active_from, product.active_until
     variants = (
         replace(
@@ -342,7 +338,7 @@ def _with_moments_as_stored(product: Product) -> Product:
                 replace(
                     each,
                     starts_at=truncate_to_milliseconds(each.starts_at),
-                    # It has to be what the sale's own begin is.
+                    # Has to equal the stored begin of the sale.
                     back_to=truncate_to_milliseconds(each.back_to) if each.back_to else None,
                 )
                 for each in variant.planned
@@ -359,7 +355,7 @@ def _with_moments_as_stored(product: Product) -> Product:
 
 
 def _sale(product: Product, now: datetime) -> tuple[object, ...]:
-    """Return what says since when a product's prices are asked; when it goes does not matter before it has gone."""
+    """Return the values that decide since when a product's prices are asked. A future end does not count."""
     end = product.active_until
     return product.status, product.active_from, end if end and end <= now else None
 
@@ -373,10 +369,9 @@ def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) 
 
 
 def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
-    """Write what differs from the rows read, in one conditional batch; return whether it applied: False if another save was faster.
+    """Write the differences from these rows in one conditional batch; return False if another save was faster.
 
-    Cassandra bounds no conditional batch but by half a commit log's segment, many times a product's size (decision 035): so
-    nobody ever sees a product half saved.
+    A product fits into one batch: its limit is half a commit log segment (decision 035). So nobody sees a half-saved product.
     """
     save_id, stored = uuid4(), {row.variant_id: row for row in rows}
     head = UPDATE_PRODUCT.bind(
@@ -421,9 +416,9 @@ def set_availability(product_id: UUID, availability: str) -> None:
 
 
 def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: int) -> None:
-    """Set what a product's cards say of its rating, on every card; None and 0 without one.
+    """Set a product's rating and number of reviews, on every card; None and 0 without a review.
 
-    `at` is when it was counted, in microseconds since 1970. Raises CassandraUnavailable.
+    `at` is when the reviews were counted, in microseconds since 1970. Raises CassandraUnavailable.
     """
     record_product_change(product_id, current_time())
     UPDATE_RATING.run(product_id=product_id, rating=rating, rating_count=rating_count, at=at)
@@ -434,14 +429,14 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
 def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
     """Set how popular a product is, on every card and in every order of popularity.
 
-    `popularity` is a coarse step, 0 for what nobody looks at; `at` is when it was counted, in microseconds since 1970.
-    Raises CassandraUnavailable.
+    `popularity` is a coarse step from 0. `at` is when visits were counted, in microseconds since 1970. Raises
+    CassandraUnavailable.
     """
     product = queries.get_product_at_quorum(product_id)
     on_cards = (product.popularity or 0, product.bestseller) if product else None
     values = {"popularity": popularity, "bestseller": is_bestseller, "at": at}
     if on_cards == (popularity, is_bestseller):
-        # Cards already say 0 before the first count. Only the places in the lists are missing, so no other copy has to follow.
+        # Cards show 0 before the first count, too. Only the places in the lists change, so no other copy has to follow.
         refresh_cards(product_id)
         UPDATE_POPULARITY.run(product_id=product_id, **values)
         return

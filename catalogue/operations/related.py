@@ -34,14 +34,14 @@ DELETE_RELATED_CARD = write(
 
 @dataclass(frozen=True, slots=True)
 class RelatedCard:
-    """A card on another product's related list, and whether the staff pinned it there."""
+    """A card on another product's related list, and whether staff pinned it there."""
 
     card: ProductCard
     pinned: bool
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
-    """Return a product's related list as it is now."""
+    """Return a product's related list as it is stored."""
     return [
         RelatedCard(queries.card_from_row(row), bool(row.pinned))
         for row in queries.prefetch_related(product_id).rows()
@@ -51,11 +51,11 @@ def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
 def rebuild_related(
     products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
 ) -> int:
-    """Rebuild the related list of each of the products, and return of how many.
+    """Rebuild the related lists of these products, and return their number.
 
-    First what the staff pinned; then what shares a category or a tag with it: what was bought together with it
-    (`recommendations`: product -> others, the most often first), then what has most in common with it. Nothing else (X130).
-    `products` is iterated once, their cards are held in memory.
+    A list begins with the pinned products. Then come products that share a category or tag: first those bought together with it
+    (`recommendations`: product -> others, most often first), then those that share most (X130). `products` is iterated once; all
+    cards are in memory.
     """
     cards: dict[UUID, ProductCard] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
@@ -89,7 +89,7 @@ class _Groups:
 
     def __init__(self) -> None:
         self._members: dict[UUID | str, list[UUID]] = {}
-        # A product's categories and tags, and its place in each.
+        # For each product: its place in each of its categories and tags.
         self._places: dict[UUID, dict[UUID | str, int]] = {}
 
     def add(self, product: Product) -> None:
@@ -101,11 +101,11 @@ class _Groups:
             members.append(product.product_id)
 
     def is_shared(self, one: UUID, other: UUID) -> bool:
-        """Return whether both have a category or a tag in common."""
+        """Return whether two products share a category or a tag."""
         return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
 
     def list_neighbours(self, product_id: UUID) -> list[UUID]:
-        """Return those that follow a product in its groups, and after a group's end its first; what is in most of them first."""
+        """Return the products that follow this one in its groups, cyclically. Those that share most groups come first."""
         found = Counter[UUID]()
         for group, place in self._places[product_id].items():
             members = self._members[group]
@@ -116,12 +116,8 @@ class _Groups:
 
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
     best = chosen[:RELATED_LENGTH]
-    write_batch(
-        [
-            *related_statements(product_id, best),
-            DELETE_RELATED.bind(product_id=product_id, rank=len(best)),
-        ]
-    )
+    delete = DELETE_RELATED.bind(product_id=product_id, rank=len(best))
+    write_batch([*related_statements(product_id, best), delete])
 
 
 def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
@@ -139,9 +135,9 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Put what is pinned on a changed product's related list, and its card on the lists of the products that are there.
+    """Update the pins on a changed product's related list, and its card on the lists of its related products.
 
-    Products are mostly related both ways; the rest follows when all are rebuilt.
+    Most products are related both ways. `rebuild_related` finds the rest.
     """
     now = current_time()
     _refresh_pinned(product, now)

@@ -1,4 +1,4 @@
-"""Products that come, go or change by themselves."""
+"""Products that begin, end or change by themselves."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -12,9 +12,8 @@ from catalogue.operations.price_history import record_prices
 from catalogue.operations.product_changes import record_product_change
 from jobs.minutes import MINUTE, floor_to_minute
 
-# After how long the lists follow a product again that could not be followed.
+# How long the lists wait before they follow a product that failed.
 RETRY_AFTER = timedelta(minutes=5)
-
 INSERT_SCHEDULE = write(
     "Q3",
     "INSERT INTO product_schedule_by_minute (minute, product_id) VALUES (:minute, :product_id)",
@@ -29,32 +28,30 @@ SCHEDULED = read(
 
 
 def schedule_minute(moment: datetime) -> datetime:
-    """Return the minute whose work a moment is: the first that begins at it or after it."""
+    """Return the first minute that begins at the moment or after it."""
     minute = floor_to_minute(moment)
     return minute if minute == moment else minute + MINUTE
 
 
 def schedule_moments(product_id: UUID, moments: Iterable[datetime]) -> None:
+    """Note that a product changes at these moments. Raises CassandraUnavailable."""
     minutes = {schedule_minute(each) for each in moments}
     wait_for_all([INSERT_SCHEDULE.start(minute=each, product_id=product_id) for each in minutes])
 
 
 def schedule_product(product: Product, now: datetime) -> None:
-    """Note the moments to come of a product as it is."""
+    """Note the future moments at which a product changes."""
     schedule_moments(product.product_id, {each for each in product.moments if each > now})
 
 
 def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tuple[datetime, UUID]]:
-    """Return which products change in these minutes, the earliest first, at most `most` a minute. Raises CassandraUnavailable."""
+    """Return the products that change in these minutes, earliest first, at most `most` a minute. Raises CassandraUnavailable."""
     reading = [(minute, SCHEDULED.start(minute=minute, most=most)) for minute in minutes]
     return [(minute, row.product_id) for minute, pending in reading for row in pending.rows()]
 
 
 def follow_schedule(minute: datetime, product_id: UUID) -> None:
-    """Let all lists follow a product that comes, goes or changes in this minute, and its price history.
-
-    Raises CassandraUnavailable.
-    """
+    """Let lists and price history follow a product that changes in this minute. Raises CassandraUnavailable."""
     record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
@@ -62,11 +59,11 @@ def follow_schedule(minute: datetime, product_id: UUID) -> None:
 
 
 def retry_product(product_id: UUID) -> None:
-    """Let all lists, and the search index, follow a product again in RETRY_AFTER. Raises CassandraUnavailable."""
+    """Let lists and search index follow a product again after RETRY_AFTER. Raises CassandraUnavailable."""
     schedule_moments(product_id, [current_time() + RETRY_AFTER])
 
 
 def postpone_schedule(minute: datetime, product_id: UUID) -> None:
-    """Let a product follow later what it should have followed in this minute. Raises CassandraUnavailable."""
+    """Move a product's work of this minute to later. Raises CassandraUnavailable."""
     retry_product(product_id)
     DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

@@ -1,4 +1,4 @@
-"""The search field's suggestions for the beginning of a word."""
+"""The suggestions of the search field."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -34,7 +34,7 @@ _LAST_DAY = 100_000
 
 
 def prefix_rank(product: Product, place: int) -> int:
-    """Return a product's rank under a prefix: early words first, then what is in stock, then the newest."""
+    """Return a product's rank under a prefix: early words first, then products in stock, then the newest."""
     days = (product.created_at or current_time()).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
@@ -45,7 +45,7 @@ def prefix_rank(product: Product, place: int) -> int:
 
 
 def prefix_columns(product: Product, category_name: str) -> dict[str, Any]:
-    """Return what a suggestion of the product shows."""
+    """Return the columns of a product's suggestion."""
     card = product_card(product)
     return {
         "product_id": card.product_id,
@@ -60,10 +60,7 @@ def prefix_columns(product: Product, category_name: str) -> dict[str, Any]:
 
 
 def rebuild_prefixes(products: Iterable[Product]) -> int:
-    """Rebuild the suggestions from all products of the shop, and return for how many prefixes.
-
-    The best 50 of each prefix are stored.
-    """
+    """Rebuild the suggestions from all products, the best 50 for each prefix; return the number of prefixes."""
     tree = queries.get_category_tree()
     best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
     for product in products:
@@ -86,7 +83,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
             for rank, _, values in _best_suggestions(rows)
         ]
-        # One microsecond before: in one batch a deletion of the same time would win over what is put in.
+        # The deletion is one microsecond older: with equal timestamps it would win over the inserts.
         write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *inserts])
     return len(best)
 
@@ -98,10 +95,9 @@ def _best_suggestions(
 
 
 def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:
-    """Update one product's suggestions.
+    """Update one product's suggestions, also those under `former_names`.
 
-    `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
-    rebuilt.
+    A prefix may have a few more than 50 suggestions until the next rebuild.
     """
     node = queries.get_category(product.category_id)
     belongs = name_prefixes(product.name) if product.is_on_sale(current_time()) else {}

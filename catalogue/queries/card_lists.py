@@ -1,4 +1,4 @@
-"""Lists of cards: of a category, on the front page, beside a product; suggestions."""
+"""Read lists of cards: of a category, of the front page and of related products; and suggestions."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -14,9 +14,7 @@ from pricing.money import from_minor_units
 
 PAGE_LENGTH = 16
 MAX_SUGGESTIONS = 10
-
-
-# The names of the orders in addresses: which sort they read, and whether backwards.
+# The orders by their names in addresses: the stored sort, and whether it is read backwards.
 SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
@@ -25,12 +23,8 @@ SORTS = {
     "popular": ("popular", True),
     "rating": ("rating", True),
 }
-
-
-# The order of a category in which products are pinned (CategoryNode.has_featured_list).
+# The order of a category with pinned products (CategoryNode.has_featured_list).
 FEATURED_SORT = "featured"
-
-
 SORT_LABELS = (
     ("newest", _("Newest first")),
     ("price", _("Price: low to high")),
@@ -39,9 +33,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-
-
-# Q2: a category's products, in one order, upwards or downwards.
+# Q2: a category's products in one order, forwards or backwards.
 CARDS = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -49,8 +41,6 @@ CARDS = read(
        WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-
-
 CARDS_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -59,8 +49,6 @@ CARDS_AFTER = read(
        LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-
-
 CARDS_DOWN = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -68,8 +56,6 @@ CARDS_DOWN = read(
        WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-
-
 CARDS_DOWN_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -78,9 +64,7 @@ CARDS_DOWN_AFTER = read(
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-
-
-# The same list for jobs that visit every product of it, from a place on.
+# The same list for jobs that visit each product, from a place on.
 LISTED_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id FROM products_by_category WHERE category_id = :category_id AND sort = :sort
@@ -91,7 +75,7 @@ LISTED_AFTER = read(
 def list_products_after(
     category_id: UUID, place: tuple[bytes, UUID], most: int, sort: str = "created"
 ) -> list[tuple[bytes, UUID]]:
-    """Return the places of the next products in a category's list, in the order of their keys. Raises CassandraUnavailable."""
+    """Return the places (sort key, product id) after `place` in a category's list. Raises CassandraUnavailable."""
     sort_key, product_id = place
     rows = LISTED_AFTER.all(
         category_id=category_id, sort=sort, sort_key=sort_key, product_id=product_id, most=most
@@ -100,7 +84,7 @@ def list_products_after(
 
 
 def card_from_row(row: Row) -> ProductCard:
-    """Return the card in a row of any of the tables of cards."""
+    """Return the card in a row of any table of cards."""
     return ProductCard(
         product_id=row.product_id,
         name=row.name,
@@ -111,9 +95,9 @@ def card_from_row(row: Row) -> ProductCard:
         variant_count=row.variant_count,
         price=from_minor_units(row.price, row.currency),
         price_varies=bool(row.price_varies),
-        compare_at=from_minor_units(row.compare_at, row.currency)
-        if row.compare_at is not None
-        else None,
+        compare_at=None
+        if row.compare_at is None
+        else from_minor_units(row.compare_at, row.currency),
         rating=round(row.rating, 1) if row.rating is not None else None,
         rating_count=row.rating_count or 0,
         popularity=row.popularity or 0,
@@ -129,7 +113,7 @@ def default_sort(node: CategoryNode) -> str:
 
 
 def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
-    """Return the orders in which a category can be shown, with their words."""
+    """Return the orders of a category with their labels."""
     own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
     return (*own, *SORT_LABELS)
 
@@ -137,9 +121,9 @@ def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
 def get_category_page(
     category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH
 ) -> CardPage:
-    """Return a part of a category's list, which holds the products of all categories below it too.
+    """Return a part of a category's list, which includes the products of all categories below it.
 
-    `sort` is one of SORTS, or FEATURED_SORT, `after` the token of the part before. Raises InvalidPageToken, CassandraUnavailable.
+    `sort` is one of SORTS or FEATURED_SORT; `after` is the previous part's token. Raises InvalidPageToken, CassandraUnavailable.
     """
     order, down = (FEATURED_SORT, False) if sort == FEATURED_SORT else SORTS[sort]
     list_name = f"Q2 {category_id.hex} {sort}"
@@ -172,7 +156,7 @@ def prefetch_featured(feature_type: str) -> PendingResult:
     return FEATURED.start(feature_type=feature_type)
 
 
-# Q4: what the staff have pinned in a row of the front page.
+# Q4: the products that staff pinned in a row of the front page.
 FRONT_PAGE_PINS = read(
     "Q4",
     "SELECT product_ids, changed_at, version FROM front_page_pins WHERE feature_type = :feature_type",
@@ -180,7 +164,7 @@ FRONT_PAGE_PINS = read(
 
 
 def get_front_page_pins(feature_types: Iterable[str]) -> dict[str, tuple[UUID, ...]]:
-    """Return which products stand first in each row of the front page, in this order. Raises CassandraUnavailable."""
+    """Return the pinned products of each row of the front page, in their order. Raises CassandraUnavailable."""
     reading = {each: FRONT_PAGE_PINS.start(feature_type=each) for each in feature_types}
     rows = {each: pending.one() for each, pending in reading.items()}
     return {each: tuple(row.product_ids or ()) if row else () for each, row in rows.items()}
@@ -216,10 +200,9 @@ BY_PREFIX = read(
 
 
 def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
-    """Return the products whose names have, for each typed word, a word that begins with it: every letter narrows.
+    """Return the products whose names have a word beginning with each typed word.
 
-    One partition is read, that of the longest word; with fewer than two letters there are none. Raises
-    CassandraUnavailable.
+    Only the partition of the longest word is read; with fewer than two letters there is none. Raises CassandraUnavailable.
     """
     parts = split_words(typed)
     longest = max(parts, key=len, default="")
@@ -246,7 +229,7 @@ def _begins(name: list[str], typed: list[str]) -> bool:
 
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:
-    """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
+    """Return the suggested products as cards: the fallback of the search page. Raises CassandraUnavailable."""
     listed = list_suggestions(typed, PAGE_LENGTH)
     found = get_products((each.product_id for each in listed), leave_out)
     now = current_time()
@@ -254,7 +237,7 @@ def list_cards_by_prefix(typed: str) -> list[ProductCard]:
 
 
 def product_card(product: Product) -> ProductCard:
-    """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
+    """Return the card of a product with at least one sold variant. It shows the lowest price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
     pictures = [

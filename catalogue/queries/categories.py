@@ -1,4 +1,4 @@
-"""The tree of categories."""
+"""Read the tree of categories."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -8,8 +8,6 @@ from cassandra_db.process_copies import ProcessCopy
 from catalogue.entities import CategoryNode, CategoryTree, MenuEntry
 
 SHOP_TREE = "shop"
-
-
 # Q2: the tree of categories.
 CATEGORIES = read(
     "Q2",
@@ -17,21 +15,15 @@ CATEGORIES = read(
        changed_at, followed_to, removed, list_rule, pinned_ids, has_featured_list, is_repinned FROM categories WHERE tree = :tree""",
     consistency=LOCAL_ONE,
 )
-
-
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
 CURRENT_TREE = ProcessCopy(lambda: CATEGORIES.start(tree=SHOP_TREE), CategoryTree, 30)
-
-
-# A page that is about to wait for something else starts reading the tree in parallel.
+# A page that is about to wait for another read starts reading the tree in parallel.
 prefetch_categories = CURRENT_TREE.prefetch
-
-
 clear_category_cache = CURRENT_TREE.forget
 
 
 def get_category_tree_at_quorum() -> CategoryTree:
-    """Return the tree of categories as a quorum knows it, for changing it. Raises CassandraUnavailable."""
+    """Return the tree of categories as a quorum knows it. Raises CassandraUnavailable."""
     return CategoryTree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
 
@@ -41,7 +33,7 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
-    """Return the tree of categories, for a product that is written: a current one, if the copy lacks one of its categories.
+    """Return the tree of categories for a write: the copy, or a current tree if the copy lacks one of these categories.
 
     Raises CassandraUnavailable.
     """
@@ -56,27 +48,24 @@ CATEGORY = read(
 
 
 def list_existing_categories(category_ids: Iterable[UUID]) -> set[UUID]:
-    """Return those of these categories that there are at this moment, read side by side. Raises CassandraUnavailable."""
+    """Return those of these categories that exist now; reads run in parallel. Raises CassandraUnavailable."""
     reading = [CATEGORY.start(tree=SHOP_TREE, category_id=each) for each in category_ids]
     rows = [pending.one() for pending in reading]
     return {row.category_id for row in rows if row and not row.removed}
 
 
 def get_category(category_id: UUID) -> CategoryNode | None:
-    """Return the category of a product that is written, or None if there is none, not even a new one.
-
-    Raises CassandraUnavailable.
-    """
+    """Return a category, even a new one, or None. Raises CassandraUnavailable."""
     return get_category_tree_with(category_id).by_id.get(category_id)
 
 
 def list_root_categories() -> list[CategoryNode]:
-    """Return the categories that the navigation starts with. Raises CassandraUnavailable."""
+    """Return the root categories, with which the navigation starts. Raises CassandraUnavailable."""
     return get_category_tree().roots
 
 
 def list_menu() -> tuple[MenuEntry, ...]:
-    """Return what the navigation shows. Raises CassandraUnavailable."""
+    """Return the entries of the navigation. Raises CassandraUnavailable."""
     return get_category_tree().menu
 
 
@@ -86,15 +75,12 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
 
 
 def find_former_category(slug: str) -> tuple[bool, CategoryNode | None]:
-    """Return whether this was once the address of a category, and where it leads now; None if nothing above it is left.
-
-    Raises CassandraUnavailable.
-    """
+    """Return whether this was a category's address, and the category that has it now, or None. Raises CassandraUnavailable."""
     former = get_category_tree().by_former_slug
     return slug in former, former.get(slug)
 
 
 def is_majority_answering() -> bool:
-    """Return whether a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable if not."""
+    """Return True if a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable otherwise."""
     CATEGORIES_NOW.all(tree=SHOP_TREE)
     return True

@@ -1,4 +1,4 @@
-"""The price history of a variant, and the highest price that may be crossed out."""
+"""Read the price history of a variant, and find the highest price that may be crossed out."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,13 +10,11 @@ from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.product_rows import make_price_point, pick_asked_prices
 
-# Q1: what was asked for a variant.
+# Q1: the prices of a variant.
 HISTORY = read(
     "Q1",
     "SELECT starts_at, price, compare_at, currency FROM price_history WHERE variant_id = :variant_id LIMIT :most",
 )
-
-
 MAX_HISTORY = 200
 
 
@@ -26,7 +24,7 @@ def prefetch_price_history(variant_id: UUID) -> PendingResult:
 
 
 def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
-    """Return what the rows of a price history say, in the order of time."""
+    """Return the points of a price history's rows, in the order of time."""
     return [
         make_price_point(row.currency, row.starts_at, row.price, row.compare_at)
         for row in reversed(rows)
@@ -34,16 +32,16 @@ def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
 
 
 def list_price_history(variant_id: UUID) -> list[PricePoint]:
-    """Return what was asked for a variant, in the order of time, the last 200 changes. Raises CassandraUnavailable."""
+    """Return a variant's prices in the order of time, at most the last 200. Raises CassandraUnavailable."""
     return price_history_from_rows(prefetch_price_history(variant_id).rows())
 
 
 def find_reference_price(
     product: Product, variant: Variant, history: Sequence[PricePoint], reduced: PricePoint
 ) -> Money | None:
-    """Return the highest price that may be crossed out beside a price that a product's variant shall have; None if there is none.
+    """Return the highest price that may be crossed out beside a new price of a variant; None if there is none.
 
-    `history` is what was asked for the variant (`list_price_history`).
+    `history` is the variant's `list_price_history`.
     """
     asked = {each.starts_at: each for each in history}
     if variant.price_from and variant.sold:

@@ -1,4 +1,4 @@
-"""Products and variants, by their ids, addresses and SKUs."""
+"""Read products and variants by their ids, addresses and SKUs."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -23,13 +23,9 @@ from catalogue.product_rows import product_from_rows
 from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
-
-
-# Each of many products is read within one of these, by its id: `guard_product` in a job, `leave_out` for a list on a page.
-# Without a guard, a product that cannot be read raises. Callers that take a missing product for a deleted one need that.
+# A product is decoded within its guard: `guard_product` in a job, `leave_out` on a page. Without a guard, a broken product raises.
+# Callers that take a missing product for a deleted one rely on that.
 Guard = Callable[[UUID], AbstractContextManager[object]]
-
-
 # Q1: a product with its variants.
 PRODUCT = read(
     "Q1",
@@ -40,12 +36,8 @@ PRODUCT = read(
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-
-
-# The same, when every acknowledged write must be seen: where something is written, put into a cart, counted or ordered.
+# Sees every acknowledged write: for products that are written, put into a cart, counted or ordered.
 PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
-
-
 PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
@@ -54,17 +46,11 @@ PRODUCTS = scan(
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
-
-
 PRODUCT_ID = read(
     "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
 )
-
-
 PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
-
-
 AVAILABILITY = read(
     "Q1", "SELECT availability FROM products WHERE product_id = :product_id LIMIT 1"
 )
@@ -96,13 +82,13 @@ def get_product_at_quorum(product_id: UUID) -> Product | None:
 
 
 def guard_product(product_id: UUID) -> AbstractContextManager[None]:
-    """Read a product within, in a job that finds it again by itself: if it cannot be read, the job goes on without it."""
+    """Guard decoding a product in a job that retries by itself: a broken product is logged and skipped."""
     return guard_row(f"product {product_id}")
 
 
 @contextmanager
 def leave_out(product_id: UUID) -> Iterator[None]:
-    """Read a product of a page's list within: if it cannot be read, log why, and show the others. Raises CassandraUnavailable."""
+    """Guard decoding a product for a page's list: a broken product is logged and left out. Raises CassandraUnavailable."""
     try:
         yield
     except CassandraUnavailable:
@@ -112,17 +98,14 @@ def leave_out(product_id: UUID) -> Iterator[None]:
 
 
 def get_products(product_ids: Iterable[UUID], guard: Guard = nullcontext) -> dict[UUID, Product]:
-    """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
+    """Return those of the products that exist; reads run in parallel. Raises CassandraUnavailable."""
     return _collect_products(prefetch_product, product_ids, guard)
 
 
 def get_products_at_quorum(
     product_ids: Iterable[UUID], guard: Guard = nullcontext
 ) -> dict[UUID, Product]:
-    """Return those of the products that exist as a quorum knows them, for what is derived from them and stored.
-
-    Raises CassandraUnavailable.
-    """
+    """Return those of the products that exist, as a quorum knows them. Raises CassandraUnavailable."""
     return _collect_products(prefetch_product_at_quorum, product_ids, guard)
 
 
@@ -132,7 +115,7 @@ def _collect_products(
     reading = [(each, prefetch(each)) for each in dict.fromkeys(product_ids)]
     found = {}
     for product_id, pending in reading:
-        # Outside of the guard: a read that failed is no product that cannot be read.
+        # Outside of the guard: a failed read does not mean a broken product.
         rows = pending.rows()
         with guard(product_id):
             if product := product_from_rows(rows):
@@ -141,19 +124,19 @@ def _collect_products(
 
 
 def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
-    """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
+    """Yield every product of the shop, for commands and jobs. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_table(), guard)
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
-    """Yield the products in one of `parts` parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
+    """Yield the products of one of `parts` parts of the shop, which never change, for jobs. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 
 def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
     for product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
         found = None
-        # Outside of the guard: a page that failed would end the scan as if the table were complete.
+        # Outside of the guard: a failed page would end the scan as if the table were complete.
         present = list(its_rows)
         with guard(product_id):
             found = product_from_rows(present)
@@ -162,18 +145,18 @@ def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
 
 
 def find_product_id_by_slug(slug: str) -> UUID | None:
-    """Return which product an address belongs to, or once belonged to. Raises CassandraUnavailable."""
+    """Return the product that has or had an address. Raises CassandraUnavailable."""
     row = PRODUCT_ID.one(slug=slug)
     return row.product_id if row else None
 
 
 def prefetch_product_id_at_quorum(slug: str) -> PendingResult:
-    """Start looking an address up as a quorum knows it; the row has product_id."""
+    """Start reading the product of an address as a quorum knows it; the row has product_id."""
     return PRODUCT_ID_NOW.start(slug=slug)
 
 
 def prefetch_variant_by_sku(sku: str) -> PendingResult:
-    """Start looking a SKU up; the row has product_id and variant_id."""
+    """Start reading the variant of a SKU; the row has product_id and variant_id."""
     return VARIANT.start(sku=sku)
 
 
@@ -181,20 +164,17 @@ MAX_SKU_LENGTH = 64
 
 
 def find_variant_by_sku(sku: str | None) -> Row | None:
-    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    """Return the row (product_id, variant_id) of a SKU, or None. Raises CassandraUnavailable."""
     is_possible = sku and len(sku) <= MAX_SKU_LENGTH and "\0" not in sku
     return VARIANT.one(sku=sku) if is_possible else None
 
 
-# Upper bound of the successors that are followed from a product that has gone to one that is sold.
+# How many successors are followed from a former product to one that is sold.
 MAX_SUCCESSORS = 5
 
 
 def find_successor(product: Product, now: datetime) -> Product | None:
-    """Return the product that follows one that has gone, or the one that follows that; None if none is sold.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the next successor of a former product that is on sale, or None. Raises CassandraUnavailable."""
     found: Product | None = product
     for _step in range(MAX_SUCCESSORS):
         if found is None or found.successor_id is None:
@@ -206,14 +186,14 @@ def find_successor(product: Product, now: datetime) -> Product | None:
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
-    """Return the product's variant, or None if it is not sold (any more)."""
+    """Return the product's variant, or None if it is not on sale."""
     variant = product.get_variant(variant_id) if product else None
     is_sold = product and product.is_on_sale(current_time())
     return variant if is_sold and variant and variant.sold else None
 
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
-    """Return what a SKU names. Raises NoLongerSold."""
+    """Return the product and variant of a SKU. Raises NoLongerSold, CassandraUnavailable."""
     row = find_variant_by_sku(sku)
     found = get_product_at_quorum(row.product_id) if row else None
     if row is None or found is None:
@@ -224,10 +204,8 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     return found, variant
 
 
-# Q3: what has changed, for what is derived from products.
+# Q3: changed products, for everything that is derived from products.
 CHANGE_SHARDS = 8
-
-
 CHANGES = read(
     "Q3",
     "SELECT changed, product_id FROM product_changes WHERE day = :day AND shard = :shard AND changed > :after",

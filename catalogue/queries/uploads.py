@@ -1,4 +1,4 @@
-"""Uploaded pictures, and what became of them."""
+"""Read uploaded pictures and their results."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,41 +7,35 @@ from uuid import UUID
 from cassandra_db import PendingResult, Row, read
 from catalogue.entities import PictureUpload
 
-# Q1: what staff have uploaded for a product or a category, and what the worker has to decode.
+# Q1: the uploads of a product, a category or a review, and those that the worker has to decode.
 UPLOADS = read(
     "Q1",
     """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason, salt FROM picture_uploads
        WHERE product_id = :product_id LIMIT :most""",
 )
-
-
 UPLOAD = read(
     "Q1",
     """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason, salt FROM picture_uploads
        WHERE product_id = :product_id AND upload_id = :upload_id""",
 )
-
-
 WAITING_UPLOADS = read(
     "Q1", "SELECT upload_id, product_id FROM waiting_uploads_by_day WHERE day = :day LIMIT :most"
 )
-
-
 MAX_UPLOADS = 100
 
 
 def list_uploads(owner_id: UUID) -> list[PictureUpload]:
-    """Return the last days' uploads for a product, a category or a review, the oldest first. Raises CassandraUnavailable."""
+    """Return the last week's uploads of a product, a category or a review, oldest first. Raises CassandraUnavailable."""
     return uploads_from_rows(prefetch_uploads(owner_id).rows())
 
 
 def prefetch_uploads(owner_id: UUID) -> PendingResult:
-    """Start reading the last days' uploads of an owner, for `uploads_from_rows`."""
+    """Start reading an owner's uploads of the last week, for `uploads_from_rows`."""
     return UPLOADS.start(product_id=owner_id, most=MAX_UPLOADS)
 
 
 def uploads_from_rows(rows: Sequence[Row]) -> list[PictureUpload]:
-    """Return rows of uploads, the oldest first."""
+    """Return the uploads of these rows, oldest first."""
     return [_upload(row) for row in reversed(rows) if row.state]
 
 
@@ -52,7 +46,7 @@ def get_upload(owner_id: UUID, upload_id: UUID) -> PictureUpload | None:
 
 
 def list_waiting_uploads(days: Sequence[date], most: int) -> list[Row]:
-    """Return upload_id and product_id of what waits since these days, their oldest first. Raises CassandraUnavailable."""
+    """Return rows (upload_id, product_id) of the uploads that wait since these days. Raises CassandraUnavailable."""
     reading = [WAITING_UPLOADS.start(day=day, most=most) for day in days]
     return [row for pending in reading for row in pending.rows()]
 

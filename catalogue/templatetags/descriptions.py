@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.filter
 def formatted(text: str) -> SafeString:
-    """Return a description as staff have formatted it."""
+    """Return a description, with its Markdown formatted as HTML."""
     return format_description(text)

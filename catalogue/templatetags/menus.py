@@ -9,9 +9,8 @@ from django import template
 from catalogue.entities import MenuEntry
 
 register = template.Library()
-
-# In rem, as stoa.css has them: the line's width on a narrow desk and on a wide one, a letter's, what is between two names, and
-# what stands behind the categories: new arrivals and deals, and the menu.
+# In rem, as in stoa.css: the width of a narrow and a wide line, of a letter and a wide letter, and of the gap between two names;
+# then the width of new arrivals and deals, and of the menu "More".
 _NARROW, _WIDE = 54.0, 72.0
 _LETTER, _WIDE_LETTER, _GAP = 0.56, 1.0, 2.25
 _BEHIND, _MORE = 14.0, 6.0
@@ -19,7 +18,7 @@ _BEHIND, _MORE = 14.0, 6.0
 
 @dataclass(frozen=True)
 class LinePlace:
-    """A category of the header. `place` is "" in every line, "wide" in a wide desk's line and otherwise in the menu, "more" always there."""
+    """A category of the header. `place` is "" (always in the line), "wide" (in the menu of narrow screens) or "more" (always in the menu)."""
 
     category: MenuEntry
     place: str
@@ -27,7 +26,7 @@ class LinePlace:
 
 @dataclass(frozen=True)
 class MenuLine:
-    """The header's categories: those in the line, and those of the menu."""
+    """The header's categories: those in the line, and those in the menu."""
 
     places: tuple[LinePlace, ...]
 
@@ -41,12 +40,12 @@ class MenuLine:
 
     @property
     def is_always_cut(self) -> bool:
-        """Whether a wide desk needs the menu, too."""
+        """Whether wide screens need the menu, too."""
         return any(each.place == "more" for each in self.places)
 
 
 def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
-    """Return the categories with their places. Widths are estimated: names that are wider than that take a second line."""
+    """Return the categories with their places. Widths are estimates; wider names wrap to a second line."""
     widths = [_estimate_width(each.name) for each in menu]
     narrow, wide = _count_fitting(widths, _NARROW), _count_fitting(widths, _WIDE)
     return MenuLine(

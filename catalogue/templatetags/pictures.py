@@ -18,9 +18,9 @@ from catalogue.photos import CONTENT_TYPES, Photo, parse_photo, photo_url
 from catalogue.pictures import MAX_SHEET, is_drawing, join_sheet
 
 register = template.Library()
-# A list draws the same few hundred pictures again and again, and this is a third of what a list costs: cached.
+# A list draws the same few hundred pictures again and again, which would be a third of its cost: cached.
 _CACHE_SIZE = 4096
-# How wide a photo is shown, by its `size`: from this the browser chooses a file before it knows the page's layout.
+# The displayed width of a photo, by its `size`. The browser uses it to choose a file before it knows the layout.
 _SIZES = {
     "tiny": "3.25rem",
     "chip": "2.5rem",
@@ -30,9 +30,9 @@ _SIZES = {
     # Enlarged, it is wider than the window.
     "full": "200vw",
 }
-# A photo whose sides differ by more than that is shown whole where it is the main one: cut to a square it would lose too much.
+# A main photo whose sides differ by more than this ratio is shown whole, as a square would cut too much.
 _MOST_CUT = 1.34
-# For browsers that know none of the other formats, for mails, search engines and other sites.
+# For mails, search engines, other sites and browsers without the newer formats.
 _PLAIN_WIDTH = 1280
 
 
@@ -41,11 +41,11 @@ _PLAIN_WIDTH = 1280
 def picture(
     picture: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
-    """Show a picture, with its space reserved before it is loaded; a sign in its place if there is none.
+    """Return the HTML of a picture with its space reserved, or of a placeholder if there is none.
 
-    `picture` is what a variant's row or a card holds: a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the
-    CSS class: "", "thumb", "tiny", "chip", "main" or "full". `alt` stays empty where the name stands beside it. `eager` is for the first
-    row of a list, `first` for the main picture of a page. Raises NoReverseMatch for a text that is no picture.
+    `picture` is a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the CSS class: "", "thumb", "tiny", "chip",
+    "main" or "full". `alt` is empty if the name is beside it. `eager` is for the first row of a list, `first` for a page's main
+    picture. Raises NoReverseMatch for a text that is no picture.
     """
     photo = parse_photo(picture)
     image = _image(
@@ -96,10 +96,10 @@ def _image(
 
 @register.filter
 def with_images(things: Sequence[Any]) -> list[tuple[Any, SafeString]]:
-    """Pair each of these things with the image of its `picture`. All that are drawn come in one file, so a row of them is one request.
+    """Pair each of these things with the image of its `picture`. All drawings come in one file, so a row needs one request.
 
-    An image has the words that staff have written for it (`picture_alt`), if any: the thing's name stands beside it. Raises
-    NoReverseMatch for a text that is no picture.
+    An image has its `picture_alt`, which may be empty, because the name is beside it. Raises NoReverseMatch for a text that is no
+    picture.
     """
     drawn = list(dict.fromkeys(each.picture for each in things if is_drawing(each.picture)))
     if not 1 < len(drawn) <= MAX_SHEET:
@@ -123,7 +123,7 @@ def _files(photo: Photo, ending: str, size: str) -> SafeString:
 
 
 def picture_url(picture: str) -> str:
-    """Return the address of a picture as one file, a photo's as a JPEG; "" if there is none. Raises NoReverseMatch."""
+    """Return the address of a picture as one file (a photo's JPEG), or "". Raises NoReverseMatch."""
     if not picture:
         return ""
     if photo := parse_photo(picture):
@@ -134,37 +134,37 @@ def picture_url(picture: str) -> str:
 
 @register.filter
 def full_picture_url(picture: str) -> str:
-    """Return the address of a picture as one file, a photo's as its largest JPEG; "" if there is none. Raises NoReverseMatch."""
+    """Return the address of a picture as one file (a photo's largest JPEG), or "". Raises NoReverseMatch."""
     photo = parse_photo(picture)
     return photo_url(photo, photo.widths[-1], "jpg") if photo else picture_url(picture)
 
 
 def plain_width(photo: Photo) -> int:
-    """Return the width of the JPEG that stands for a photo where one file has to do."""
+    """Return the width of the JPEG that represents a photo where only one file can be given."""
     return [width for width in photo.widths if width <= _PLAIN_WIDTH][-1]
 
 
 def public_picture_url(picture: str) -> str:
-    """Return the address of a picture for use outside the shop's pages: in mails, search engines and other sites."""
+    """Return the public address of a picture, for mails, search engines and other sites."""
     return public_url(picture_url(picture))
 
 
 def public_url(address: str) -> str:
-    """Return an address with the shop's public name, unless it has another host's already."""
+    """Return an address with the shop's public name, unless it already has a host."""
     return urljoin(f"{settings.PUBLIC_URL}/", address)
 
 
 @register.filter
 def picture_of(product: Product, variant: Variant) -> str:
-    """Return the picture that a product's variant is shown by."""
+    """Return the picture of a product's variant."""
     return product.picture_of(variant)
 
 
 @register.simple_tag
 def swatches(colours: list[str], more: int = 0) -> SafeString:
-    """Draw up to five colours as dots, with the number of the others.
+    """Return up to five colours as dots, with the number of the others.
 
-    `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
+    `colours` are hexadecimal digits, with or without "#". Raises ValueError for anything else.
     """
     count = len(colours) + more
     label = ngettext("%(count)s colour", "%(count)s colours", count) % {"count": count}

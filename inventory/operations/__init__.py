@@ -1,10 +1,9 @@
-"""Everything that happens to stock. Each step is one conditional batch in one partition, and doing it twice does it once.
+"""Every change of stock. Each step is one conditional batch in one partition, and repeating it changes nothing.
 
     received > available > reserved > committed > shipped
 
-A reservation's id is made of order, line and warehouse, so a step that was repeated (or whose answer was lost) meets
-its own row and is recognised. Arithmetic reads a value once a batch: so one static UPDATE and one row in each, or one
-row for each of those who reserve together (see `group_commit`).
+A reservation's id is made of order, line and warehouse. So a repeated step, or one whose answer was lost, finds its own row. Cassandra
+reads a value once per batch, so a batch has one static UPDATE and one row, or one row for each reservation of a group (`group_commit`).
 """
 
 from inventory.operations.backorders import set_backorder

@@ -1,8 +1,8 @@
-"""A variant is sold before it has arrived: as a backorder or a pre-order, up to a limit. Staff choose it for each variant.
+"""Sell a variant before it arrives, as a backorder or a pre-order, up to a limit that staff choose.
 
-What is promised is a stock item of its own, "ahead", with numbers like any other: available is how many more may be
-promised, committed what is paid for and waits. When units arrive the worker reserves them for the orders that wait
-(orders.operations.allocate_backorders), and the promise is free again.
+Promised units are a stock item of their own, "ahead". Its `available` is how many more can be promised; `committed` is paid for and
+waiting. When units arrive, the worker reserves them for the waiting orders (orders.operations.allocate_backorders), which frees the
+promise.
 """
 
 from datetime import date, datetime
@@ -17,9 +17,8 @@ from inventory.operations.receipts import INSERT_RECEIPT, seed_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import SHOP, get_stock_numbers
 
-# How often the limit is tried again when a sale comes in between.
+# How often the limit is set again if a sale comes in between.
 MAX_ATTEMPTS = 20
-
 INSERT_BACKORDERED_VARIANT = write(
     "Q16",
     "INSERT INTO backorders (shop, variant_id, product_id) VALUES (:shop, :variant_id, :product_id)",
@@ -47,11 +46,11 @@ def set_backorder(
     actor: str,
     now: datetime,
 ) -> int:
-    """Sell a variant before it has arrived, as BACKORDER or PREORDER; '' ends it. Doing it again changes nothing.
+    """Sell a variant before it arrives, as BACKORDER or PREORDER; '' ends that. Repeating changes nothing.
 
-    `limit` is how many may be promised at once, those that wait already included; `expected_on` is when they are expected.
-    Returns how many more may be promised now: none, if more wait than the limit says.
-    Raises ValueError for an unknown kind or less than nothing, StockNumbersChanging, CassandraUnavailable.
+    `limit` bounds all promised units, including those that wait; `expected_on` is their expected day. Returns how many more can be
+    promised now, 0 if more wait than the limit. Raises ValueError for an unknown kind or a negative limit, StockNumbersChanging,
+    CassandraUnavailable.
     """
     if kind not in (BACKORDER, PREORDER, "") or limit < 0:
         raise ValueError(f"{kind} of {limit}")
@@ -73,7 +72,7 @@ def set_backorder(
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
     for _ in retry_attempts(MAX_ATTEMPTS):
         numbers = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
-        # Nothing is shipped from here: units leave by being reserved in a warehouse, which gives these back.
+        # Nothing is shipped from here: a reservation in a warehouse gives these units back.
         units = max(limit - numbers.received, -numbers.available)
         if not units:
             return numbers.available

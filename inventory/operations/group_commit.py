@@ -1,8 +1,7 @@
-"""Group commit: conditional writes of one stock item (a variant in a warehouse) take turns within a process; at most two are under way.
+"""Group commit: within a process, conditional writes of one stock item take turns; at most AT_ONCE run.
 
-A write that finds its stock item busy waits, and all requests that wait to reserve units of it go into one batch: the
-first of them leads, and takes up to 31 others along. So a hot SKU costs one round of Paxos for 32 buyers, where each
-alone would collide with the others again and again. Between processes the batch's conditions decide, as ever.
+A write to a busy stock item waits. All waiting reservations go into one batch: the first of them leads and takes up to 31 others along.
+So a hot SKU costs one round of Paxos for 32 buyers, who would collide alone. Between processes the conditions of the batches decide.
 """
 
 import threading
@@ -24,15 +23,14 @@ from cassandra_db import (
     conditional_write,
 )
 
-# Conditional writes of one stock item that a process has under way.
+# How many conditional writes of one stock item a process runs.
 AT_ONCE = 2
-# How many reservations one batch carries at most.
+# The largest number of reservations in one batch.
 MAX_BATCH_SIZE = 32
-# How often a batch is tried again for requests that did not fit, or whose units others took in between.
+# How often a batch is repeated for requests that did not fit or whose units others took.
 MAX_ATTEMPTS = 10
-# How long a request waits for its turn, in seconds, before the shop says that it is too busy.
+# For how many seconds a request waits for its turn before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
-
 RESERVE_UNITS = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, reserved = reserved + :units
@@ -43,8 +41,7 @@ INSERT_RESERVATION = conditional_write(
     """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, order_id, line_number, reserved_at)
        VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
-
-# For one reservation alone: both in one statement, which costs hardly more than a bare conditional write.
+# One reservation in one statement, which costs little more than a bare conditional write.
 RESERVE_ONE = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, reserved = reserved + :units, quantity = :units, state = 'held',
@@ -56,14 +53,14 @@ RESERVE_ONE = conditional_write(
 
 @dataclass(eq=False, kw_only=True)
 class WriteTurn:
-    """A write to a stock item that waits, and the event that says that it is its turn."""
+    """A write to a stock item that waits, and the event that ends its wait."""
 
     called: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(eq=False, kw_only=True)
 class ReservationRequest(WriteTurn):
-    """Units to reserve, and what came of it: reserved or not, and how many units there were for it."""
+    """Units to reserve, and the result: whether they are reserved, and how many units there were."""
 
     reservation_id: UUID
     order_id: UUID
@@ -72,16 +69,16 @@ class ReservationRequest(WriteTurn):
     now: datetime
     is_reserved: bool | None = None
     available: int = 0
-    # The reservation was there before, with another number of units: an earlier try has left it.
+    # The reservation exists with another number of units, from an earlier attempt.
     has_other_quantity: bool = False
-    # Others were faster so often that nobody knows how many units there are.
+    # Others were faster each time, so the number of units is unknown.
     is_unknown: bool = False
     error: BaseException | None = None
 
 
 @dataclass
 class StockItemQueue:
-    """How many writes to a stock item are running, and who waits. Only touched under the lock."""
+    """The running and waiting writes of a stock item. Only touched under the lock."""
 
     running_writes: int = 0
     waiting_turns: deque[WriteTurn] = field(default_factory=deque)
@@ -92,9 +89,9 @@ _lock = threading.Lock()
 
 
 def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
-    """Reserve units, in one batch with all others of this process that wait for the same; `request` has the outcome.
+    """Reserve units, in one batch with all waiting requests of this process; `request` gets the result.
 
-    Raises CassandraUnavailable; UnknownOutcome when it could not be found out whether they are reserved.
+    Raises CassandraUnavailable, UnknownOutcome if it is unknown whether they are reserved.
     """
     key = (variant_id, warehouse_id)
     if not _enter_queue(key, request):
@@ -109,14 +106,9 @@ def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationReq
         ) from request.error
 
 
-def reserve_alone(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
-    """Reserve units by a batch of its own, without a turn: for benchmarks that measure what group commit gains."""
-    reserve_all((variant_id, warehouse_id), [request])
-
-
 @contextmanager
 def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
-    """Write to a stock item within the block, once it is this caller's turn. Raises CassandraUnavailable after too long a wait."""
+    """Wait for the turn to write to a stock item, and write within the block. Raises CassandraUnavailable after WAIT_SECONDS."""
     key, mine = (variant_id, warehouse_id), WriteTurn()
     if not _enter_queue(key, mine):
         _wait(key, mine)
@@ -127,7 +119,7 @@ def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
 
 
 def _enter_queue(key: tuple[UUID, str], mine: WriteTurn) -> bool:
-    """Return whether the turn comes at once; if not, it is queued."""
+    """Return whether the turn comes at once; otherwise join the queue."""
     with _lock:
         queue = queues.setdefault(key, StockItemQueue())
         if queue.running_writes < AT_ONCE:
@@ -145,11 +137,11 @@ def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
         if queue is not None and mine in queue.waiting_turns:
             queue.waiting_turns.remove(mine)
             raise CassandraUnavailable(f"too many wait for variant {key[0]} in {key[1]}")
-    mine.called.wait()  # another thread has taken it along, or called it, at this very moment
+    mine.called.wait()  # another thread has just taken it along, or called it
 
 
 def _hand_on_turn(key: tuple[UUID, str]) -> None:
-    """Hand the turn on to the one that waits first."""
+    """Call the next waiting write."""
     with _lock:
         queue = queues[key]
         if queue.waiting_turns:
@@ -161,7 +153,7 @@ def _hand_on_turn(key: tuple[UUID, str]) -> None:
 
 
 def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
-    """Reserve for this request and those that wait, then hand the turn on, whatever happens."""
+    """Reserve for this request and all waiting ones, then call the next write, even after an error."""
     requests = [mine, *_take_waiting(key, mine)]
     try:
         reserve_all(key, requests)
@@ -178,14 +170,14 @@ def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
 
 
 def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[ReservationRequest]:
-    """Take the waiting reservation requests out of the queue, up to the most that one batch carries."""
+    """Take the waiting reservation requests out of the queue, at most one batch of them."""
     taken: list[ReservationRequest] = []
     ids = {mine.reservation_id}
     with _lock:
         queue = queues[key]
         others: deque[WriteTurn] = deque()
         for each in queue.waiting_turns:
-            # One reservation twice in a batch would take its units twice and leave one row.
+            # A reservation that is twice in a batch would take its units twice and leave one row.
             if (
                 isinstance(each, ReservationRequest)
                 and each.reservation_id not in ids
@@ -202,18 +194,17 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
     """Reserve units for as many requests as possible, first come, first served.
 
-    Those for whom nothing would be left beside the others try again after them: the others may not get their units.
+    Requests that only fit without the others are tried again after them, since the others may not get their units.
     """
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(MAX_ATTEMPTS):
         try:
-            outcome = (
-                _reserve_one(key, waiting[0])
-                if len(waiting) == 1
-                else _reserve_several(key, waiting)
-            )
+            if len(waiting) == 1:
+                outcome = _reserve_one(key, waiting[0])
+            else:
+                outcome = _reserve_several(key, waiting)
         except CassandraUnavailable:
-            _leave_open(later)  # nothing of theirs was sent
+            _leave_open(later)  # nothing of these was sent
             raise
         if outcome:
             for each in waiting:
@@ -230,13 +221,13 @@ def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> No
 
 
 def _leave_open(requests: Iterable[ReservationRequest]) -> None:
-    """Answer that nothing is reserved, and not known how many there are."""
+    """Answer that nothing is reserved and that the number of units is unknown."""
     for each in requests:
         each.is_reserved, each.is_unknown = False, True
 
 
 def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
-    # A conflicting row is looked at request by request (see `_sort_out`).
+    # `_sort_out` compares a conflicting row with the request.
     return RESERVE_ONE.apply(
         if_lost=SEND_AGAIN, minus=-request.units, **_reservation_columns(key, request)
     )
@@ -266,16 +257,17 @@ def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> 
 def _sort_out(
     requests: list[ReservationRequest], rows: list[Row]
 ) -> tuple[list[ReservationRequest], list[ReservationRequest]]:
-    """Note the result of requests that have their reservation already or find too little; return the others.
+    """Set the result of requests that have their reservation or too few units; return the others.
 
-    First those that fit together, then those that would fit if they were not beside these.
+    First those that fit together, then those that would fit alone.
     """
     conflicts = [row for row in rows if len(row) > 1]
-    existing_rows = (
-        {row.reservation_id: row for row in conflicts if row.reservation_id}
-        if len(requests) > 1
-        else _single_row(requests[0], conflicts)
-    )
+    if len(requests) > 1:
+        existing_rows = {row.reservation_id: row for row in conflicts if row.reservation_id}
+    else:
+        # The answer to one statement does not repeat its key.
+        both = zip(requests, conflicts, strict=False)
+        existing_rows = {each.reservation_id: row for each, row in both if row.state}
     available = left = (conflicts[0].available or 0) if conflicts else 0
     fitting, crowded_out = [], []
     for each in requests:
@@ -290,12 +282,3 @@ def _sort_out(
         else:
             each.available, each.is_reserved = available, False
     return fitting, crowded_out
-
-
-def _single_row(request: ReservationRequest, conflicts: list[Row]) -> dict[UUID, Row]:
-    # The answer to one statement does not repeat its key.
-    return (
-        dict.fromkeys([request.reservation_id], conflicts[0])
-        if conflicts and conflicts[0].state
-        else {}
-    )

@@ -1,8 +1,7 @@
-"""The ledger: what has happened to stock for good, entry by entry, and the numbers rebuilt from it.
+"""The ledger: permanent changes of stock, entry by entry, and the numbers that are rebuilt from it.
 
-An entry is written after the step that it records, and again when the step is repeated; it is the same entry then.
-A reservation's row is deleted only when its entries are written. So each reservation has its row, or entries that say
-how it ended: numbers rebuilt from rows and ledger miss nothing, at any moment.
+An entry is written after its step, and again if the step is repeated; it is then the same entry. A reservation's row is deleted only
+after its entries are written. So each reservation has either its row or its entries, and rebuilt numbers never miss one.
 """
 
 from collections.abc import Iterable
@@ -23,8 +22,7 @@ ENTRY = write(
        VALUES (:variant_id, :warehouse_id, :shard, :source_id, :line_number, :kind, :ref, :units, :booked_at, :actor,
                :reason)""",
 )
-
-# The same where it has a time, for people.
+# The same entry by its time, for people.
 HISTORY_ENTRY = write(
     "Q16",
     """INSERT INTO stock_history (variant_id, booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason)
@@ -34,7 +32,7 @@ HISTORY_ENTRY = write(
 
 @dataclass(frozen=True)
 class LedgerSource:
-    """What units are booked for: an order's line, a receipt, a transfer or a correction; when, by whom and why."""
+    """The reason for a booking: an order's line, a receipt, a transfer or a correction; when, by whom and why."""
 
     source_id: UUID
     line_number: int = 0
@@ -47,9 +45,9 @@ class LedgerSource:
 def write_ledger_entries(
     variant_id: UUID, warehouse_id: str, source: LedgerSource, entries: Iterable[tuple[str, int]]
 ) -> None:
-    """Write entries of one source: kind and units so far. Skip entries of no units. Raises CassandraUnavailable.
+    """Write one source's entries (kind, units so far), except those of no units. Raises CassandraUnavailable.
 
-    A source with a `booked_at` is written to the variant's history, too: one entry for each `ref`.
+    With a `booked_at` each `ref` also gets an entry in the variant's history.
     """
     shard, writing = ledger_shard(source.source_id), []
     for kind, units in entries:
@@ -74,10 +72,7 @@ def write_ledger_entries(
 
 
 def write_reservation_entries(each: Allocation, reserved: int, sent: int, released: int) -> None:
-    """Write what has become of a paid order's units: so many are still reserved, were shipped, or are free again.
-
-    Raises CassandraUnavailable.
-    """
+    """Write the units of a paid order that are still reserved, were shipped, or were given back. Raises CassandraUnavailable."""
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
@@ -98,21 +93,20 @@ UPDATE_STOCK_NUMBERS = conditional_write(
        IF received = :was_received AND available = :was_available AND reserved = :was_reserved AND committed = :was_committed
           AND shipped = :was_shipped""",
 )
-# How often the numbers are rebuilt when they change in between.
+# How often the numbers are rebuilt if they change in between.
 MAX_ATTEMPTS = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
     """Rebuild a stock item's numbers from the ledger and its reservations; return them before and after.
 
-    Buyers may go on meanwhile: if a number has changed since it was read, everything is read again. Never lets the shop
-    sell what it does not have: where more was sold than ever came, nothing is free.
-    Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
+    The shop may sell meanwhile: if a number changes, everything is read again. If more was sold than received, no unit is free.
+    Raises NothingReceived, StockNumbersChanging (nothing is written), CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
-        # Many rows are read page by page: if something changed in between, they never stood like this together.
+        # Many rows are read in pages. If something changed in between, the pages do not belong together.
         numbers_again, rows_again = queries.get_stock_item(variant_id, warehouse_id)
         if (numbers_again, _row_states(rows_again)) != (was, _row_states(stock_rows)):
             continue

@@ -1,12 +1,9 @@
-"""A reservation's life: reserved, then committed when it is paid for, then sent, in parts or whole, or released.
+"""A reservation's life: reserved, then committed when it is paid, then sent in one or more parts, or released.
 
-A step names the state that the reservation shall have in the end, not a difference. It goes on from the state of its
-row: the first batch guesses that, and a refused one returns it. So a repeated step finds that it is done already, and
-one that comes late takes nothing back, for units only ever leave a reservation. A row with a paid order's units is
-marked as ended first, and deleted once the ledger has it.
+A step names the final state of the reservation, not a difference. The first batch guesses the present state; a refused batch returns
+it, and the step goes on from there. So a repeated step finds its work done. A late step takes nothing back, since units only ever leave a
+reservation. A paid reservation's row is first marked as ended, and deleted once the ledger has its entries.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -30,9 +27,8 @@ from inventory.operations.ledger import (
     write_reservation_entries,
 )
 
-# How often a step goes on from the state it has read, before something must be wrong.
+# How often a step goes on from the state that it has read before it gives up.
 MAX_ATTEMPTS = 10
-
 MOVE_UNITS = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :available, reserved = reserved + :reserved, committed = committed + :committed,
@@ -60,15 +56,15 @@ DELETE_ENDED_RESERVATION = conditional_write(
 
 @dataclass(frozen=True)
 class ReservationState:
-    """A reservation's state (None: there is no row), its reserved units, sent ones, and ones given back."""
+    """A reservation's state (None: no row), and its reserved, sent and given back units."""
 
     state: str | None
     quantity: int = 0
     sent: int = 0
     released: int = 0
 
-    def advance(self, quantity: int, sent: int) -> ReservationState:
-        """Return its state once paid for, with so many units reserved and so many sent: the rest is given back."""
+    def advance(self, quantity: int, sent: int) -> "ReservationState":
+        """Return the paid state with these reserved and sent units; the rest is given back."""
         released = self.quantity + self.sent + self.released - quantity - sent
         return ReservationState("committed" if quantity else "ended", quantity, sent, released)
 
@@ -78,9 +74,9 @@ Step = Callable[[ReservationState], ReservationState]
 
 
 def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
-    """Give units back, reserved or committed, so that others can buy them; what was given back, or sent, stays so.
+    """Give units back, reserved or committed, so that others can buy them. Sent units stay sent.
 
-    With `paid=False` what is paid for stays, too. Raises CassandraUnavailable.
+    With `paid=False` paid reservations stay. Raises CassandraUnavailable.
     """
     for each in sort_allocations(allocations):
         _bring_to(
@@ -103,11 +99,11 @@ def _release_unpaid_step(current: ReservationState) -> ReservationState:
 def set_reservation_units(
     allocation: Allocation, *, reserved_units: int, shipped_units: int
 ) -> bool:
-    """Set a paid order's units of one line and warehouse: so many still reserved, so many shipped in all.
+    """Set a paid order's units of one line and warehouse: how many stay reserved, and how many were shipped in all.
 
-    What was reserved beyond that is free again. Units only ever leave a reservation: an older call, with more reserved
-    or fewer shipped, changes nothing. Returns whether the reservation is (or was) there: False means that the order's
-    units are reserved nowhere. Raises ValueError for less than nothing, CassandraUnavailable.
+    Other reserved units are given back. Units only leave a reservation, so an outdated call changes nothing. Returns whether the
+    reservation exists or existed; False means that the order's units are reserved nowhere. Raises ValueError for negative numbers,
+    CassandraUnavailable.
     """
     if min(reserved_units, shipped_units) < 0:
         raise ValueError(f"{reserved_units} left and {shipped_units} shipped")
@@ -125,7 +121,7 @@ def set_reservation_units(
 
 
 def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
-    """Bring a reservation to the state that `step` wants, from whatever state it has; return the state it has then."""
+    """Bring a reservation to the state that `step` wants, from any state; return its final state."""
     current, wanted = guess, step(guess)
     for _ in retry_attempts(MAX_ATTEMPTS):
         with write_turn(each.variant_id, each.warehouse_id):
@@ -171,18 +167,18 @@ def _write_step(each: Allocation, current: ReservationState, wanted: Reservation
             **stock_item,
         ),
         row,
-        # The caller looks at the reservation's state: it does not matter which call has brought it there.
+        # The caller compares the reservation's state, so it does not matter which call has set it.
         if_lost=SEND_AGAIN,
     )
 
 
 def _columns(state: ReservationState) -> dict[str, str | int | None]:
-    # Where nothing was sent or given back yet, a row has null for it.
+    # A row has null for no sent or given back units.
     return vars(state) | {"sent": state.sent or None, "released": state.released or None}
 
 
 def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:
-    """Write to the ledger, and then delete a row that has ended."""
+    """Write a reservation to the ledger, and then delete the row if it has ended."""
     if there.state in ("committed", "ended"):
         write_reservation_entries(each, there.quantity, there.sent, there.released)
     if there.state == "ended":
@@ -211,10 +207,10 @@ RESTOCK_ROW = conditional_write(
 def restock_units(
     order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime
 ) -> None:
-    """Put returned units back into the warehouse from which they were sent, where others can buy them.
+    """Put returned units back into the warehouse that sent them, for sale.
 
-    A part's `quantity` is how many come back of its line and warehouse, in all, by this return: doing it again changes
-    nothing. Raises LookupError when more would come back than had ever left; CassandraUnavailable.
+    A part's `quantity` is the total that this return brings back of its line and warehouse, so repeating changes nothing. Raises
+    LookupError if more would come back than had left, CassandraUnavailable.
     """
     for each in sort_allocations(parts):
         if not _restock_one(

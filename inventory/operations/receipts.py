@@ -1,7 +1,4 @@
-"""Units arrive, and staff correct a number that is not what they count in the warehouse. Each is booked once.
-
-They also say from how many on a stock item is low.
-"""
+"""Book arrived units and corrections, each once. Also set thresholds and places."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,7 +31,7 @@ ADJUST = conditional_write(
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-# The same, if nothing has come or was corrected since it was counted, and (below) if nothing has gone, either.
+# Adjusts only if nothing came or was corrected after the count; and (below) if nothing was shipped, either.
 ADJUST_COUNTED = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
@@ -66,7 +63,7 @@ SET_PLACE = conditional_write(
     """UPDATE inventory SET place = :place WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
        IF received >= 0 AND place = :seen""",
 )
-# The key alone: a threshold here would hide from `copy_stock` that it changes.
+# Only the key: a threshold here would hide a change from `copy_stock`.
 INSERT_STOCK_ITEM = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id)
@@ -84,16 +81,16 @@ def receive_stock(
     now: datetime,
     actor: str = "",
 ) -> bool:
-    """Add units that have arrived; a receipt that was booked before changes nothing. Returns whether it was booked now.
+    """Add arrived units, once per receipt. Return whether they were booked now.
 
-    `threshold` is that of a stock item which has none yet (see `set_threshold`). Pages show it after `copy_stock`, which
-    the caller calls once for all of a product's receipts.
-    Raises ValueError for fewer than one unit, CassandraUnavailable.
+    `threshold` is for a stock item without one (see `set_threshold`). Pages show the units after `copy_stock`, which the caller calls
+    once for all receipts of a product. Raises ValueError for fewer than one unit, CassandraUnavailable.
     """
     if units < 1:
         raise ValueError("a receipt has at least one unit")
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    _list_stock_item(product_id, variant_id, warehouse_id)
+    # First, so that `copy_stock` knows of this stock item.
+    INSERT_STOCK_ITEM.run(product_id=product_id, **stock_item)
 
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
@@ -121,19 +118,14 @@ def receive_stock(
     return booked.applied
 
 
-def _list_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str) -> None:
-    # Before anything else, so that `copy_stock` knows of this stock item.
-    INSERT_STOCK_ITEM.run(product_id=product_id, variant_id=variant_id, warehouse_id=warehouse_id)
-
-
 def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
-    """Let a variant have stock in a warehouse where it never had any, none as yet. Raises CassandraUnavailable."""
-    _list_stock_item(product_id, variant_id, warehouse_id)
+    """Let a warehouse stock a variant for the first time, with no units yet. Raises CassandraUnavailable."""
+    INSERT_STOCK_ITEM.run(product_id=product_id, variant_id=variant_id, warehouse_id=warehouse_id)
     seed_stock_item(product_id, variant_id, warehouse_id, threshold)
 
 
 def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
-    """Give a stock item its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
+    """Set a stock item's numbers to 0 if it has none yet. Raises CassandraUnavailable."""
     SEED_STOCK_ITEM.apply(
         if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,
@@ -145,13 +137,13 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: int | None) -> None:
-    """Say up to how many units of a variant are low in a warehouse, 0 for never, if that was `seen` until now.
+    """Set up to how many units a variant is low in a warehouse (0: never), if that was `seen` until now.
 
-    Pages show it after `copy_stock`. Raises LookupError where nothing ever arrived, StockChanged, CassandraUnavailable.
+    Pages show it after `copy_stock`. Raises LookupError without a receipt, StockChanged, CassandraUnavailable.
     """
     with write_turn(variant_id, warehouse_id):
         outcome = SET_THRESHOLD.apply(
-            # Who looks at it sees what is wanted, whichever call has written it.
+            # Readers compare the value, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
@@ -168,13 +160,13 @@ def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: 
 
 
 def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> None:
-    """Say where in a warehouse a variant lies, "" for nowhere in particular, if that was `seen` until now.
+    """Set the place of a variant in a warehouse ("": none), if that was `seen` until now.
 
-    Raises LookupError where nothing ever arrived, PlaceChanged, CassandraUnavailable.
+    Raises LookupError without a receipt, PlaceChanged, CassandraUnavailable.
     """
     with write_turn(variant_id, warehouse_id):
         outcome = SET_PLACE.apply(
-            # Who looks at it sees what is wanted, whichever call has written it.
+            # Readers compare the value, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
@@ -192,7 +184,7 @@ def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> 
 
 @dataclass(frozen=True)
 class Counted:
-    """How many units had ever come, and how many had gone (None: unknown), when a stock item was counted."""
+    """How many units had been received and shipped (None: unknown) when a stock item was counted."""
 
     received: int
     shipped: int | None = None
@@ -220,12 +212,11 @@ def adjust_stock(
     now: datetime,
     counted: Counted | None = None,
 ) -> bool:
-    """Add units to a stock item, or take them away (a negative number). Return whether it was booked now.
+    """Add units to a stock item, or remove them (a negative number), once per id. Return whether it was booked now.
 
-    A correction that was booked before changes nothing. Only units that are not reserved can be taken away.
-    Pages show it after `copy_stock`. With `counted`, units that came or went after the count refuse the correction.
-    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable or StockChanged,
-    with nothing changed, CassandraUnavailable.
+    Only units that are not reserved can be removed. Pages show the change after `copy_stock`. With `counted`, units that came or went
+    after the count refuse the correction. Raises ValueError for no units or no reason, LookupError without a receipt,
+    NotEnoughAvailable, StockChanged, CassandraUnavailable.
     """
     if not units or not reason.strip():
         raise ValueError("a correction has units and a reason")

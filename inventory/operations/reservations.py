@@ -1,4 +1,4 @@
-"""An order reserves its units: all of them or none, and nothing is read before (Q17)."""
+"""Reserve an order's units: all of them or none, without a read before (Q17)."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,14 +21,12 @@ from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 
 log = logging.getLogger(__name__)
-
 # How long units are reserved for a shopper who is paying.
 RESERVATION_DURATION = timedelta(minutes=10)
-# A reservation's expiry that took longer to be written may have been dropped with its minute, and counts as not written.
+# An expiry that took longer to be written may have been deleted with its minute, so it counts as not written.
 MAX_WRITE_DURATION = timedelta(minutes=1)
-# How often a reservation is planned again when others were faster, before it gives up.
+# How often a reservation is planned again if others were faster.
 MAX_ATTEMPTS = 10
-
 INSERT_RESERVATION_EXPIRY = write(
     "Q17",
     """INSERT INTO reservations_by_minute (minute, variant_id, warehouse_id, reservation_id, order_id, quantity)
@@ -39,7 +37,7 @@ DELETE_RESERVATION_EXPIRY = write(
     """DELETE FROM reservations_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
 )
-# A reservation is released two minutes after its expiry, when nobody writes to that minute any more.
+# A reservation is released two minutes after its expiry, when nothing more is written to that minute.
 DUE_EXPIRIES = DueRows(
     job="holds",
     label="reservations of order",
@@ -66,14 +64,13 @@ def reserve_stock(
 ) -> tuple[Allocation, ...]:
     """Reserve an order's units for ten minutes: all of them or none, never more than there are (Q17).
 
-    From which warehouses: see inventory.allocation. A first try (`retry=False`) reads nothing: it believes the page's
-    `seen_units` (by variant and warehouse; where the page has seen nothing, it tries), and learns the rest from the
-    batches that are refused. A further try looks for its own reservations first, and finds the same again.
-    `allow_backorder=False` takes only what has arrived.
-    The expiry for the sweeper is written before each reservation: a crash leaves one too many, never one too few. At most
-    one process may reserve for an order at a time (orders.operations sees to that; `check` raises when its claim may be over).
-    Raises OutOfStock with the true numbers, and nothing reserved; CassandraUnavailable, or what `check` raises, with what
-    may be reserved left to the sweeper.
+    inventory.allocation chooses the warehouses. A first attempt (`retry=False`) reads nothing: it trusts the page's `seen_units` (by
+    variant and warehouse), assumes enough where the page saw nothing, and learns the rest from refused batches. A further attempt
+    first looks for its own reservations. `allow_backorder=False` takes only arrived units.
+    The expiry for the sweeper is written before each reservation: a crash leaves one too many, never one too few. Only one process may
+    reserve for an order at a time (orders.operations sees to that); `check` raises once its claim may be over.
+    Raises OutOfStock with the true numbers and nothing reserved. Raises CassandraUnavailable, or the error of `check`, and leaves
+    reservations to the sweeper.
     """
     run = _ReservationRun(
         order_id,
@@ -90,7 +87,7 @@ def reserve_stock(
     try:
         return run.reserve_planned()
     finally:
-        # Their stock may have been copied meanwhile, without the units that were ours for a moment.
+        # Their stock may have been copied without the units that this call held for a moment.
         try:
             copy_allocated_stock(run.released)
         except CassandraUnavailable as error:
@@ -101,7 +98,7 @@ def reserve_stock(
 class _ReservationRun:
     """One call of `reserve_stock`: what it knows of the stock items, and what it has reserved.
 
-    A stock item's number includes what this call has reserved itself. It is a guess until it was read from Cassandra.
+    A stock item's number includes this call's own reservations. It is a guess until it was read from Cassandra.
     """
 
     order_id: UUID
@@ -114,7 +111,7 @@ class _ReservationRun:
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
     released: set[Allocation] = field(default_factory=set)
-    # when Cassandra has said how many there are
+    # when Cassandra told the numbers
     heard_at: dict[tuple[UUID, str], float] = field(default_factory=dict)
     began: float = field(default_factory=read_clock)
 
@@ -125,7 +122,7 @@ class _ReservationRun:
         return self.known.get((variant_id, warehouse), 0)
 
     def assume_seen(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
-        """Take what a page has seen for a guess; where it has seen nothing, assume enough until a write is refused."""
+        """Guess the page's numbers; where the page saw nothing, assume enough until a write is refused."""
         for variant_id, most in self.needed.items():
             units = seen.get(variant_id)
             for warehouse in self.warehouses:
@@ -136,7 +133,7 @@ class _ReservationRun:
                 self.guessed.add((variant_id, warehouse))
 
     def is_covered(self) -> bool:
-        """Read the stock items and what the order has reserved already; return whether that is just what is wanted."""
+        """Read the stock items and the order's reservations; return whether they are exactly what is wanted."""
         wanted_by_reservation = {
             make_reservation_id(
                 self.order_id, want.line_number, want.variant_id, warehouse, self.take
@@ -158,13 +155,9 @@ class _ReservationRun:
             for row in pending.rows():
                 self.known[want.variant_id, warehouse] = row.available or 0
                 if row.reservation_id == reservation_id:
-                    self._note_reservation(
-                        want.line_number,
-                        want.product_id,
-                        want.variant_id,
-                        warehouse,
-                        row.quantity,
-                        reservation_id,
+                    ids = (want.line_number, want.product_id, want.variant_id)
+                    self.reserved[reservation_id] = Allocation(
+                        *ids, warehouse, row.quantity, reservation_id, self.order_id
                     )
         missing = {want.line_number: want.quantity for want in self.wanted_lines}
         for each in self.reserved.values():
@@ -175,21 +168,8 @@ class _ReservationRun:
             return False
         return True
 
-    def _note_reservation(
-        self,
-        line: int,
-        product_id: UUID,
-        variant_id: UUID,
-        warehouse: str,
-        units: int,
-        reservation_id: UUID,
-    ) -> None:
-        self.reserved[reservation_id] = Allocation(
-            line, product_id, variant_id, warehouse, units, reservation_id, self.order_id
-        )
-
     def reserve_planned(self) -> tuple[Allocation, ...]:
-        """Plan and reserve until one plan works out. Raises OutOfStock, with nothing reserved."""
+        """Plan and reserve until a plan succeeds. Raises OutOfStock with nothing reserved."""
         for _ in retry_attempts(MAX_ATTEMPTS):
             plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
@@ -209,33 +189,27 @@ class _ReservationRun:
         self._read_guessed()
         orderable = {variant: self._most(variant) for variant in self.needed}
         short = {v: units for v, units in orderable.items() if units < self.needed[v]}
-        if BACKORDER_WAREHOUSE in self.warehouses:  # else there may be more than it could take
+        if BACKORDER_WAREHOUSE in self.warehouses:  # otherwise backorders are not counted
             for variant_id, units in short.items():
                 heard = (at for (variant, _), at in self.heard_at.items() if variant == variant_id)
                 remember_shortages({variant_id: units}, min(heard, default=self.began))
         raise OutOfStock(short or orderable)
 
     def _most(self, variant_id: UUID) -> int:
-        """Return how many a line could have: it is sent from the warehouses, or waits, as a whole."""
-        return max(
-            sum(
-                self.known_units(variant_id, warehouse)
-                for warehouse in self.warehouses
-                if warehouse != BACKORDER_WAREHOUSE
-            ),
-            self.known_units(variant_id, BACKORDER_WAREHOUSE),
-        )
+        """Return how many units a line can have. It is sent from the warehouses or waits, as a whole."""
+        ahead = self.known_units(variant_id, BACKORDER_WAREHOUSE)
+        others = (each for each in self.warehouses if each != BACKORDER_WAREHOUSE)
+        return max(sum(self.known_units(variant_id, each) for each in others), ahead)
 
     def _read_guessed(self) -> None:
-        """Read what was only guessed: nothing is called sold out because a page was old."""
+        """Read the guessed numbers, so that nothing is called sold out because a page was old."""
         self.heard_at |= dict.fromkeys(self.guessed, read_clock())
         reading = [(stock_item, prefetch_stock_numbers(*stock_item)) for stock_item in self.guessed]
         self.guessed = set()
         for stock_item, pending in reading:
             row = pending.one()
-            self.known[stock_item] = (row.available or 0 if row else 0) + self._own_units(
-                *stock_item
-            )
+            available = row.available or 0 if row else 0
+            self.known[stock_item] = available + self._own_units(*stock_item)
 
     def _own_units(self, variant_id: UUID, warehouse: str) -> int:
         return sum(
@@ -258,7 +232,7 @@ class _ReservationRun:
             self.reserved[each.reservation_id] = each
             return True
         if request.has_other_quantity:
-            # An earlier try wanted another number of units, and this call did not know that it is a retry.
+            # An earlier attempt reserved another number of units, and this call believed to be the first.
             release_stock([each])
             self.released.add(each)
             self.guessed.add((each.variant_id, each.warehouse_id))
@@ -267,7 +241,7 @@ class _ReservationRun:
         self.heard_at[stock_item] = read_clock()
         self.known[stock_item] = request.available + self._own_units(*stock_item)
         if request.is_unknown:
-            self.guessed.add(stock_item)  # read, before anything is called sold out
+            self.guessed.add(stock_item)  # to be read before anything is called sold out
         else:
             self.guessed.discard(stock_item)
         return False
@@ -283,10 +257,7 @@ class _ReservationRun:
 def record_reservation_expiries(
     order_id: UUID, allocations: Iterable[Allocation], until: datetime
 ) -> None:
-    """Note when these reservations expire, for the sweeper, which runs in real time whatever `now` an importer passes.
-
-    Raises CassandraUnavailable.
-    """
+    """Write the expiry of these reservations for the sweeper. Raises CassandraUnavailable."""
     minute, began = floor_to_minute(until), monotonic()
     write_batch(
         [
@@ -306,10 +277,9 @@ def record_reservation_expiries(
 
 
 def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
-    """Give these reservations a later expiry, because their shopper is still about to pay.
+    """Write a later expiry of these reservations, because their shopper is still paying. Raises CassandraUnavailable.
 
-    The order says how long they last (`pay_until`): the sweeper that comes by an older expiry reads it and leaves them.
-    So an expiry too many does no harm, and this is called before the order says so. Raises CassandraUnavailable.
+    The order's `pay_until` decides: the sweeper ignores an earlier expiry. So an expiry too many does no harm, and this comes first.
     """
     if reserved := list(allocations):
         record_reservation_expiries(order_id, reserved, until)
@@ -318,7 +288,7 @@ def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[A
 def drop_expired_minute(minute: datetime, written_before: int) -> None:
     """Delete a minute's expiries that were written before a moment (microseconds since 1970). Raises CassandraUnavailable.
 
-    One mark takes the place of the marks of all deleted rows, which each further read of the minute would meet.
-    The caller has seen, after that moment, that no expiry is left, MAX_WRITE_DURATION or more after the minute.
+    One tombstone replaces those of all deleted rows, which further reads of the minute would meet. The caller has seen, after that
+    moment and at least MAX_WRITE_DURATION after the minute, that no expiry is left.
     """
     DELETE_MINUTE.run(minute=minute, before=written_before)

@@ -1,7 +1,7 @@
-"""The stock that pages show: a copy, rewritten from the numbers themselves.
+"""The stock that pages show: a copy, rewritten from the numbers.
 
-Within a process one copy of a product runs at a time; who asks meanwhile waits for the next, which is for all that wait. So a
-copy that somebody has waited for began after whatever they had written before.
+Within a process one copy of a product runs at a time. Further callers wait for the next one, which serves all of them. So every caller's
+copy begins after its own writes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,21 +26,20 @@ from inventory.operations.stock_lists import COPIED, find_last_write, is_moving,
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 from inventory.shortages import forget_shortages
 
-# A variant and a warehouse.
+# Variant and warehouse.
 StockItemKey = tuple[UUID, str]
-
 COPY = write(
     "Q16",
     """UPDATE stock_by_product USING TIMESTAMP :read_at SET available = :available, threshold = :threshold
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
-# How often a copy is looked at again because others have sold, or copied, meanwhile.
+# How often a copy is checked again because others have sold or copied meanwhile.
 MAX_ATTEMPTS = 10
 
 
 @dataclass(eq=False)
 class _Copy:
-    """One copy, of all that was asked for before it began."""
+    """One copy, which serves all requests made before it began."""
 
     stock_items: set[StockItemKey] = field(default_factory=set)
     is_over: bool = False
@@ -53,10 +52,10 @@ _turns = tuple(Lock() for _ in range(64))  # by product
 
 
 def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = None) -> None:
-    """Rewrite a product's stock for its pages, from a read of the numbers themselves: of these stock items, or of all.
+    """Rewrite a product's stock for its pages from the numbers of these stock items, or of all.
 
-    When the product's availability changes (in stock, few left, to come, out), its cards are updated; when a stock item gets low
-    or out, or is so no more, the lists of its warehouse (stock_lists). Raises CassandraUnavailable.
+    If the product's availability changes, its cards are updated; if a stock item becomes low, out or neither, the lists of its
+    warehouse are (stock_lists). Raises CassandraUnavailable.
     """
     if stock_items is None:
         rows = COPIED.all(product_id=product_id)
@@ -82,7 +81,7 @@ def copy_allocated_stock(allocations: Iterable[Allocation]) -> None:
 
 def _run_copy(product_id: UUID, copy: _Copy) -> None:
     with _guard:
-        del next_copies[product_id]  # what is asked for from now on needs a later read
+        del next_copies[product_id]  # later requests need a later read
     try:
         copy_numbers(product_id, sorted(copy.stock_items))
     except CassandraUnavailable as error:
@@ -96,17 +95,16 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
 
 
 def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
-    """Write what differs, then look again, until the copy says what the numbers do, and the product what its copy does.
+    """Write the differences and look again, until the copy equals the numbers and the product's availability equals the copy.
 
-    So of two processes at once the later one sees what both have written. A copy carries the time at which its read began, or a
-    later one than the copy that it has seen: of two that overtake each other the later read stays, however their clocks differ.
+    Of two processes the later one sees the writes of both. A copy's timestamp is when its read began, or later than the copy that it
+    has read. So if two overtake each other, the later read wins, even if their clocks differ.
 
-    Who overtakes has not seen this copy, and may have left the rows of the lists as they were, which this one then deletes. So
-    where the numbers have come to say other lists than those that were written here, these are written once more. So they are where a
-    copy has the mark of one that has not come to its end.
+    An overtaking copy has not seen this one, and may have kept rows of the lists that this one deletes. So lists are written again if
+    the numbers now mean other lists than those written here, or if the copy still has the mark of an interrupted write.
     """
     has_written = False
-    listed: dict[StockItemKey, Row] = {}  # the numbers by which lists were written
+    listed: dict[StockItemKey, Row] = {}  # the numbers for which lists were written
 
     def must_list(copy: Row | None, key: StockItemKey, numbers: Row) -> bool:
         is_overtaken = key in listed and is_moving(listed[key], numbers)
@@ -115,7 +113,7 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
     for _ in retry_attempts(MAX_ATTEMPTS):
         read_at = current_microseconds()
         reading = COPIED.start(product_id=product_id)
-        # To look again is most often to find nothing any more.
+        # The second look mostly finds no difference, so it reads the availability, too.
         product = prefetch_availability(product_id) if has_written else None
         pending = [(key, prefetch_stock_numbers(*key)) for key in stock_items]
         copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
@@ -150,11 +148,9 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
 
 
 def is_copied(row: Row | None, numbers: Row) -> bool:
-    """Return whether a row of the copy says what the numbers do."""
-    return row is not None and (row.available, row.threshold) == (
-        numbers.available,
-        numbers.threshold,
-    )
+    """Return whether a row of the copy equals the numbers."""
+    names = ("available", "threshold")
+    return row is not None and all(getattr(row, each) == getattr(numbers, each) for each in names)
 
 
 def write_copies(
@@ -163,19 +159,15 @@ def write_copies(
     read_at: int,
     notes: Sequence[BoundStatement],
 ) -> None:
-    write_batch(
-        [
-            *notes,
-            *(
-                COPY.bind(
-                    product_id=product_id,
-                    read_at=read_at,
-                    variant_id=variant_id,
-                    warehouse_id=warehouse_id,
-                    available=numbers.available,
-                    threshold=numbers.threshold,
-                )
-                for (variant_id, warehouse_id), numbers in outdated
-            ),
-        ]
-    )
+    copies = [
+        COPY.bind(
+            product_id=product_id,
+            read_at=read_at,
+            variant_id=variant_id,
+            warehouse_id=warehouse_id,
+            available=numbers.available,
+            threshold=numbers.threshold,
+        )
+        for (variant_id, warehouse_id), numbers in outdated
+    ]
+    write_batch([*notes, *copies])

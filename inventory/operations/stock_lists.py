@@ -1,12 +1,10 @@
-"""The lists of a warehouse's stock items, by SKU: all of them, those that are low, those that are out.
+"""The lists of a warehouse's stock items by SKU: all, low ones, and those that are out.
 
-They are copies of what a stock item's numbers, its threshold and its product say. `copy_stock` writes them whenever a number
-changes one of them; the product's part (its SKU, whether it is sold) is followed by the worker. A row comes before the copy
-of the stock says so and goes after it, all at the same timestamp: a crash leaves a row too many, never one too few. While that
-lasts the copy has a mark, by which whoever copies next knows that rows were left, even where the numbers have come back to what the copy says.
+They are derived from a stock item's numbers, its threshold and its product. `copy_stock` writes them when numbers change; the worker
+follows the product's SKU and status. A row is written before the copy of the stock and deleted after it, all with one timestamp: a crash
+leaves a row too many, never one too few. Meanwhile the copy has a mark. It tells the next copy that rows may be left, even if the
+numbers are back to those in the copy.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +17,7 @@ from catalogue.entities import Product
 from catalogue.queries import prefetch_product_at_quorum, product_from_rows
 from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
 
-# A product's copies of stock, with what says when each was written and how it is listed.
+# A product's copies of stock, with their write times and listings.
 COPIED = read(
     "Q16",
     """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, listed_sku, listed_sold,
@@ -51,20 +49,20 @@ UNMARK_LISTS = write(
     """DELETE lists_written FROM stock_by_product USING TIMESTAMP :at
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
-# Rows of several partitions that are written in one go.
+# How many rows of several partitions are written in one batch.
 _BATCH_SIZE = 100
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What of a product decides in which lists a stock item of it stands."""
+    """The values of a product that decide in which lists a stock item is."""
 
     sku: str
     is_sold: bool
 
 
 def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
-    """Return how a variant of a product is listed; None for one that it does not have."""
+    """Return the listing of a product's variant; None if the product does not have it."""
     variant = product.get_variant(variant_id) if product else None
     if product is None or variant is None:
         return None
@@ -73,7 +71,7 @@ def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
 
 @dataclass
 class ListChanges:
-    """The mark, rows that come, what is noted of them in the copy, rows that go, the mark's end: to be written in this order."""
+    """The writes of a change of lists, in their order: marks, new rows, notes in the copy, deleted rows, ends of the marks."""
 
     marks: list[BoundStatement] = field(default_factory=list)
     inserts: list[BoundStatement] = field(default_factory=list)
@@ -91,9 +89,9 @@ class ListChanges:
         *,
         anew: bool = False,
     ) -> None:
-        """Add what a stock item's lists shall be, by these numbers and this product; `row` has its key, and how it is listed.
+        """Add the writes for a stock item with these numbers; `row` has its key and its present listing.
 
-        Of one that is listed already, the row in the list of all stays as it is, unless it is to be written `anew`.
+        The row in the list of all items is only written if it is new or `anew`.
         """
         key = {"warehouse_id": row.warehouse_id, "variant_id": row.variant_id, "at": at}
         names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
@@ -116,24 +114,24 @@ class ListChanges:
                     product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key
                 )
             )
-        # A copy that is not there yet needs no mark: who finds none lists the stock item anew.
+        # A stock item without a copy needs no mark: the next copy lists it anew.
         if row.available is not None:
             where = {**key, "product_id": product_id}
             self.marks.append(MARK_LISTS.bind(**where))
             self.ends.append(UNMARK_LISTS.bind(**where))
 
     def begin(self) -> None:
-        """Write the marks and the rows that come. Raises CassandraUnavailable."""
+        """Write the marks and the new rows. Raises CassandraUnavailable."""
         _write_all(self.marks)
         _write_all(self.inserts)
 
     def end(self) -> None:
-        """Write the rows that go, and take the marks away. Raises CassandraUnavailable."""
+        """Delete the old rows and the marks. Raises CassandraUnavailable."""
         _write_all(self.deletes)
         _write_all(self.ends)
 
     def write(self) -> None:
-        """Write all of them, in their order. Raises CassandraUnavailable."""
+        """Write everything in its order. Raises CassandraUnavailable."""
         self.begin()
         _write_all(self.notes)
         self.end()
@@ -146,7 +144,7 @@ def _write_all(statements: Sequence[BoundStatement]) -> None:
 
 @dataclass(frozen=True)
 class _NewCopy:
-    """Stands for the copy of a stock item that has none yet."""
+    """The copy of a stock item that has none yet."""
 
     variant_id: UUID
     warehouse_id: str
@@ -159,9 +157,9 @@ class _NewCopy:
 def plan_list_changes(
     product_id: UUID, moving: Iterable[tuple[tuple[UUID, str], Row | None, Row]], at: int
 ) -> ListChanges:
-    """Return what changes in the lists when stock items (key, copy as it is, numbers) are copied that move between them.
+    """Return the changes of lists for stock items (key, present copy, numbers) that move between lists.
 
-    The product is read only if something does. Raises CassandraUnavailable.
+    The product is read only if there are any. Raises CassandraUnavailable.
     """
     moved = [
         (copy or _NewCopy(*key), numbers)
@@ -183,7 +181,7 @@ def find_last_write(copy: Row) -> int:
 
 
 def is_moving(copy: Row | None, numbers: Row) -> bool:
-    """Return whether a stock item stands in other lists by its numbers than by its copy, if it is sold."""
+    """Return whether a sold stock item would be in other lists by its numbers than by its copy."""
     if copy is None or copy.available is None:
         return True
     before, after = (
@@ -193,10 +191,10 @@ def is_moving(copy: Row | None, numbers: Row) -> bool:
 
 
 def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
-    """Let the lists follow a product whose SKUs, variants or status have changed; return whether something was written.
+    """Let the lists follow a product's SKUs, variants and status; return whether anything was written.
 
-    The rows get the timestamp after that of the copy by whose numbers they are written: a later copy wins. `rewrite` writes
-    them all anew, above whatever stands there. Raises CassandraUnavailable.
+    Rows get the timestamp after that of the copy they are based on, so a later copy wins. `rewrite` writes them all anew, over
+    anything else. Raises CassandraUnavailable.
     """
     reading = COPIED.start(product_id=product_id)
     product = product_from_rows(prefetch_product_at_quorum(product_id).rows())
@@ -214,7 +212,7 @@ def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
 
 
 def delete_listed(warehouse_id: str, list_name: str, sku: str, variant_id: UUID) -> None:
-    """Delete a row that stands in a list where it does not belong. Raises CassandraUnavailable."""
+    """Delete a row of a list that does not belong there. Raises CassandraUnavailable."""
     DELETE_LISTED.run(
         at=current_microseconds(),
         warehouse_id=warehouse_id,

@@ -1,15 +1,12 @@
-"""Units go from one warehouse to another: two conditional batches under one id, and between them the units are in transit.
+"""Move units between warehouses: two conditional batches under one id; between them the units are in transit.
 
     leaving -> in_transit -> arriving -> arrived          leaving -> refused
 
-The transfer's own row decides what becomes of it; the warehouses' rows say what has been booked, and only ever once: the one
-that sends under the transfer's id, the one that receives under `make_arrival_id`. A transfer that cannot leave puts a row of
-no units there under the same id: whoever comes later finds that, and nothing leaves any more. So each step may be done again,
-by anyone, and the worker finishes what a crash has left (`advance_transfer`). People alone say that units have arrived, or
-call them off: then they arrive where they came from.
+The transfer's own row decides its course. Rows of the warehouses book it, each once: the source under the transfer's id, the destination
+under `make_arrival_id`. A transfer that cannot leave puts a row of no units there under the same id, which blocks later bookings. So any
+process may repeat each step, and the worker finishes interrupted ones (`advance_transfer`). Only people say that units have arrived, or
+call a transfer off; the units then arrive in the source.
 """
-
-from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -65,15 +62,15 @@ INSERT_OPEN_TRANSFER = write(
 DELETE_OPEN_TRANSFER = write(
     "Q16", "DELETE FROM open_stock_transfers WHERE shop = :shop AND transfer_id = :transfer_id"
 )
-# A step that was begun so long ago is finished by the worker.
+# The worker finishes a step that was begun this long ago.
 FINISH_AFTER = timedelta(minutes=1)
 
 
 def start_transfer(transfer: StockTransfer) -> StockTransfer:
-    """Send units on their way; one that was started before goes on as it is. Returns it as it is then.
+    """Send units on their way, or continue a transfer that was started; return its present state.
 
-    Raises ValueError for no units or one warehouse alone, LookupError where nothing ever arrived, TooManyTransfers and
-    NotEnoughAvailable with nothing changed, TransferRefused if its id is another one's, CassandraUnavailable: then start it again.
+    Raises ValueError for no units or equal warehouses, LookupError without a receipt, TooManyTransfers and NotEnoughAvailable (nothing
+    changed), TransferRefused if the id belongs to another transfer, CassandraUnavailable (the caller may repeat the call).
     """
     if transfer.units < 1 or transfer.source == transfer.destination:
         raise ValueError("a transfer has units and two warehouses")
@@ -95,7 +92,7 @@ def start_transfer(transfer: StockTransfer) -> StockTransfer:
     if not stored.is_same_as(transfer):
         raise TransferRefused(stored)
     if not stored.is_over:
-        # Before anything leaves: a crash leaves a row too many, never one too few.
+        # Recorded before units leave: a crash leaves a row too many, never one too few.
         record_open_transfer(stored)
     stored = advance_transfer(stored)
     if stored.state == REFUSED:
@@ -108,16 +105,16 @@ def start_transfer(transfer: StockTransfer) -> StockTransfer:
 def end_transfer(
     transfer: StockTransfer, warehouse_id: str, actor: str, now: datetime
 ) -> StockTransfer:
-    """Book that a transfer has arrived, in its destination or, called off, where it came from; doing it again changes nothing.
+    """Book that a transfer has arrived in its destination or, called off, in its source. Repeating changes nothing.
 
-    Raises ValueError for a third warehouse, TransferRefused if it is not in transit, or has arrived in the other one;
-    CassandraUnavailable: then end it again.
+    Raises ValueError for a third warehouse, TransferRefused if it is not in transit or has arrived in the other warehouse,
+    CassandraUnavailable (the caller may repeat the call).
     """
     if warehouse_id not in (transfer.source, transfer.destination):
         raise ValueError(f"a transfer to {transfer.destination} does not arrive in {warehouse_id}")
     transfer = advance_transfer(transfer)
     END_TRANSFER.apply(
-        # The row says in the end where it arrives, whoever has written it.
+        # The row says where it arrives, so it does not matter which call has written it.
         if_lost=SEND_AGAIN,
         transfer_id=transfer.transfer_id,
         arrived_in=warehouse_id,
@@ -132,9 +129,9 @@ def end_transfer(
 
 
 def advance_transfer(transfer: StockTransfer) -> StockTransfer:
-    """Do what is left to do of a transfer until it waits for people or is over; return it as it is then.
+    """Continue a transfer until it waits for people or is over; return its present state.
 
-    Raises CassandraUnavailable: then it is done again.
+    Raises CassandraUnavailable; the caller may repeat the call.
     """
     if transfer.state == LEAVING:
         transfer = _leave(transfer)
@@ -146,7 +143,7 @@ def advance_transfer(transfer: StockTransfer) -> StockTransfer:
 
 
 def record_open_transfer(transfer: StockTransfer) -> None:
-    """Note that a transfer is not over, for the worker and for the staff's lists. Raises CassandraUnavailable."""
+    """Record an open transfer, for the worker and the staff's lists. Raises CassandraUnavailable."""
     columns = ("state", "arrived_in", "ended_by", "ended_at")
     INSERT_OPEN_TRANSFER.run(
         shop=SHOP, **{name: value for name, value in vars(transfer).items() if name not in columns}
@@ -154,7 +151,7 @@ def record_open_transfer(transfer: StockTransfer) -> None:
 
 
 def advance_open_transfers(now: datetime) -> int:
-    """Finish what a crash has left of transfers; return of how many. What waits for people stays. Raises CassandraUnavailable."""
+    """Finish interrupted transfers; return how many. Transfers that wait for people stay. Raises CassandraUnavailable."""
     open_ids = [row.transfer_id for row in queries.prefetch_open_transfers().rows()]
     count = 0
     for transfer in queries.get_transfers(open_ids).values():
@@ -167,7 +164,7 @@ def advance_open_transfers(now: datetime) -> int:
 
 
 def _leave(transfer: StockTransfer) -> StockTransfer:
-    """Take the units out of the warehouse that sends them, or find that there are too few."""
+    """Take the units out of the source, or refuse the transfer if there are too few."""
     booking = book_leg(transfer, transfer.source, transfer.transfer_id, -transfer.units)
     state = booking or _refuse(transfer)
     if state == "transferred":
@@ -177,26 +174,26 @@ def _leave(transfer: StockTransfer) -> StockTransfer:
 
 
 def _arrive(transfer: StockTransfer) -> StockTransfer:
-    """Put the units into the warehouse where they have arrived."""
+    """Put the units into the warehouse where they arrive."""
     key = (transfer.variant_id, transfer.arrived_in)
     arrival_id = make_arrival_id(transfer.transfer_id)
     if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
-        # There never was any.
+        # The warehouse never had this variant.
         open_stock_item(transfer.product_id, *key, DEFAULT_THRESHOLD)
         if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
-            # It stays on its way, in everybody's sight, until it is booked.
+            # The transfer stays visible until it is booked.
             raise CassandraUnavailable(f"transfer {transfer.transfer_id} could not be booked")
     _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
-    # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
+    # Waiting orders come before new buyers: pages show the rest once these orders have their units.
     if not queries.list_waiting_orders(transfer.variant_id):
         copy_stock(transfer.product_id, [key])
     return _move(transfer, ARRIVED)
 
 
 def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
-    """Change a warehouse's numbers by so many units, once; return the state of the row that says so, "" if it could not be."""
+    """Change a warehouse's numbers by these units, once; return the state of the row that books it, or "" if that failed."""
     stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
-    # What leaves must be free. What arrives is there, also where orders were promised more than there is.
+    # Leaving units must be free. Arriving units are there even if more were promised to orders.
     change = (
         ADJUST.bind(units=units, least=-units, **stock_item)
         if units < 0
@@ -212,14 +209,14 @@ def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: in
                 now=_booked_at(transfer, units),
                 **stock_item,
             ),
-            # It does not matter which call has booked it: the row is there then.
+            # The booking row exists then, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
         )
     return "transferred" if outcome else _find_state(outcome, row_id)
 
 
 def _refuse(transfer: StockTransfer) -> str:
-    """See to it that nothing leaves any more, and return the state of the row that decides; it may have left meanwhile."""
+    """Block the booking of the source; return the state of the row that decides, since the units may have left."""
     with write_turn(transfer.variant_id, transfer.source):
         refused = INSERT_RECEIPT.apply(
             if_lost=applied_if(lambda row: bool(row.state == "refused")),
@@ -234,14 +231,8 @@ def _refuse(transfer: StockTransfer) -> str:
 
 
 def _find_state(outcome: Outcome, row_id: UUID) -> str:
-    return next(
-        (
-            str(row.state)
-            for row in outcome.rows
-            if len(row) > 1 and row.reservation_id == row_id and row.state
-        ),
-        "",
-    )
+    rows = (row for row in outcome.rows if len(row) > 1 and row.reservation_id == row_id)
+    return next((str(row.state) for row in rows if row.state), "")
 
 
 def _booked_at(transfer: StockTransfer, units: int) -> datetime:
@@ -264,7 +255,7 @@ def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, u
 
 
 def _move(transfer: StockTransfer, state: str) -> StockTransfer:
-    """Note how far a transfer has come; somebody else may have brought it further."""
+    """Store a transfer's new state, and return the transfer; another process may have brought it further."""
     moved = MOVE_TRANSFER.apply(
         if_lost=SEND_AGAIN, transfer_id=transfer.transfer_id, state=state, before=transfer.state
     )

@@ -1,7 +1,7 @@
-"""What the shop asks of a payment gateway.
+"""The interface of payment gateways.
 
-A payment is first authorized, which confirms the order, and captured afterwards. An authorization that is not wanted is
-voided; a captured payment is refunded in whole or in part.
+A payment is authorized, which confirms the order, and captured later. An unwanted authorization is voided; a captured payment is
+refunded in whole or in part.
 """
 
 import json
@@ -28,10 +28,9 @@ from web.days import end_after_days
 
 @dataclass(frozen=True)
 class PaymentRequest:
-    """What is to be paid. `payment_id` is the idempotency key: starting it again continues the same payment.
+    """A payment to start. `payment_id` is the idempotency key: starting it again continues the same payment.
 
-    The URLs are absolute: where the shopper comes back to, where they go without paying, and where the gateway sends its
-    webhooks.
+    The URLs are absolute: for the returning shopper, for leaving without paying, and for the gateway's webhooks.
     """
 
     payment_id: UUID
@@ -46,7 +45,7 @@ class PaymentRequest:
 
 @dataclass(frozen=True)
 class PaymentSession:
-    """The gateway's reference of a payment, and its page, to which the shopper is sent."""
+    """The gateway's reference of a payment, and the address of its payment page."""
 
     reference: str
     url: str
@@ -54,9 +53,9 @@ class PaymentSession:
 
 @dataclass(frozen=True)
 class PaymentOutcome:
-    """What the gateway says of a payment: for which order and amount, and how much of it was captured and refunded.
+    """The gateway's state of a payment: its order's number and amount, and how much was captured and refunded.
 
-    "declined" is the bank's no, "left_unpaid" the shopper's; "voided" only when the shop voided it.
+    "declined" is the bank's no, "left_unpaid" the shopper's; "voided" means that the shop voided it.
     """
 
     state: Literal[
@@ -70,9 +69,9 @@ class PaymentOutcome:
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """A gateway's message that an order's payment has changed. One `event_id` may come more than once.
+    """A gateway's message that an order's payment has changed. An `event_id` may arrive more than once.
 
-    `staff_message` is what staff have to look at, in words; asking the gateway would not reveal it.
+    `staff_message` is for staff, about facts that the gateway's API does not show.
     """
 
     event_id: str
@@ -83,45 +82,44 @@ class WebhookEvent:
 
 
 class CaptureRefused(Exception):
-    """The authorized amount cannot be captured (any more): it was voided, or the bank has changed its mind."""
+    """The authorized amount cannot be captured: it was voided, or the bank has changed its mind."""
 
 
 class Gateway(Protocol):
-    """A payment provider. All calls may be repeated. Each raises GatewayUnavailable when it cannot be reached.
+    """A payment provider. All calls may be repeated. They raise GatewayUnavailable if the provider cannot be reached.
 
-    `key` is an idempotency key: the same call again under the same key is done once. For an unknown reference all raise
-    LookupError.
+    `key` is an idempotency key: calls with the same key take effect once. All raise LookupError for an unknown reference.
     """
 
     @property
     def is_test(self) -> bool:
-        """Whether it accepts test cards without real money: a real shop must not use it."""
+        """Whether it accepts test cards without real money, which a real shop must not use."""
 
     def start(self, request: PaymentRequest) -> PaymentSession:
         """Start a payment and return its reference and page."""
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return a payment's outcome so far."""
+        """Return a payment's present outcome."""
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Capture this amount of what was authorized. Raises CaptureRefused."""
+        """Capture this amount of the authorized one. Raises CaptureRefused."""
 
     def void(self, reference: str) -> None:
-        """Void what was authorized and not captured; nothing that was captured is refunded."""
+        """Void the authorized amount that is not captured; captured money is not refunded."""
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Refund this amount of what was captured."""
+        """Refund this amount of the captured one."""
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return what a webhook is about, None for one that does not concern the shop.
+        """Return the event of a webhook, or None if it does not concern the shop.
 
-        Raises PermissionError if the gateway has not signed it just now, ValueError or KeyError if it makes no sense.
+        Raises PermissionError if the gateway has not just signed it, ValueError or KeyError if it is malformed.
         """
 
 
 @dataclass(frozen=True)
 class PaymentMethod:
-    """A payment method, for the checkout. Units of an order with it stay reserved for `pay_within`, see `pay_until`."""
+    """A payment method of the checkout. Units of its orders stay reserved for `pay_within` (see `pay_until`)."""
 
     code: str
     name: str
@@ -129,7 +127,7 @@ class PaymentMethod:
     pay_within: timedelta = RESERVATION_DURATION
 
     def pay_until(self, now: datetime) -> datetime:
-        """Return until when an order of now may be paid; where that is days, to the end of the last one."""
+        """Return until when an order placed now may be paid; with days, until the end of the last one."""
         days = self.pay_within.days
         return end_after_days(now, days) if days else now + self.pay_within
 
@@ -153,13 +151,12 @@ METHODS = {
         ),
     )
 }
-
-# As stored with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
+# As stored with each payment. A gateway that is no longer used for new payments stays for old ones (PAYMENT_GATEWAYS).
 STRIPE, NONE = "stripe", "none"
 
 
 def list_enabled_methods() -> tuple[PaymentMethod, ...]:
-    """Return the payment methods that this shop offers (PAYMENT_METHODS), the first one is the default."""
+    """Return the payment methods that this shop offers (PAYMENT_METHODS); the first one is the default."""
     takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)
     return tuple(
         METHODS[code]
@@ -169,7 +166,7 @@ def list_enabled_methods() -> tuple[PaymentMethod, ...]:
 
 
 def resolve_gateway_name(method: str) -> str:
-    """Return the name of a payment method's gateway, as stored with the payment. Raises GatewayMissing if there is none."""
+    """Return the stored name of a payment method's gateway. Raises GatewayMissing if there is none."""
     if method in MANUAL_METHODS:
         return method
     get_gateway(settings.PAYMENT_GATEWAY)
@@ -177,7 +174,7 @@ def resolve_gateway_name(method: str) -> str:
 
 
 def get_gateway(name: str) -> Gateway:
-    """Return the gateway of that name. Raises GatewayMissing if this shop has no such gateway, or may not use it."""
+    """Return the gateway with this name. Raises GatewayMissing if the shop has none, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise GatewayMissing
     found = load_gateway(name)
@@ -187,29 +184,29 @@ def get_gateway(name: str) -> Gateway:
 
 
 def load_gateway(name: str) -> Gateway:
-    """Return the gateway of that name, whether this shop may use it or not. Raises KeyError."""
+    """Return the gateway with this name, even if the shop may not use it. Raises KeyError."""
     found: Gateway = import_module(settings.PAYMENT_GATEWAYS[name]).GATEWAY
     return found
 
 
 def decode_webhook_body(body: bytes) -> dict[str, Any]:
-    """Return a webhook's JSON object. Raises ValueError if it is none."""
+    """Return a webhook's JSON object. Raises ValueError for anything else."""
     content = json.loads(body)
     if not isinstance(content, dict):
         raise ValueError("a webhook is an object")
     return content
 
 
-# After a call that failed and took so long, in seconds, the gateway is not waited for again.
+# After a failed call that took this many seconds, the gateway is not called again (gateway_circuit_breaker).
 SLOW_CALL_SECONDS = 1.0
 _silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
 def gateway_circuit_breaker() -> Iterator[None]:
-    """Within the block wait only once for a gateway that does not answer; asked again, it raises GatewayUnavailable at once.
+    """Within the block, wait only once for a silent gateway; later calls raise GatewayUnavailable at once.
 
-    For a job that processes many orders, most of which need no gateway. One that refuses quickly is asked each time.
+    For jobs that process many orders, most of which need no gateway. A gateway that refuses quickly is called each time.
     """
     token = _silent.set(set())
     try:
@@ -225,7 +222,7 @@ def _gateway_call(name: str) -> Iterator[None]:
         raise GatewayUnavailable
     since = monotonic()
     try:
-        # What a gateway of the demo reads and writes is its own, and counts for no page of the shop.
+        # A demo gateway's own statements do not count for the shop's page.
         with count_statements():
             yield
     except (OSError, GatewayUnavailable) as error:
@@ -238,7 +235,7 @@ def _gateway_call(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _GuardedGateway:
-    """A gateway whose network errors are all raised as GatewayUnavailable."""
+    """A gateway whose network errors become GatewayUnavailable."""
 
     name: str
     gateway: Gateway

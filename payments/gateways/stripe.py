@@ -1,8 +1,8 @@
-"""The Stripe gateway: its hosted checkout page, on which money is authorized until the shop captures it.
+"""The Stripe gateway: its hosted checkout page authorizes money, and the shop captures it later.
 
-Card numbers never reach the shop. A payment's reference is its checkout session; what happens to the money happens to the
-session's payment intent. Every call that changes something carries an idempotency key, so the SDK may repeat it; Stripe
-remembers keys for a day, therefore a refund is looked for before it is requested.
+Card numbers never reach the shop. A payment's reference is its checkout session; the money belongs to the session's payment intent.
+Calls that change something carry an idempotency key, so the SDK may repeat them. Stripe remembers keys for a day, so refunds are looked
+up before they are requested.
 """
 
 import logging
@@ -30,35 +30,34 @@ from payments.gateways import (
 from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
-
-# How long Stripe may take for a call, and how often the SDK repeats one that was lost.
+# How long Stripe may take for a call, and how often the SDK repeats a lost one.
 TIMEOUT_SECONDS = 8
 RETRIES = 2
-# How old a webhook may be, in seconds.
+# The largest age of a webhook, in seconds.
 WEBHOOK_TOLERANCE_SECONDS = 300
 SIGNATURE_HEADER = "Stripe-Signature"
-# The webhook events about a payment. The account's other events do not concern the shop.
+# The webhook events of payments. Other events of the account do not concern the shop.
 PAYMENT_EVENTS = (
     "checkout.session.completed",
     "checkout.session.expired",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
 )
-# A refund that failed days later, for example because the card is closed.
+# A refund that fails days later, for example because the card is closed.
 REFUND_FAILED = "refund.failed"
 # The states of a refund that did not happen.
 FAILED_REFUND_STATES = ("failed", "canceled")
-# The reason that Stripe stores when the shop voids a payment: it distinguishes our voiding from the bank's.
+# The reason that Stripe stores when the shop voids a payment, unlike when the bank does.
 CANCELLATION_REASON = "abandoned"
 
 
 class Stripe:
-    """A payment is a checkout session with a payment intent that is captured manually."""
+    """Payments as checkout sessions whose payment intent is captured manually."""
 
     is_test = False
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Start a hosted page for the payment; with the same `payment_id` it is the same page."""
+        """Start a hosted page for the payment; the same `payment_id` gets the same page."""
         metadata = {
             "order": str(request.order_id),
             "number": request.number,
@@ -90,15 +89,15 @@ class Stripe:
             session = _client().v1.checkout.sessions.create(
                 params, {"idempotency_key": f"start {request.payment_id}"}
             )
-        # An open session has a page; one that is not open any more leads back to the order.
+        # An open session has a page; a closed one leads back to the order.
         return PaymentSession(session.id, session.url or request.return_url)
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return a payment's outcome so far. Raises LookupError."""
+        """Return a payment's present outcome. Raises LookupError."""
         return outcome_from_session(_get_session(reference))
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Capture this amount of what was authorized. Raises LookupError, CaptureRefused."""
+        """Capture this amount of the authorized one. Raises LookupError, CaptureRefused."""
         intent = _payment_intent(_get_session(reference))
         if intent is None:
             raise CaptureRefused("nothing was authorized")
@@ -113,7 +112,7 @@ class Stripe:
                 raise CaptureRefused(str(refused)) from refused
 
     def void(self, reference: str) -> None:
-        """Close the page, or void what was authorized; what was captured stays. Raises LookupError."""
+        """Close the page, or void the authorized amount; captured money stays. Raises LookupError."""
         session = _get_session(reference)
         intent = _payment_intent(session)
         with _translate_errors():
@@ -129,9 +128,9 @@ class Stripe:
                 )
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Refund this amount, once for a key; again if that refund has failed since.
+        """Refund this amount, once per key, and again if that refund has failed since.
 
-        Raises LookupError, ValueError when there is nothing to refund.
+        Raises LookupError, ValueError if there is nothing to refund.
         """
         session = _get_session(reference)
         intent = _payment_intent(session)
@@ -153,7 +152,7 @@ class Stripe:
                     "amount": to_minor_units(amount),
                     "metadata": metadata,
                 },
-                # Under the same key Stripe would answer with the one that has failed.
+                # With the same key Stripe would return the failed refund.
                 {
                     "idempotency_key": f"{key} again {len(earlier_refunds)}"
                     if earlier_refunds
@@ -162,10 +161,9 @@ class Stripe:
             )
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return which payment a webhook is about, None for one about something else.
+        """Return the event of a webhook, or None if it does not concern the shop.
 
-        Other uses of the account, such as another shop, are something else: they lack our metadata.
-        Raises PermissionError, ValueError, KeyError.
+        Webhooks of other users of the account lack our metadata. Raises PermissionError, ValueError, KeyError.
         """
         verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
         event = decode_webhook_body(body)
@@ -197,7 +195,7 @@ def _failed_refund_message(refund: Mapping[str, Any]) -> str:
 
 
 def verify_signature(body: bytes, header: str, secret: str) -> None:
-    """Raise PermissionError unless Stripe has signed this body, byte for byte, within the last five minutes."""
+    """Raise PermissionError unless Stripe has signed this body within the last WEBHOOK_TOLERANCE_SECONDS."""
     if not secret or not header.isascii():
         raise PermissionError(
             "Stripe has not signed this, or its secret is not set (STRIPE_WEBHOOK_SECRET)"
@@ -214,7 +212,7 @@ def verify_signature(body: bytes, header: str, secret: str) -> None:
 
 
 def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
-    """Return what a checkout session, with its payment intent, says of a payment."""
+    """Return the outcome of a checkout session with its payment intent."""
     intent = _payment_intent(session) or {}
     currency = str(intent.get("currency") or session["currency"]).upper()
     charge = intent.get("latest_charge")

@@ -1,4 +1,4 @@
-"""Sums of money as the shop writes them: English words, the euro sign first."""
+"""Format money as the shop does: in English, with the euro sign first."""
 
 from decimal import Decimal
 from functools import lru_cache
@@ -8,13 +8,12 @@ from django import template
 from moneyed import Money
 
 register = template.Library()
-
 LOCALE = "en_IE"
 
 
 @register.filter("money")
 def format_money(amount: Money | None) -> str:
-    """Write a sum as "€43.20"; None becomes the empty text."""
+    """Return a sum as "€43.20"; None becomes ""."""
     return "" if amount is None else _format_amount(amount.amount, amount.currency.code)
 
 

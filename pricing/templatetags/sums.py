@@ -1,4 +1,4 @@
-"""The rows of what an order comes to."""
+"""The rows of an order's sums."""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""Files come in and go out: the worker does it, in steps that may be cut off anywhere and done twice (decision 042)."""
+"""Import and export files. The worker does it in steps, which may be interrupted and repeated (decision 042)."""
 
 from spreadsheets.operations.exports import (
     EXPORT_SECONDS,

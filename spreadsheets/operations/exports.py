@@ -1,6 +1,4 @@
-"""Files go out: written in parts, put together, fetched, and deleted after an hour (decision 042)."""
-
-from __future__ import annotations
+"""Export files: written in parts, joined, fetched, and deleted after an hour (decision 042)."""
 
 import io
 import json
@@ -30,13 +28,11 @@ from spreadsheets.operations.tasks import NOTE_ENDED, end_task, note_handled, st
 from web.encryption import decrypt_bytes, encrypt_bytes
 
 OUTGOING = "exports"
-# The parts in which all products of the shop are written.
+# The number of parts in which all products of the shop are written.
 PARTS = 256
 EXPORT_SECONDS = 3600
 _ID_BYTES = 16
 _PURPOSE = "files of orders"
-
-
 NOTE_COUNTED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as, total = :total WHERE month = :month AND task_id = :task_id
@@ -52,7 +48,7 @@ def start_export(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Have the worker write a file of these products, or of all; return the export, or the one that was started under this id before.
+    """Start an export of these products, or of all; return it. An export that was started under this id before is returned as it is.
 
     Raises CassandraUnavailable, OSError.
     """
@@ -68,9 +64,9 @@ def start_order_file(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Have the worker write a file of these orders, or of those that a filter finds then; return it, or what was started under this id before.
+    """Start a file of these orders, or of those that a filter finds when the worker runs; return it, or the one with this id.
 
-    Raises ValueError for a paper of more orders than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
+    Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
     """
     if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
@@ -90,7 +86,7 @@ def _start_writing(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start an export; `content` says of what: ids, or a filter whose `total` is not known yet, or None for all products."""
+    """Start an export of `content`: ids, a filter whose `total` is not known yet, or None for all products."""
     if existing := queries.get_task(task_id):
         return existing
     stored_as = ""
@@ -111,7 +107,7 @@ def _start_writing(
 
 
 def write_on(task: SpreadsheetTask, most: int) -> int:
-    """Write some more parts of an export; when all are there, it can be fetched."""
+    """Write further parts of an export, about `most` rows; after the last one it can be fetched. Return the number of rows."""
     if task.stored_as and not task.total:
         return _count_orders(task)
     done, count = task.handled, 0
@@ -135,7 +131,7 @@ def write_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _count_orders(task: SpreadsheetTask) -> int:
-    """Put the ids of the orders that a filter finds in its place, once, so that each run goes on in the same list."""
+    """Replace a filter by the ids of the orders that it finds, once, so that each run continues the same list."""
     try:
         with open_stored(task.stored_as) as file:
             chosen = OrderFilter.from_dict(json.load(file))
@@ -165,7 +161,7 @@ def _count_orders(task: SpreadsheetTask) -> int:
 def _iterate_lines(
     task: SpreadsheetTask, ids: IO[bytes] | None, first: int, end: int
 ) -> Iterator[list[str]]:
-    """Yield the lines of a part: of the ids from `first` to `end`, or without any of a part of all products."""
+    """Yield the lines of a part: of the ids from `first` to `end`, or of a part of all products if `ids` is None."""
     if ids is None:
         products: Iterable[Product] = iterate_products_of_part(first, PARTS)
     else:
@@ -185,21 +181,21 @@ def _part_name(task: SpreadsheetTask, first: int) -> str:
 
 
 def _write_part(task: SpreadsheetTask, first: int, lines: Iterable[Sequence[str]]) -> int:
-    """Write a part of an export, as CSV; return how many lines it has. What a process that died has left is replaced."""
+    """Write a part of an export as CSV, over one of an interrupted run; return its number of lines."""
     count = 0
 
     def written() -> Iterator[bytes]:
         nonlocal count
-        for count, each in enumerate(lines, 1):  # noqa: B007 -- it is how many there were
+        for count, each in enumerate(lines, 1):  # noqa: B007 -- the last number is the result
             yield csv_line(each)
 
-    # Also if it is empty: one that is missing when the file is put together is a fault.
+    # Empty parts are written, too: a missing part is a fault when the file is joined.
     _save(task, _part_name(task, first), file_of(written()))
     return count
 
 
-def _save(task: SpreadsheetTask, name: str, content: File[bytes]) -> None:
-    """Save a file of an export in the place of what is there. One of orders, which has addresses, is encrypted."""
+def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
+    """Save a file of an export, over an older one. Order files are encrypted, because they contain addresses."""
     if task.layout in ORDER_FILES:
         sealed = encrypt_bytes(content.read(), _PURPOSE, name)
         content = file_of([sealed])
@@ -208,19 +204,19 @@ def _save(task: SpreadsheetTask, name: str, content: File[bytes]) -> None:
 
 
 def _read_sealed(name: str) -> bytes:
-    """Return what `_save` has encrypted. Raises FileRefused if it is gone, DecryptionError."""
+    """Return the content that `_save` encrypted. Raises FileRefused if it is gone, DecryptionError."""
     with open_stored(name) as file:
         return decrypt_bytes(file.read(), _PURPOSE, name)
 
 
 def _list_parts(task: SpreadsheetTask) -> list[str]:
-    # By their names, not by what is there: of two workers at once, one has saved under another name.
+    # The expected names: of two workers at once, one saves under another name.
     step = queries.BUCKET_LENGTH if task.stored_as else 1
     return [_part_name(task, first) for first in range(0, task.total, step)]
 
 
 def _put_together(task: SpreadsheetTask) -> None:
-    """Make one file of all parts where it is not simply one after the other. Raises FileRefused."""
+    """Join all parts into one file, unless concatenation is enough. Raises FileRefused."""
     kind = ORDER_FILES.get(task.layout)
     if kind and kind.draw:
         lines = (
@@ -234,7 +230,7 @@ def _put_together(task: SpreadsheetTask) -> None:
 
 
 def _write_workbook(task: SpreadsheetTask, layout: Layout) -> None:
-    """Put the parts together to one XLSX file. Raises FileRefused."""
+    """Join the parts into one XLSX file. Raises FileRefused."""
 
     def lines() -> Iterator[list[str]]:
         yield layout.head
@@ -257,7 +253,7 @@ def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
     kind = ORDER_FILES.get(task.layout)
     if task.format == "csv":
         names = _list_parts(task)
-        # With its mark, so that a spreadsheet takes it for what it is.
+        # With the mark by which spreadsheets recognise UTF-8.
         yield b"\xef\xbb\xbf" + csv_line(kind.head if kind else LAYOUTS[task.layout].head)
     else:
         names = [_whole_name(task)]
@@ -270,7 +266,7 @@ def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
 
 
 def expire_export(task: SpreadsheetTask, now: datetime) -> None:
-    """Say that an export can no longer be fetched; `delete_export` is next. Raises CassandraUnavailable."""
+    """Mark an export as expired; `delete_export` then deletes its files. Raises CassandraUnavailable."""
     NOTE_ENDED.apply(
         if_lost=SEND_AGAIN,
         **task.key,
@@ -282,9 +278,9 @@ def expire_export(task: SpreadsheetTask, now: datetime) -> None:
 
 
 def delete_export(task: SpreadsheetTask) -> None:
-    """Delete the files of an export that has expired or was refused, and note that it has none. Raises CassandraUnavailable, OSError."""
+    """Delete the files of an expired or refused export, and note that. Raises CassandraUnavailable, OSError."""
     folder = f"{OUTGOING}/{task.task_id.hex}"
-    # Not by the names of its parts: of two workers at once, one has saved under another name.
+    # The existing names: of two workers at once, one saves under another name.
     try:
         names = default_storage.listdir(folder)[1]
     except FileNotFoundError:

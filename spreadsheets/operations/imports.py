@@ -1,10 +1,8 @@
-"""Files come in: a file is read, and what each of its rows would change is written down once (decision 042).
+"""Import files: a file is read, and the changes of each row are stored (decision 042).
 
-Nothing is changed before somebody has looked at that and says so. Then each row is applied once: what it saves carries its mark, in
-the same conditional batch.
+They are applied only after staff have confirmed them, each row once: the conditional batch that saves a product also writes the row's
+mark.
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,38 +36,30 @@ from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 
-# Rows that are compared at once: their products are read side by side.
+# How many rows are planned at once; their products are read in parallel.
 CHUNK = 25
-# Their plans are one conditional batch, at most 8 MiB: half a segment of the commit log. This many letters of a file, and
-# _LETTERS_A_LINE for each line, make some megabytes at most, with the present values of the cells and without ASCII.
+# The plans of a chunk are one conditional batch, which may have 8 MiB (half a commit log segment). Letters of the file plus
+# _LETTERS_A_LINE for each line bound it to some megabytes, including present values and non-ASCII letters.
 MAX_CHUNK_LETTERS = 250_000
 _LETTERS_A_LINE = 500
-# A row with more faults names the first ones.
+# Further faults of a row are left out.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
-
-
 NOTE_UNPACKED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
        IF stored_as = :seen""",
 )
-
-
 NOTE_READ = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
        encoding = :encoding, problem = :problem WHERE month = :month AND task_id = :task_id IF state = :state""",
 )
-
-
 NOTE_STATE = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, failures = 0
        WHERE month = :month AND task_id = :task_id IF state = :state""",
 )
-
-
 FINISH = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, results = :results
@@ -78,9 +68,9 @@ FINISH = conditional_write(
 
 
 def start_import(
-    task_id: UUID, layout: str, file: File[Any], file_name: str, started_by: UUID, now: datetime
+    task_id: UUID, layout: str, file: "File[Any]", file_name: str, started_by: UUID, now: datetime
 ) -> SpreadsheetTask:
-    """Keep a file for the worker to read; return its import, or the one that was started under this id before.
+    """Store a file for the worker, and return its import. An import that was started under this id before is returned as it is.
 
     Raises CassandraUnavailable, OSError.
     """
@@ -94,7 +84,7 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Have the worker apply an import that was read; return whether it is being applied now, or was. Raises CassandraUnavailable."""
+    """Let the worker apply an import that was read; return whether it is being applied or finished. Raises CassandraUnavailable."""
 
     def is_applying(row: Row) -> bool:
         return row.state in (entities.APPLYING, entities.FINISHED)
@@ -110,7 +100,7 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
 
 
 def read_on(task: SpreadsheetTask, most: int) -> int:
-    """Read on in a file, and write down what its rows would change; when there is no more, count them."""
+    """Plan about `most` further rows of a file; after the last one, count the plans. Return the number of rows."""
     layout, done, encoding = LAYOUTS[task.layout], task.handled, ""
     try:
         with open_stored(task.stored_as) as file:
@@ -137,7 +127,7 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _unpack(task: SpreadsheetTask, table: Table) -> None:
-    """Put a CSV file in the place of a workbook, once, so that no run has to take it apart again. Raises FileRefused."""
+    """Replace a workbook by a CSV file, so that it is unpacked once. Raises FileRefused."""
     stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of(unpack_workbook(table)))
     outcome = NOTE_UNPACKED.apply(
         if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
@@ -149,9 +139,9 @@ def _unpack(task: SpreadsheetTask, table: Table) -> None:
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
-    """Yield rows that are written down together: of one bucket, and of no more letters than one batch holds.
+    """Yield chunks of rows that are written in one batch: within a bucket, and within the bounds of a batch.
 
-    What of a file is written together must be the same when it is read again.
+    The chunks must be the same whenever the file is read again.
     """
     chunk: list[FileRow] = []
     size = 0
@@ -167,7 +157,7 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 
 
 def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
-    """Write down what some rows would change. A step that was cut off has written all of a chunk, or nothing."""
+    """Store the plans of these rows. An interrupted step has written all of them or none."""
     planned = layout.plan(rows, task.task_id, current_time())
     queries.ROWS.insert(
         task.task_id,
@@ -209,17 +199,17 @@ def _end_reading(
         queries.UNFINISHED.bind_remove(task.task_id),
         if_lost=REFUSED_MEANS_DONE,
     )
-    # The rows hold all that matters of it.
+    # Everything needed is in the rows now.
     default_storage.delete(task.stored_as)
 
 
 def mark_of(task_id: UUID, position: int) -> UUID:
-    """Return by what a product, or a correction of stock, knows that a row of an import has made it."""
+    """Return the mark that products and corrections of stock get from a row of an import."""
     return UUID(int=task_id.int + 1 + position)
 
 
 def apply_on(task: SpreadsheetTask, most: int) -> int:
-    """Apply about `most` more rows; when none is left, count the results. Return how many rows it has tried."""
+    """Apply about `most` further rows; after the last one, count the results. Return how many rows were tried."""
     done, tried = queries.ROWS.run(
         task.rows,
         task.handled,
@@ -247,7 +237,7 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
 
 
 def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
-    """Return whether what a row changes was saved by it. Raises CassandraUnavailable."""
+    """Return whether the changes of a row were saved by this import. Raises CassandraUnavailable."""
     mark = mark_of(task.task_id, row.position)
     if task.layout == "stock":
         return is_counted(row, mark)
@@ -255,7 +245,7 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
 
 
 def _finish(task: SpreadsheetTask) -> None:
-    """Count the results and take the import off the worker's list; or go back to a row that another worker has left without one."""
+    """Count the results and finish the import, or go back to a row that another worker left without a result."""
     results, waiting = queries.ROWS.count_results(task.rows)
     if waiting is not None:
         note_handled(task, waiting, task.total)

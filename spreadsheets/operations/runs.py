@@ -1,6 +1,4 @@
-"""A run of the worker goes on with an import or export."""
-
-from __future__ import annotations
+"""Continue an import or export, in a run of the worker."""
 
 from shop_settings.queries import renew_settings
 from spreadsheets import entities
@@ -10,9 +8,9 @@ from spreadsheets.operations.imports import apply_on, read_on
 
 
 def run_task(task: SpreadsheetTask, most: int) -> int:
-    """Go on with an import or export; return how many rows it has looked at, about `most` of them.
+    """Continue an import or export; return how many rows were processed, about `most`.
 
-    Raises CassandraUnavailable, UnknownOutcome; then it is called again.
+    Raises CassandraUnavailable, UnknownOutcome; the caller then calls it again.
     """
     renew_settings()
     if task.state == entities.READING:
@@ -21,5 +19,5 @@ def run_task(task: SpreadsheetTask, most: int) -> int:
         return apply_on(task, most)
     if task.state == entities.WRITING:
         return write_on(task, most)
-    # It stays in the worker's list for a moment after another process has finished it.
+    # It was finished by another process, which has not taken it off the worker's list yet.
     return 0

@@ -1,6 +1,4 @@
-"""Files in the storage: what was sent, and what is written."""
-
-from __future__ import annotations
+"""Files in the storage: uploaded ones, and those of exports."""
 
 from collections.abc import Iterable
 from tempfile import TemporaryFile
@@ -17,7 +15,7 @@ COPY_BYTES = 64 * 1024
 
 
 def open_stored(name: str) -> IO[bytes]:
-    """Return a copy of a stored file that can be read from any place. Raises FileRefused if it is gone."""
+    """Return a seekable copy of a stored file. Raises FileRefused if the file is gone."""
     copy = TemporaryFile()  # noqa: SIM115 -- the caller closes it
     try:
         with default_storage.open(name) as stored:
@@ -30,9 +28,9 @@ def open_stored(name: str) -> IO[bytes]:
     return copy
 
 
-def file_of(pieces: Iterable[bytes]) -> File[bytes]:
+def file_of(pieces: Iterable[bytes]) -> "File[bytes]":
     """Return a temporary file with these bytes, for the storage."""
-    file = TemporaryFile()  # noqa: SIM115 -- gone with what refers to it
+    file = TemporaryFile()  # noqa: SIM115 -- deleted with the last reference to it
     for each in pieces:
         file.write(each)
     file.seek(0)

@@ -1,6 +1,4 @@
-"""An import or export as the worker's task: started, counted on, ended."""
-
-from __future__ import annotations
+"""Start, continue and end imports and exports as tasks of the worker."""
 
 from datetime import datetime
 
@@ -26,21 +24,15 @@ INSERT_TASK = conditional_write(
        changed_at, handled) VALUES (:month, :task_id, :layout, :state, :file_name, :stored_as, :format, :total, :started_by,
        :now, :now, 0) IF NOT EXISTS""",
 )
-
-
 NOTE_HANDLED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET handled = :handled, total = :total, failures = 0 WHERE month = :month AND task_id = :task_id
        IF state = :state""",
 )
-
-
 NOTE_FAILURE = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET failures = :failures WHERE month = :month AND task_id = :task_id IF state = :state""",
 )
-
-
 NOTE_ENDED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, problem = :problem
@@ -49,9 +41,9 @@ NOTE_ENDED = conditional_write(
 
 
 def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
-    """Put a task on the worker's list; return it, or the one that was started under its id before. Raises CassandraUnavailable."""
+    """Put a task on the worker's list, and return it or the one with its id. Raises CassandraUnavailable."""
 
-    # One that somebody else has started under the same id, at the same time, has a file of its own.
+    # A task that another process has started at the same time under this id has another file.
     def is_ours(row: Row) -> bool:
         return bool(row.stored_as == (task.stored_as or None) and row.started_at == now)
 
@@ -76,7 +68,7 @@ def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
 
 
 def note_failure(task: SpreadsheetTask) -> None:
-    """Count that a run has failed; after MAX_FAILURES in a row the import or export is refused. Raises CassandraUnavailable."""
+    """Count a failed run; after MAX_FAILURES in a row the task is refused. Raises CassandraUnavailable."""
     failures = task.failures + 1
     if failures < MAX_FAILURES:
         NOTE_FAILURE.apply(if_lost=SEND_AGAIN, **task.key, failures=failures, state=task.state)
@@ -86,14 +78,14 @@ def note_failure(task: SpreadsheetTask) -> None:
 
 
 def note_handled(task: SpreadsheetTask, handled: int, total: int) -> None:
-    """Note how far a task has come. Raises CassandraUnavailable."""
+    """Store the progress of a task. Raises CassandraUnavailable."""
     NOTE_HANDLED.apply(
         if_lost=SEND_AGAIN, **task.key, handled=handled, total=total, state=task.state
     )
 
 
 def end_task(task: SpreadsheetTask, state: str, problem: str = "") -> None:
-    """Take a task off the worker's list, and delete the file that it read. Raises CassandraUnavailable, OSError."""
+    """End a task, take it off the worker's list, and delete its stored file. Raises CassandraUnavailable, OSError."""
     apply_batch(
         NOTE_ENDED.bind(
             **task.key, state=task.state, then=state, problem=problem or None, now=current_time()

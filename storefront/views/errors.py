@@ -1,4 +1,4 @@
-"""What is shown when a request cannot be answered."""
+"""The pages of errors."""
 
 import re
 from http import HTTPStatus
@@ -11,15 +11,15 @@ from catalogue.search import MAX_QUERY_LENGTH
 from web.decorators import list_methods, public
 from web.rendering import render_page
 
-# The address of a product or a category tells what was looked for; any other one may be nobody's business.
+# A product's or category's address tells what was looked for; other addresses may be private.
 _SLUG = re.compile(r"/[cp]/([-a-zA-Z0-9_]+)/?")
 
 
 @public
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Show why a form was not taken: it was open for too long, or comes from elsewhere.
+    """Explain why a form was refused: it was open too long, or comes from elsewhere.
 
-    The check of the token comes before the view. What no form sends (PUT, DELETE) is answered as the view would: 405.
+    The token is checked before the view is called. Methods that no form sends (PUT, DELETE) get 405, as the view would answer.
     """
     methods = list_methods(request.resolver_match.func if request.resolver_match else None)
     if request.method != "POST" and methods and request.method not in methods:
@@ -30,21 +30,21 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 @public
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that a request made no sense."""
+    """Explain that a request was invalid."""
     _choose_frame(request)
     return render_page(request, "errors/400.html", {}, status=HTTPStatus.BAD_REQUEST)
 
 
 @public
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that this is not for everybody."""
+    """Explain that access is denied."""
     _choose_frame(request)
     return render_page(request, "errors/403.html", {}, status=HTTPStatus.FORBIDDEN)
 
 
 @public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that there is nothing at an address, and offer a search for what it may have been."""
+    """Explain that an address does not exist, and offer a search for its words."""
     _choose_frame(request)
     slug = _SLUG.fullmatch(request.path)
     context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}
@@ -52,6 +52,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def _choose_frame(request: HttpRequest) -> None:
-    """Let an error below the staff's address stand in their frame, also if it came before any of their views."""
+    """Draw errors below the staff's address in the staff's frame, even before a view was called."""
     if request.path.startswith(reverse("adminpanel:board")):
         mark_staff_page(request)

@@ -1,4 +1,4 @@
-"""Health checks and metrics for whatever watches over the processes."""
+"""Health checks and metrics for monitoring."""
 
 from http import HTTPStatus
 
@@ -18,7 +18,7 @@ from web.rendering import without_header
 @without_header
 @public
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer that this process runs, whatever the database does."""
+    """Answer that this process runs, independent of the database."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
@@ -26,7 +26,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @without_header
 @public
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer whether this process can sell: whether a majority of nodes answers it, and its clock is right."""
+    """Answer whether this process can sell: a majority of nodes answers, and its clock is right."""
     try:
         queries.is_majority_answering()
         require_right_clock()
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer with what all processes of this server have counted, to who knows METRICS_TOKEN; without that there is no such page."""
+    """Return the counters of this server's processes to callers with METRICS_TOKEN; without a token the page does not exist."""
     if not settings.METRICS_TOKEN:
         return HttpResponse("not found\n", content_type="text/plain", status=HTTPStatus.NOT_FOUND)
     sent = request.headers.get("Authorization", "")

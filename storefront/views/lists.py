@@ -1,4 +1,4 @@
-"""The shop's own lists: what is reduced, and what is new (decision 048)."""
+"""The shop's own lists: deals and new arrivals (decision 048)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rendering import render_page
 
-# How many cards, and from which on.
+# Takes a limit and an offset.
 Find = Callable[[int, int], SearchResult]
 
 
@@ -27,7 +27,7 @@ Find = Callable[[int, int], SearchResult]
 @whole_page("sort", "after", "show")
 @public
 def deals(request: HttpRequest) -> HttpResponse:
-    """Show what is reduced."""
+    """Show the reduced products."""
     default = search.DEAL_SORT_LABELS[0][0]
     sort = request.GET.get("sort", default)
     if sort not in search.DEAL_SORTS:
@@ -49,7 +49,7 @@ def deals(request: HttpRequest) -> HttpResponse:
 @whole_page("after", "show")
 @public
 def new_arrivals(request: HttpRequest) -> HttpResponse:
-    """Show what has come last."""
+    """Show the newest products."""
     context = {
         "title": _("New arrivals"),
         "lead": _("The latest additions to the shop, newest first."),
@@ -66,7 +66,7 @@ def new_arrivals(request: HttpRequest) -> HttpResponse:
 def _render_list(
     request: HttpRequest, name: str, find: Find, context: dict[str, Any]
 ) -> HttpResponse:
-    """Draw a part of a list, whose address and whose row of the front page have the same name. Raises Http404."""
+    """Draw a part of a list; its address and its row of the front page are both called `name`. Raises Http404."""
     queries.prefetch_categories()
     url, list_name = reverse(name), f"{name} {context['sort']}"
     token, card_count = request.GET.get("after", ""), requested_card_count(request)
@@ -100,6 +100,6 @@ def _find(name: str, find: Find, limit: int, offset: int) -> SearchResult:
     try:
         return find(limit, offset)
     except SearchIndexMissing:
-        # A host that has just come: what the front page shows has to do until its index is there.
+        # A new host has no index yet: show the front page's row instead.
         cards = () if offset else tuple(queries.list_featured(name))
         return SearchResult(cards, 0)

@@ -1,4 +1,4 @@
-"""The front page, a category, pictures, and the pages of text."""
+"""The front page, categories, pictures, and pages of text."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -51,7 +51,7 @@ from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
-# So many products stand in each row of the front page: all of its pictures come in a first view (X140).
+# How many products a row of the front page shows: all its pictures belong to the first view (X140).
 FRONT_PAGE_ROW = 4
 
 
@@ -85,7 +85,7 @@ def home(request: HttpRequest) -> HttpResponse:
             ),
             promotions=list_running_promotions(now),
             country_count=len(list_delivery_countries()),
-            # A shop that offers nothing keeps to the law.
+            # Without voluntary returns the legal ones apply.
             return_days=terms.return_days or terms.withdrawal_days,
         ),
     }
@@ -129,7 +129,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
-    """Lead from an address that a category once had to where it is now."""
+    """Redirect from a category's former address."""
     is_known, node = queries.find_former_category(slug)
     if not is_known:
         raise Http404
@@ -148,7 +148,7 @@ def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
         "category": node,
         "category_head": CategoryHead(trail, node.name, node.slug, node.description, node.picture),
         "category_url": url,
-        "nav_current": [*node.ancestors, node][0].slug,
+        "nav_current": node.path[0].slug,
         "ancestors": node.ancestors,
         "children": tuple(each.menu_entry for each in node.children),
         "cards": cards.cards,
@@ -159,7 +159,7 @@ def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
 
 
 def _count_products(node: CategoryNode) -> int | None:
-    """Return how many products a category's list has, None where it is not known yet."""
+    """Return the length of a category's list, None if it is not known yet."""
     try:
         return search.count_on_sale_in(node)
     except SearchIndexMissing:
@@ -169,23 +169,18 @@ def _count_products(node: CategoryNode) -> int | None:
 @require_safe
 @owner_only
 def viewed_products(request: HttpRequest) -> HttpResponse:
-    """Show what this browser has looked at lately, without the product that the address names."""
+    """Show the products that this browser has viewed, without the one that the address names."""
     without = request.GET.get("without", "")
-    ids = [
-        each for each in recently_viewed.list_viewed_product_ids(request) if str(each) != without
-    ]
-    return render_page(
-        request,
-        "storefront/viewed.html",
-        {"viewed": recently_viewed.list_viewed_products(ids)},
-        part="strip",
-    )
+    viewed_ids = recently_viewed.list_viewed_product_ids(request)
+    others = [each for each in viewed_ids if str(each) != without]
+    context = {"viewed": recently_viewed.list_viewed_products(others)}
+    return render_page(request, "storefront/viewed.html", context, part="strip")
 
 
 @get_or_post
 @owner_only
 def forget_viewed_products(request: HttpRequest) -> HttpResponse:
-    """Forget what this browser has looked at."""
+    """Forget the products that this browser has viewed."""
     response = redirect("viewed")
     if request.method == "POST":
         recently_viewed.forget_viewed(response)
@@ -197,7 +192,7 @@ def forget_viewed_products(request: HttpRequest) -> HttpResponse:
 @without_header
 @public
 def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
-    """Draw a variant's picture. The same address always gives the same picture."""
+    """Draw a variant's picture, which its address determines."""
     return _drawing_answer(request, _drawing, shape, colours)
 
 
@@ -205,7 +200,7 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
 @without_header
 @public
 def picture_sheet(request: HttpRequest, pictures: str) -> HttpResponse:
-    """Draw several pictures in one file. The same address always gives the same pictures."""
+    """Draw several pictures in one file, which its address determines."""
     return _drawing_answer(request, _sheet, pictures)
 
 
@@ -222,7 +217,7 @@ def _drawing_answer(
     )
     answer["ETag"] = etag
     answer["Cache-Control"] = CACHE_CONTROL
-    # Also where it is not modified: it may be compressed.
+    # Also for 304, since the picture may be compressed.
     patch_vary_headers(answer, ["Accept-Encoding"])
     return answer
 
@@ -231,7 +226,7 @@ def _drawing_answer(
 @without_header
 @public
 def share_image(request: HttpRequest, key: str, shape: str = "", colours: str = "") -> HttpResponse:
-    """Serve a drawing, or the shop's own, as a JPEG for other sites, which show it beside a link."""
+    """Serve a drawing, or the shop's own picture, as a JPEG for other sites."""
     try:
         content = read_share_image(shape, colours, key)
     except NoSuchPicture as error:
@@ -249,7 +244,7 @@ def share_image(request: HttpRequest, key: str, shape: str = "", colours: str = 
 @without_header
 @public
 def photo(request: HttpRequest, digest: str, name: str) -> HttpResponse:
-    """Serve a file of an uploaded picture, which never changes; a sign of the same shape in place of one that is not there."""
+    """Serve a file of an uploaded picture, which never changes; a placeholder if it is missing."""
     content_type = find_content_type(digest, name)
     if not content_type or settings.MEDIA_HOST:
         raise Http404
@@ -257,20 +252,19 @@ def photo(request: HttpRequest, digest: str, name: str) -> HttpResponse:
         with default_storage.open(f"{FOLDER}/{digest}/{name}") as stored:
             content = stored.read()
     except OSError:
-        # Browsers show it whatever the status is; nobody keeps it.
+        # Browsers show the placeholder in spite of the status, and do not cache it.
         return HttpResponseNotFound(_no_picture(), content_type="image/svg+xml")
     answer = HttpResponse(content, content_type=content_type)
     answer["Content-Disposition"] = f'inline; filename="{digest}-{name}"'
     answer["Cache-Control"] = CACHE_CONTROL
-    # Opened by itself it is a picture and can do nothing, whatever somebody has made of it (S83).
+    # Opened as a page, the file can do nothing, whatever it contains (S83).
     answer["Content-Security-Policy"] = "default-src 'none'; sandbox"
     return answer
 
 
 @lru_cache(maxsize=1)
 def _no_picture() -> bytes:
-    path = Path(settings.BASE_DIR, "static", "icons", "no-picture.svg")
-    return path.read_bytes()
+    return Path(settings.BASE_DIR, "static", "icons", "no-picture.svg").read_bytes()
 
 
 @lru_cache(maxsize=1024)
@@ -284,7 +278,7 @@ def _sheet(pictures: str) -> tuple[bytes, str]:
 
 
 def _tagged(drawing: str) -> tuple[bytes, str]:
-    """Return a drawing and its ETag: a weak one, it is the same drawing when it is compressed."""
+    """Return a drawing and its ETag, a weak one because compression keeps the drawing."""
     content = drawing.encode()
     return content, f'W/"{blake2b(content, digest_size=8).hexdigest()}"'
 
@@ -301,22 +295,19 @@ def help_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @public
 def delivery(request: HttpRequest) -> HttpResponse:
-    """Say what delivery costs, and how things come back."""
-    return render_page(
-        request,
-        "storefront/delivery.html",
-        {
-            "table": make_delivery_table(),
-            "weights": weight_rows(),
-            "places": get_text_list([each.name for each in list_open_warehouses()], _("or")),
-        },
-    )
+    """Show the costs of delivery, and how returns work."""
+    context = {
+        "table": make_delivery_table(),
+        "weights": weight_rows(),
+        "places": get_text_list([each.name for each in list_open_warehouses()], _("or")),
+    }
+    return render_page(request, "storefront/delivery.html", context)
 
 
 @require_safe
 @public
 def privacy(request: HttpRequest) -> HttpResponse:
-    """Say what is kept of a shopper."""
+    """Explain which data of shoppers are kept."""
     context = {"order_days": settings.ORDER_LINK_DAYS}
     return render_page(request, "storefront/privacy.html", context)
 
@@ -324,5 +315,5 @@ def privacy(request: HttpRequest) -> HttpResponse:
 @require_safe
 @public
 def imprint(request: HttpRequest) -> HttpResponse:
-    """Say whose shop this is, and its terms."""
+    """Show the seller and the terms."""
     return render_page(request, "storefront/imprint.html", {})

@@ -1,4 +1,4 @@
-"""The page of a product, and what it says of one that is not sold any more."""
+"""The page of a product, also of one that is no longer sold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ def _gone_page(
 
 @dataclass(frozen=True)
 class _ProductPage:
-    """What the parts of a product's page are made of. `picture` is the large one."""
+    """The data of a product's page. `picture` is the large one."""
 
     product: Product
     stock: Mapping[UUID, Stock]
@@ -183,7 +183,7 @@ class _ProductPage:
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
-    """Return the signed token of a link to a product that is not on sale, if it is its own and there is something to see."""
+    """Return the token of a preview link if it is this product's and the product is not on sale, else ""."""
     token = request.GET.get("preview", "")
     is_open = (
         not found.is_on_sale(now)
@@ -195,4 +195,4 @@ def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
 
 def _trail(found: Product) -> list[CategoryNode]:
     node = queries.get_category_tree().by_id.get(found.category_id)
-    return [*node.ancestors, node] if node else []
+    return node.path if node else []

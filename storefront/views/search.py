@@ -1,4 +1,4 @@
-"""Search: what was found for some words, and what the visitor may be about to type."""
+"""The search page, and the suggestions of the search field."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from web.text import clean_text
 @whole_page("q", "sort", "after", "show")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
-    """Show what was found for the words asked for; a SKU leads straight to its product."""
+    """Show the products with these words; a SKU leads straight to its product."""
     hit_local_rate_limit(request, "search")
     query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
     queries.prefetch_categories()
@@ -37,10 +37,8 @@ def search_page(request: HttpRequest) -> HttpResponse:
     if sort not in search.SORTS:
         return redirect(list_url(reverse("search"), q=query))
     try:
-        offset, card_count = (
-            _offset(request.GET.get("after", ""), query, sort),
-            requested_card_count(request),
-        )
+        offset = _offset(request.GET.get("after", ""), query, sort)
+        card_count = requested_card_count(request)
         context = _search_context(query, sort, offset, card_count)
     except InvalidPageToken as error:
         raise Http404 from error
@@ -91,7 +89,7 @@ def _offset(token: str, query: str, sort: str) -> int:
 
 
 def _find_sku_address(query: str) -> str:
-    """Return the page of what a query names by its SKU, "" for none. A blank may stand for a hyphen."""
+    """Return the address of the variant with this SKU, or "". A blank may replace a hyphen."""
     sku = normalize_sku(query)
     possible = [
         each
@@ -113,7 +111,7 @@ def _variant_address(row: Row) -> str:
 @without_header
 @public
 def suggestions(request: HttpRequest) -> HttpResponse:
-    """Show the products that a typed beginning may mean."""
+    """Show the products whose names begin like the typed words."""
     hit_local_rate_limit(request, "suggestions")
     typed = clean_text(request.GET.get("q", ""))[:MAX_QUERY_LENGTH]
     found = queries.list_suggestions(typed)

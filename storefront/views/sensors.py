@@ -1,4 +1,4 @@
-"""Where the warehouses' sensors send their readings."""
+"""The address to which the warehouses' sensors send their readings."""
 
 from http import HTTPStatus
 
@@ -21,9 +21,9 @@ _RETRY_SECONDS = "30"
 @no_store
 @public
 def take_readings(request: HttpRequest, serial_number: str) -> HttpResponse:
-    """Take what a device has measured, which shows its token; 202 means that it is written within a second.
+    """Take the readings of a device that shows its token; 202 means that they are written within a second.
 
-    Safe to send twice. While too much waits the device is asked to come again, and nothing of what it sent is taken.
+    Repeating is safe. When too many readings wait, none is taken and the device is asked to come again.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or find_sensor(serial_number, token) is None:

@@ -1,4 +1,4 @@
-"""What is for robots and browsers: sitemap, robots.txt, the icon."""
+"""Pages for robots and browsers: sitemap, robots.txt and the icon."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -30,8 +30,8 @@ NOT_FOR_ROBOTS = (
 @without_header
 @public
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
-    """Hand out a file of the sitemap; 304 to who has it already."""
-    # An index names at most so many files, and no file has a longer name.
+    """Serve a file of the sitemap, or 304 if the client has it."""
+    # An index names at most this many files.
     file = sitemap.find_sitemap_file(number) if number <= sitemap.MAX_SITEMAP_URLS else None
     if file:
         return HttpResponse(file.read_bytes(), content_type="application/xml")
@@ -45,7 +45,7 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 @without_header
 @public
 def robots(request: HttpRequest) -> HttpResponse:
-    """Name the pages that are not for robots; 304 to who has them already."""
+    """Name the pages that are closed to robots."""
     closed = "".join(f"Disallow: {path}\n" for path in NOT_FOR_ROBOTS)
     text = f"User-agent: *\n{closed}\nSitemap: {structured_data.absolute_url(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
@@ -55,5 +55,5 @@ def robots(request: HttpRequest) -> HttpResponse:
 @without_header
 @public
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Lead browsers that ask by habit to the icon, also from pages that name none."""
+    """Redirect to the icon, for pages that do not name it."""
     return redirect(static("icons/favicon.svg"), permanent=True)

@@ -163,7 +163,7 @@ def test_nobody_is_refused_for_units_that_another_one_does_not_get(
 
     def another_process_takes_one(write: int, go: Callable[[], Any]) -> Any:
         if write == 2:
-            group_commit.reserve_alone(variant_id, "berlin", make_request())
+            group_commit.reserve_all((variant_id, "berlin"), [make_request()])
         return go()
 
     watch(another_process_takes_one)

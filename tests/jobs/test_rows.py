@@ -310,7 +310,7 @@ def make_transfers(patch: Patch) -> list[Any]:
     patch.setattr(
         "inventory.queries.get_transfers", lambda _: {each.transfer_id: each for each in found}
     )
-    patch.setattr("inventory.jobs.list_changed_products", lambda *_: {})
+    patch.setattr("catalogue.operations.list_changed_products", lambda *_: {})
     return found
 
 
@@ -477,7 +477,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
-    ("stock", RowJob("inventory.jobs.follow_product", make_changed("inventory.jobs.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
+    ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.operations.transfers.advance_transfer", make_transfers)),
     ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled, position=MINUTE_NOW - MINUTE)),
     ("categories", RowJob("catalogue.operations.follow_category", make_categories)),

@@ -1,4 +1,4 @@
-"""`manage.py stock show|receive|adjust|ahead|rebuild SKU`: the stock of one variant, and what staff do to it."""
+"""`manage.py stock show|receive|adjust|ahead|rebuild SKU`: show and change the stock of a variant."""
 
 import getpass
 from argparse import ArgumentParser, ArgumentTypeError
@@ -18,7 +18,6 @@ from inventory.warehouses import list_open_warehouses, list_stock_locations, lis
 
 
 def _parse_warehouse(typed: str) -> str:
-    """Return a warehouse's key. Raises ArgumentTypeError, which names those there are."""
     return _parse_one_of(list_warehouses(), typed)
 
 
@@ -31,6 +30,7 @@ def _parse_location(typed: str) -> str:
 
 
 def _parse_one_of(known: Sequence[str], typed: str) -> str:
+    """Return a known key. Raises ArgumentTypeError, which names the known ones."""
     if typed not in known:
         raise ArgumentTypeError(f"{typed!r} is none of {', '.join(known)}")
     return typed
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         )
         for each in (show, receive, adjust, ahead, rebuild):
             each.add_argument("sku")
-        # What is closed gets nothing new, and what lies there is corrected.
+        # A closed warehouse receives nothing, but its numbers can be corrected.
         for each, parse in ((receive, _parse_open_warehouse), (adjust, _parse_warehouse)):
             each.add_argument("warehouse", type=parse)
             each.add_argument("units", type=int)
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         if action in ("receive", "adjust") and (
             waiting := queries.list_waiting_orders(found.variant_id)
         ):
-            # New buyers do not overtake them: what is left is copied to the pages once these orders have theirs.
+            # Waiting orders come before new buyers: pages show the rest once these orders have their units.
             self.stdout.write(
                 f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
             )

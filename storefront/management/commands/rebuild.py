@@ -1,4 +1,4 @@
-"""`manage.py rebuild`: make anew what is derived from products and orders, at once instead of when the worker's turn comes."""
+"""`manage.py rebuild`: rebuild derived data now, instead of waiting for the worker."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable
