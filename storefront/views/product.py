@@ -69,28 +69,16 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if found.is_to_come(now) and not preview:
         raise Http404
     if found.slug != slug:
-        address = list_url(
-            reverse("product", args=(found.slug,)),
-            variant=request.GET.get("variant", ""),
-            preview=preview,
-        )
-        return redirect(address, permanent=not preview)
+        return _redirect_to(found, request.GET.get("variant", ""), preview)
     trail = _trail(found)
     if not (found.is_on_sale(now) or preview):
         return _gone_page(request, found, trail, now)
     stock = stock_from_rows(reading_stock.rows())
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
-    page = _ProductPage(
-        product=found,
-        stock=stock,
-        rating=rating_from_row(reading_rating.one()),
-        chosen=chosen,
-        picture=choices.choose_picture(found, chosen.variant, request.GET.get("picture", "")),
-        trail=trail,
-        preview=preview,
-        now=now,
-    )
+    picture = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
+    rating = rating_from_row(reading_rating.one())
+    page = _ProductPage(found, stock, rating, chosen, picture, trail, preview, now)
     context = {
         "product": found,
         "preview": preview,
@@ -102,7 +90,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         ),
         "product_feedback": ProductFeedback(
             found.slug,
-            page.rating,
+            rating,
             listed_from_rows(reading_reviews.rows()),
             newest_from_rows(reading_questions.rows()),
         ),
@@ -119,6 +107,11 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     if not preview:
         note_event(response, NotedEvent("product", product_id, found.category_id))
     return response
+
+
+def _redirect_to(found: Product, sku: str, preview: str) -> HttpResponse:
+    address = list_url(reverse("product", args=(found.slug,)), variant=sku, preview=preview)
+    return redirect(address, permanent=not preview)
 
 
 def _gone_page(
