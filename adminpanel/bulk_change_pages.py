@@ -1,7 +1,5 @@
 """What the pages of bulk changes share, those of products and of orders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256

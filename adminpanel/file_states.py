@@ -1,7 +1,5 @@
 """The words for the states of a file that is read or written in the background."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_lazy
 
 from spreadsheets import entities

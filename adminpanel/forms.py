@@ -1,17 +1,11 @@
 """Fields and widgets that forms of several of the staff's packages share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
 from web.forms import Form
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 MAX_NOTE = 1000
 # The codes of all that Django finds wrong with a number. A field has one sentence for all of them.

@@ -1,7 +1,5 @@
 """The names of users that a page knows by id."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Reads ids and page numbers that addresses and forms send, whatever somebody has made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from uuid import UUID
 

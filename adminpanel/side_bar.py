@@ -3,12 +3,10 @@
 A new page gets its entry by one line of ENTRIES. Its view alone says who may open it (`staff_required`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -18,9 +16,7 @@ from accounts.access import has_permission
 from accounts.models import User
 from accounts.roles import ROLES
 from accounts.second_factor import has_passed_second_factor
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
 """The board: its columns with their counts, and the orders of one of them that a filter finds, in some order."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -31,9 +29,7 @@ from orders.lifecycle.entities import BoardOrder, CappedCount
 from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 T = TypeVar("T")
 PAGE_LENGTH = 25

@@ -1,7 +1,5 @@
 """The forms of bulk changes of products: which products, and what is done to them."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID

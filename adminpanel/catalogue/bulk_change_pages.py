@@ -1,7 +1,5 @@
 """What the pages of bulk changes of products show: acts, differences and results in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,8 +1,6 @@
 """The forms of a category: what it is, and the order of its products."""
 
-from __future__ import annotations
-
-from typing import Any, cast
+from typing import Any, Self, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -44,7 +42,7 @@ class CategoryOrderForm(PinsForm):
     )
 
     @classmethod
-    def of(cls, order: ListOrder, data: QueryDict | None = None) -> CategoryOrderForm:
+    def of(cls, order: ListOrder, data: QueryDict | None = None) -> Self:
         """Return the form of a category's order as it is, or as it was sent."""
         form = cls(order.pinned_ids, MAX_PINNED_IN_CATEGORY, data)
         form.initial.update(rule=order.rule, shown_rule=order.rule)
@@ -59,7 +57,7 @@ class CategoryOrderForm(PinsForm):
             raise PinsChanged
         return ListOrder(rule, self.apply_to(order.pinned_ids))
 
-    def rebased_to(self, order: ListOrder) -> CategoryOrderForm:
+    def rebased_to(self, order: ListOrder) -> Self:
         """Return the form for an order as it is by now, with what was typed."""
         return self.rebased(order.pinned_ids, shown_rule=order.rule)
 
@@ -126,7 +124,7 @@ class CategoryForm(Form):
         ]
 
     @classmethod
-    def of(cls, tree: CategoryTree, node: CategoryNode) -> CategoryForm:
+    def of(cls, tree: CategoryTree, node: CategoryNode) -> Self:
         """Return the form of a category as it is."""
         initial = {
             "version": fingerprint_category(node),

@@ -1,7 +1,5 @@
 """What the pages of categories show: the tree's rows, and values and changes in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from uuid import UUID
 

@@ -1,10 +1,8 @@
 """Fields that the forms of products and their variants share: categories, and values typed as in a file's cells."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from django import forms
 from django.utils.translation import gettext_lazy
@@ -23,10 +21,7 @@ from spreadsheets.typed_values import (
     parse_price,
     parse_whole_number,
 )
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
+from web.types import StrOrPromise
 
 Value = TypeVar("Value")
 

@@ -1,7 +1,5 @@
 """The words for a product's status, availability, order in the list, and tax."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_lazy
 
 from catalogue.staff_search import STAFF_SORTS

@@ -1,11 +1,9 @@
 """The forms of a product's pictures and of a category's picture."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.core.signing import BadSignature, Signer
@@ -73,16 +71,14 @@ class PicturesForm(Form):
         )
 
     @classmethod
-    def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> PicturesForm:
+    def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> Self:
         """Return the form of a product as it is."""
         new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
         saved = [each.picture for each in product.pictures]
         return cls([*product.pictures, *new], saved, fingerprint_pictures(product.pictures))
 
     @classmethod
-    def sent(
-        cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict
-    ) -> PicturesForm:
+    def sent(cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict) -> Self:
         """Return the form as it was sent. Pictures that the product neither has nor had uploaded are in its `gone`."""
         known = {each.picture: each.alt for each in product.pictures}
         saved = list(known)
@@ -178,7 +174,7 @@ class CategoryPictureForm(Form):
         self.fields["alt"].required = bool(parse_photo(self.text))
 
     @classmethod
-    def of(cls, node: CategoryNode, picture: str, alt: str = "") -> CategoryPictureForm:
+    def of(cls, node: CategoryNode, picture: str, alt: str = "") -> Self:
         """Return the form of a picture that the category has, or may have."""
         form = cls(node)
         signed = form.signer.sign(picture)

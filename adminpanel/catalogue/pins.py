@@ -1,7 +1,5 @@
 """Products that the staff put first in a list: their form, and what its buttons do. Used by categories and the front page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

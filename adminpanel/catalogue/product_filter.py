@@ -1,7 +1,5 @@
 """The filter of the list of products: which of them are listed, and in which order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID

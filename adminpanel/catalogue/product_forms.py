@@ -1,12 +1,10 @@
 """The forms of a new product and of one that is there. Variants have theirs in variant_forms.py."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Self, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -36,10 +34,6 @@ from spreadsheets.typed_values import (
     parse_tags,
 )
 from web.forms import Form
-
-if TYPE_CHECKING:
-    pass
-
 
 FIELD_COLUMNS = tuple(each.name for each in COLUMNS if each.form)
 SECTIONS = {
@@ -180,7 +174,7 @@ class ProductForm(Form):
         return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
 
     @classmethod
-    def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> ProductForm:
+    def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> Self:
         """Return the form of a product as it is, with the SKUs of those that it names."""
         initial = {name: getattr(product, name) for name in SHARED_FIELDS} | {
             "version": fingerprint_product(product),

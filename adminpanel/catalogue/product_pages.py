@@ -1,7 +1,5 @@
 """What the pages of products show: the list's rows, a page of variants, and values in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Draws a product's page: as it is, with forms that were filled in wrongly, or with a conflict."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse

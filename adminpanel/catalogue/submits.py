@@ -1,7 +1,5 @@
 """How a form of a product or a variant is saved, and how a refusal gets beside its fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The forms of a product's variants: what each is, what it costs and will cost, and the options that make them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

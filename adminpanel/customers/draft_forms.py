@@ -1,7 +1,5 @@
 """The form of a draft order, and its lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

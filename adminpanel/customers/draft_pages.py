@@ -1,10 +1,8 @@
 """What the page of a draft order shows: its lines, sums and the products that can be added."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -22,9 +20,7 @@ from orders.lifecycle.entities import Order
 from orders.queries import order_from_rows, prefetch_order
 from pricing.quotes import Quote
 from pricing.tax import get_tax_rates
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 MAX_FOUND = 8
 STATES: dict[str, tuple[StrOrPromise, str]] = {

@@ -1,11 +1,8 @@
 """What the page of a customer shows, read side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from accounts.addresses import Address
@@ -24,9 +21,7 @@ from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 # How many customers the list shows that were looked at last, how many mails a page, how many orders of a guest.
 MAX_LISTED, MAX_MAILS, MAX_GUEST_ORDERS = 50, 20, 50

@@ -1,7 +1,5 @@
 """What the pages of imports and exports show: states, rows and results in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Imports and exports of products, prices and stock."""
 
-from __future__ import annotations
-
 from typing import cast
 from uuid import UUID
 

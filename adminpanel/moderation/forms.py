@@ -1,7 +1,5 @@
 """The forms about reviews, questions and answers."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from django import forms

@@ -1,7 +1,5 @@
 """The forms that an order's page has, by what the order allows now."""
 
-from __future__ import annotations
-
 from adminpanel.orders.change_forms import ChangeLinesForm, StaffAddressForm, can_be_changed
 from adminpanel.orders.forms import OrderForm
 from adminpanel.orders.money_forms import ReceivedPaymentForm, RefundForm

@@ -1,7 +1,5 @@
 """The forms of bulk changes of orders, one for each act."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

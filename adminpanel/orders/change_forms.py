@@ -1,7 +1,5 @@
 """The forms that change a placed order: its lines and its delivery address."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

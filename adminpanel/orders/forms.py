@@ -1,7 +1,5 @@
 """The forms that every order's page has, and the base and fields of its other forms."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

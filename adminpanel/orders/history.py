@@ -1,7 +1,5 @@
 """The history of an order, in words for staff."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

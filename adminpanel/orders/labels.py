@@ -1,7 +1,5 @@
 """Staff's words for the states and events of an order, and for who made them (orders.lifecycle.labels has the table)."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User

@@ -1,7 +1,5 @@
 """The forms that move money of an order: a refund, and a payment that came by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4

@@ -1,11 +1,8 @@
 """Reads what an order's page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import Http404
@@ -22,10 +19,7 @@ from orders.lifecycle.payment_attempts import PaymentAttempt
 from orders.lifecycle.refunds import Refund
 from orders.numbers import normalize_order_number
 from payments.methods import MANUAL_METHODS
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
+from web.types import StrOrPromise
 
 # What the audit log calls a look at an order, or at what was mailed about it.
 ORDER_LOOK = "order_looked_at"

@@ -1,7 +1,5 @@
 """The parcels and returns on an order's page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

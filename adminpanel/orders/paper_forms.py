@@ -1,7 +1,5 @@
 """The form that chooses a paper or a table of orders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

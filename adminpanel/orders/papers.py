@@ -1,7 +1,5 @@
 """What the pages of papers show: the kinds to choose, and the files that were made, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

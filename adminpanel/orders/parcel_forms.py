@@ -1,7 +1,5 @@
 """The forms of an order's parcels: pack one, ship it, say what became of it, correct its tracking number."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The forms that answer a return and receive it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The selection of orders: the ticked ones of the board, or all that a filter finds."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The audit log in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Forms for accounts, roles and the audit log."""
 
-from __future__ import annotations
-
 from datetime import date
 from uuid import UUID
 

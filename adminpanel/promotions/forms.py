@@ -1,9 +1,7 @@
 """The form of a promotion."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 from django import forms
@@ -19,9 +17,7 @@ from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
 from web.days import end_of_day, start_of_day, validate_shop_day
 from web.forms import Form
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:

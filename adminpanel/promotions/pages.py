@@ -1,7 +1,5 @@
 """What the page of promotions shows: its rows, in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

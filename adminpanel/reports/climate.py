@@ -1,10 +1,7 @@
 """The climate report (A2): a day of each sensor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -23,9 +20,7 @@ from sensors.readings import (
     prefetch_latest,
     prefetch_quarters,
 )
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 KEPT_DAYS = 90
 CHART_HEIGHT, CHART_STEP, BAR_WIDTH = 80, 10, 8

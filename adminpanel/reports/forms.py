@@ -1,7 +1,5 @@
 """Forms that choose the days of a report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The live report: the last half hour of the shop, minute by minute."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The sales report, computed from the daily figures (Q18)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta

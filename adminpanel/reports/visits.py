@@ -1,11 +1,10 @@
 """The visits report (Q19): from a look to a paid order, products and searches."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import Self
 from uuid import UUID
 
 from moneyed import Money
@@ -60,7 +59,7 @@ class VisitLine:
             return None
         return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
 
-    def add(self, other: VisitLine) -> None:
+    def add(self, other: Self) -> None:
         self.visitors += other.visitors
         self.page_views += other.page_views
         self.adding += other.adding

@@ -1,7 +1,5 @@
 """The form of the staff's search."""
 
-from __future__ import annotations
-
 from django import forms
 from django.utils.translation import gettext_lazy
 

@@ -1,10 +1,7 @@
 """The staff's search: it looks for orders, customers and products at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
 
@@ -19,9 +16,7 @@ from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
 from orders.search_terms import NAME
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 # Of orders two years are looked through at a time.
 YEARS_AT_ONCE = 2

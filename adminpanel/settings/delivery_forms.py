@@ -1,7 +1,5 @@
 """The forms of delivery: a method, and what heavier parcels cost."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any, cast
 from uuid import uuid4

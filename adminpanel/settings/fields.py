@@ -1,20 +1,14 @@
 """Fields that forms of settings share."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from django import forms
 from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import NUMBER_ERRORS, day_input, short_input
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
+from web.types import StrOrPromise
 
 MAX_PRICE = Decimal(10_000)
 # The rules compute with the day after: a calendar ends with the year 9999.

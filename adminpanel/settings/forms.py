@@ -1,7 +1,5 @@
 """What all forms of settings share, and the forms of warehouses, terms and reviews."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """What the pages of settings show: settings in words, and the consequences of a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date

@@ -1,7 +1,5 @@
 """The form of a country's tax rates."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The settings of the whole shop. Each is checked against all others when it is saved; a stale edit is a conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Books stock that staff enter in a row of a page: units that have arrived, or what was counted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The forms of stock: the list's filter, a variant's threshold and place, a transfer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Low stock: a line on the pages where staff begin their work, and a daily mail to those who asked for it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the pages of stock show: rows of a warehouse, a variant's page, transfers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Draws the page of a variant's stock: as it is, or with a form that was filled in wrongly."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse

@@ -1,7 +1,5 @@
 """The state of the system: nodes, tables, statements, jobs, and the last consistency checks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The state of the workers: the jobs, the mails that wait, and the alarms of rate limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

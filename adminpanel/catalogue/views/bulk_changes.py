@@ -1,7 +1,5 @@
 """Bulk changes of products: previewed, applied, listed, undone."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Categories: the tree, and each of them added, changed, moved, removed."""
 
-from __future__ import annotations
-
 import re
 from uuid import UUID
 

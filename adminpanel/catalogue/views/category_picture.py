@@ -1,7 +1,5 @@
 """A category's picture: uploaded, described, replaced, removed, put back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The rows of the front page: the products that staff pin first in each."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse

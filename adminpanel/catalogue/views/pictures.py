@@ -1,7 +1,5 @@
 """A product's pictures: uploaded, described, put in order, removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode

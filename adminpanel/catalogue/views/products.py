@@ -1,7 +1,5 @@
 """Products: listed, added, changed, duplicated; their prices and stock changed in the list."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus

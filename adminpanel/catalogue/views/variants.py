@@ -1,7 +1,5 @@
 """Variants of a product: changed one by one, priced ahead, and made from options."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any

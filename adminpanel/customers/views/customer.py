@@ -1,7 +1,5 @@
 """Customers: their orders and mails, notes, a block, their data on request."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID
 

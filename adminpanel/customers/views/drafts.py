@@ -1,7 +1,5 @@
 """Draft orders: saved, sent as a link to pay, or placed for the customer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Questions about products and their answers for the staff: one of them, what becomes of it, an answer of the shop."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 

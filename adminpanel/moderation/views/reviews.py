@@ -1,7 +1,5 @@
 """Reviews for the staff: what waits, also of questions and answers, one review, what becomes of it, an answer."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 

@@ -1,7 +1,5 @@
 """Bulk changes of orders: previewed, applied, listed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Papers and tables of selected orders: made, and kept for an hour."""
 
-from __future__ import annotations
-
 from typing import cast
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """A variant's stock in all warehouses: its numbers, its threshold, its place in each."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.contrib import messages

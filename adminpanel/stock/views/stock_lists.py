@@ -1,7 +1,5 @@
 """Lists of stock, of a warehouse and of a product, with rows that receive and count units."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Units of a variant that go from one warehouse to another: sent, listed, booked as arrived or called off."""
 
-from __future__ import annotations
-
 from uuid import UUID, uuid5
 
 from django.contrib import messages
