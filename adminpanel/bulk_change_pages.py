@@ -9,7 +9,9 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext_lazy
 
-from adminpanel.parameters import parse_id, parse_page
+from adminpanel.names import list_names
+from adminpanel.parameters import cut_page, parse_id, parse_page
+from cassandra_db import current_time
 from jobs.bulk_changes import (
     MAX_IN_REQUEST,
     PAGE_LENGTH,
@@ -53,9 +55,21 @@ def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
             run(change, MAX_IN_REQUEST)
 
 
+def list_change_lines(
+    store: ChangeStore[C], describe_act: Callable[[Any], str]
+) -> list[dict[str, Any]]:
+    """Return the last changes, newest first, with their act in words and who started them. Raises CassandraUnavailable."""
+    changes = store.list_changes(current_time())
+    names = list_names({each.started_by for each in changes})
+    return [
+        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
+        for each in changes
+    ]
+
+
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
-) -> tuple[dict[str, Any], list[BulkChangeRow]]:
+) -> tuple[dict[str, Any], Sequence[BulkChangeRow]]:
     """Return the context of a change's page, and the rows to list. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
@@ -63,9 +77,7 @@ def change_context(
     counts: Mapping[str, int] = change.counts or {}
     if only:
         found = [each for each in store.iterate_results(change) if each.result == only]
-        count = -(-len(found) // PAGE_LENGTH) or 1
-        page = parse_page(request.GET, count)
-        rows = found[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+        rows, page, count = cut_page(found, request.GET, PAGE_LENGTH)
     else:
         count = -(-change.total // PAGE_LENGTH)
         page = parse_page(request.GET, count)

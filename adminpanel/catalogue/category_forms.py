@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import PinsChanged, PinsForm
+from adminpanel.forms import text_input
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
     MAX_CATEGORY_DESCRIPTION,
@@ -81,9 +82,7 @@ class CategoryForm(Form):
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     category_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=MAX_CATEGORY_NAME,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        label=gettext_lazy("Name"), max_length=MAX_CATEGORY_NAME, widget=text_input()
     )
     slug = forms.CharField(
         label=gettext_lazy("Address"),
@@ -92,9 +91,7 @@ class CategoryForm(Form):
         help_text=gettext_lazy(
             "The end of its page’s address. Leave it empty to have it made of the name."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="none", spellcheck="false"),
     )
     parent = ParentField(
         label=gettext_lazy("Below"),

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input
+from adminpanel.forms import choice_errors, short_input, text_input
 from catalogue.columns import COLUMNS_BY_NAME, END, LINES, MOMENT, NUMBER, YES_NO
 from catalogue.entities import CategoryNode
 from catalogue.queries import get_category_tree_at_quorum
@@ -136,9 +136,7 @@ def make_column_field(name: str) -> forms.Field:
         required=declared.is_required,
         max_length=column.most,
         help_text=hint,
-        widget=forms.Textarea({"rows": declared.rows})
-        if column.kind is LINES
-        else forms.TextInput({"autocomplete": "off"}),
+        widget=forms.Textarea({"rows": declared.rows}) if column.kind is LINES else text_input(),
     )
 
 
@@ -155,7 +153,4 @@ def sku_field(*, required: bool = True) -> forms.CharField:
 class CategoryField(forms.ChoiceField):
     """A category of the shop, by its id."""
 
-    default_error_messages = {
-        "required": gettext_lazy("Choose a category"),
-        "invalid_choice": gettext_lazy("Choose a category"),
-    }
+    default_error_messages = choice_errors(gettext_lazy("Choose a category"))

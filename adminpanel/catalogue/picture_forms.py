@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.picture_uploads import list_ready_pictures
 from adminpanel.conflicts import get_seen_version
+from adminpanel.forms import text_input
 from catalogue.entities import CategoryNode, PictureUpload, Product, ProductPicture
 from catalogue.operations import fingerprint_category_picture
 from catalogue.photos import parse_photo
@@ -63,7 +64,7 @@ class PicturesForm(Form):
                     required=is_saved or entry.picture in saved,
                     initial=entry.alt,
                     max_length=MAX_ALT_LENGTH,
-                    widget=forms.TextInput({"autocomplete": "off"}),
+                    widget=text_input(),
                     error_messages={"required": _("Say what the picture shows")},
                 )
                 for number, entry in enumerate(entries)
@@ -158,7 +159,7 @@ class CategoryPictureForm(Form):
     alt = forms.CharField(
         label=gettext_lazy("What the picture shows"),
         max_length=MAX_ALT_LENGTH,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
         error_messages={"required": gettext_lazy("Say what the picture shows")},
     )
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import category_choices
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, SORT_LABELS, STATUS_LABELS
+from adminpanel.forms import text_input
 from catalogue.search_index import SearchIndexMissing
 from catalogue.staff_search import (
     STAFF_DEEPEST,
@@ -43,7 +44,7 @@ class ProductFilterForm(FilterForm):
         label=gettext_lazy("Name, SKU or brand"),
         required=False,
         max_length=100,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off"}),
+        widget=text_input(type="search"),
     )
     status = forms.ChoiceField(
         label=gettext_lazy("Status"),

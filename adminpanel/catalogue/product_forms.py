@@ -22,7 +22,7 @@ from adminpanel.catalogue.fields import (
     sku_field,
 )
 from adminpanel.catalogue.labels import TAX_LABELS
-from adminpanel.forms import short_input
+from adminpanel.forms import short_input, text_input
 from catalogue import rules
 from catalogue.columns import COLUMNS, COLUMNS_BY_NAME, END, MOMENT, NUMBER
 from catalogue.entities import Product, Variant
@@ -134,7 +134,7 @@ class ProductForm(Form):
         label=gettext_lazy("Tags"),
         required=False,
         help_text=gettext_lazy("Words by which it is found, with commas between them."),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
     )
     related = forms.CharField(
         label=gettext_lazy("Related products"),
@@ -156,9 +156,7 @@ class ProductForm(Form):
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],
         help_text=gettext_lazy("The end of its page’s address. The former one leads here."),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="none", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter an address")},
     )
 

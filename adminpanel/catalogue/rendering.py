@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.catalogue.product_pages import (
@@ -15,6 +15,7 @@ from adminpanel.catalogue.product_pages import (
 )
 from adminpanel.catalogue.variant_forms import VariantForm
 from adminpanel.conflicts import Conflict
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
@@ -24,10 +25,7 @@ from web.rendering import render_page
 
 def get_product_or_404(product_id: UUID) -> Product:
     """Return a product as a quorum knows it. Raises Http404, CassandraUnavailable."""
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
-    return product
+    return found_or_404(queries.get_product_at_quorum(product_id), "product")
 
 
 def render_product_page(

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes
 from adminpanel.catalogue.variant_forms import VariantForm
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product, Variant
@@ -55,9 +56,7 @@ def with_seen_version(request: HttpRequest, product: Product) -> Product:
 
 def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str]:
     """Return a variant and its fingerprint. Raises Http404."""
-    variant = product.get_variant(variant_id)
-    if variant is None:
-        raise Http404("no such variant")
+    variant = found_or_404(product.get_variant(variant_id), "variant")
     return variant, fingerprint_variant(variant)
 
 
@@ -102,4 +101,4 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
     for name, text in VariantForm.describe(newer).items():
         if name in form.fields and text != VariantForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
-    form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
+    form.keep_typed(seen=fingerprint_variant(newer))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from moneyed import Money
 
 from accounts.addresses import Address, address_from_fields
 from accounts.forms import AddressFields, SingleLineField, email_field
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field, text_input
 from cart.limits import MAX_QUANTITY
 from catalogue.entities import Variant
 from drafts.entities import DraftDiscount, DraftOrder
@@ -112,23 +111,18 @@ class DraftForm(AddressFields):
             (AMOUNT, gettext_lazy("Amount in euros")),
         ],
     )
-    discount_value = forms.DecimalField(
-        label=gettext_lazy("How much"),
-        required=False,
-        min_value=Decimal("0.01"),
-        max_value=Decimal(10_000),
-        decimal_places=2,
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(
-            NUMBER_ERRORS, gettext_lazy("Enter a number such as 10 or 12.50")
-        ),
+    discount_value = decimal_field(
+        gettext_lazy("How much"),
+        gettext_lazy("Enter a number such as 10 or 12.50"),
+        least="0.01",
+        most=10_000,
     )
     discount_reason = SingleLineField(
         label=gettext_lazy("Reason"),
         required=False,
         max_length=MAX_REASON,
         help_text=gettext_lazy("The customer sees it beside the discount."),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
     )
 
     def __init__(

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import choice_errors
 from spreadsheets.files import FORMATS, MAX_FILE_BYTES
 from spreadsheets.layouts import Layout
 from web.forms import Form
@@ -24,11 +25,7 @@ assert FORMAT_LABELS.keys() == set(FORMATS)
 class _LayoutForm(Form):
     task_id = forms.UUIDField(widget=forms.HiddenInput)
     layout = forms.ChoiceField(
-        label=gettext_lazy("What"),
-        error_messages={
-            "required": gettext_lazy("Choose one"),
-            "invalid_choice": gettext_lazy("Choose one"),
-        },
+        label=gettext_lazy("What"), error_messages=choice_errors(gettext_lazy("Choose one"))
     )
 
     def __init__(self, layouts: Iterable[Layout], *args: Any, **kwargs: Any) -> None:

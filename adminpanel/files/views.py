@@ -1,11 +1,10 @@
 """Imports and exports of products, prices and stock."""
 
-from typing import cast
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,12 +13,13 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
 from adminpanel.names import list_names
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue.staff_search import STAFF_DEEPEST
-from jobs.bulk_changes import is_usable_id
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, SpreadsheetTask
@@ -70,12 +70,6 @@ def _get_layout(request: HttpRequest, name: str) -> Layout:
     raise Http404("no such file for this role")
 
 
-def _usable_id(task_id: UUID) -> UUID:
-    """Return the id that a page has given, or another one if it was open for days."""
-    now = current_time()
-    return task_id if is_usable_id(task_id, now) else uuid_from_time(now)
-
-
 def _initial(request: HttpRequest) -> dict[str, object]:
     return {"task_id": uuid_from_time(current_time()), "layout": request.GET.get("layout")}
 
@@ -96,11 +90,11 @@ def import_new(request: HttpRequest) -> HttpResponse:
         return _import_page(request, form, status=422)
     clean = form.cleaned_data
     task = operations.start_import(
-        _usable_id(clean["task_id"]),
+        renew_if_old(clean["task_id"], current_time()),
         clean["layout"],
         clean["file"],
         clean["file"].name,
-        UUID(str(current_member(request).pk)),
+        current_member(request).user_id,
         current_time(),
     )
     note_changes(request, {}, {"file": task.file_name, "layout": task.layout})
@@ -147,9 +141,7 @@ def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
 
 
 def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
-    task = queries.get_task(task_id)
-    if task is None:
-        raise Http404("no such import or export")
+    task = found_or_404(queries.get_task(task_id), "import or export")
     _get_layout(request, task.layout)
     return task
 
@@ -192,11 +184,11 @@ def export_new(request: HttpRequest) -> HttpResponse:
             return _export_page(request, form, selection, status=422)
     clean = form.cleaned_data
     task = operations.start_export(
-        _usable_id(clean["task_id"]),
+        renew_if_old(clean["task_id"], current_time()),
         clean["layout"],
         clean["format"],
         ids,
-        UUID(str(current_member(request).pk)),
+        current_member(request).user_id,
         current_time(),
     )
     note_changes(request, {}, {"file": task.file_name})
@@ -217,12 +209,7 @@ def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
     task = _get_task(request, task_id)
     if task.state != entities.WRITTEN:
         raise Http404("no such file (any more)")
-    response = StreamingHttpResponse(
-        operations.iterate_export(task), content_type=CONTENT_TYPES[task.format]
-    )
-    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so
+    return send_file(task)
 
 
 assert {role for each in LAYOUTS.values() for role in each.roles} == set(SPREADSHEET_STAFF)

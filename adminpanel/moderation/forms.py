@@ -5,6 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from adminpanel.forms import choice_errors
 from cart.forms import IdempotencyKeyField
 from moderation.rules import MAX_ANSWER, MAX_REASON
 from web.forms import Form
@@ -17,10 +18,7 @@ class ReviewDecisionForm(Form):
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
-        error_messages={
-            "required": _("Choose what to do"),
-            "invalid_choice": _("Choose what to do"),
-        },
+        error_messages=choice_errors(_("Choose what to do")),
     )
     reason = forms.CharField(
         label=_("Reason"),
@@ -46,10 +44,7 @@ class QuestionDecisionForm(ReviewDecisionForm):
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
-        error_messages={
-            "required": _("Choose what to do"),
-            "invalid_choice": _("Choose what to do"),
-        },
+        error_messages=choice_errors(_("Choose what to do")),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

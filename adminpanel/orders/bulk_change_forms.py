@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import text_input
 from adminpanel.orders.parcel_forms import TRACKING
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.lifecycle.errors import InvalidTag
@@ -168,7 +169,7 @@ class TagsForm(OrderActForm):
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
         max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
         help_text=gettext_lazy("With commas between them."),
         error_messages={"required": gettext_lazy("Enter a tag, for example gift")},
     )

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.http import Http404
-
 from accounts.models import User
 from accounts.queries import find_user_by_email, prefetch_profile, user_from_row
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from mail import fates
 from mail.queries import order_mails_from_rows, prefetch_order_mails
@@ -27,10 +26,7 @@ ORDER_LOOK = "order_looked_at"
 
 def get_order_or_404(number: str) -> Order:
     """Return the order with this number, however it was typed. Raises Http404."""
-    found = queries.get_order_by_number(normalize_order_number(number))
-    if found is None:
-        raise Http404(f"no order {number!r}")
-    return found
+    return found_or_404(queries.get_order_by_number(normalize_order_number(number)), "order")
 
 
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import choice_errors
 from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, list_order_files
 from web.forms import Form
 
@@ -17,10 +18,7 @@ class PaperForm(Form):
     kind = forms.ChoiceField(
         label=gettext_lazy("What"),
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose one"),
-            "invalid_choice": gettext_lazy("Choose one"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose one")),
     )
 
     def __init__(self, total: int, role: str, *args: Any, **kwargs: Any) -> None:

@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import text_input
 from adminpanel.orders.forms import WHOLE_NUMBER, OrderForm, UnitsField, line_contents
 from catalogue.queries import MAX_SKU_LENGTH
 from orders.lifecycle import parcels
@@ -30,9 +31,7 @@ class PackForm(OrderForm):
         required=False,
         max_length=MAX_SKU_LENGTH,
         help_text=gettext_lazy("A barcode of a SKU, or its letters and Enter, counts one unit."),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
     )
     scanning = forms.CharField(widget=forms.HiddenInput, required=False, max_length=1)
 
@@ -88,7 +87,7 @@ class PackForm(OrderForm):
             return False
         counted[wanting.name] += 1
         texts = {name: str(units or "") for name, units in counted.items()}
-        self.data = {**dict(self.data.items()), **texts, "scan": "", "scanning": "1"}
+        self.keep_typed(**texts, scan="", scanning="1")
         self.full_clean()
         return True
 
@@ -107,12 +106,7 @@ class TrackingField(forms.CharField):
     """A carrier's number of a parcel."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(
-            label=_("Tracking number"),
-            max_length=60,
-            widget=forms.TextInput({"autocomplete": "off"}),
-            **kwargs,
-        )
+        super().__init__(label=_("Tracking number"), max_length=60, widget=text_input(), **kwargs)
 
     def clean(self, value: Any) -> str:
         """Return the number without the spaces around it. Raises ValidationError with what it may consist of."""

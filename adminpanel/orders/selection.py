@@ -94,11 +94,6 @@ class OrderFilterForm(FilterForm):
         )
 
 
-def parse_order_filter(data: QueryDict) -> OrderFilter:
-    """Return the filter that an address or a form asks for."""
-    return OrderFilterForm(data).build_filter()
-
-
 def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
     """Return the filter's fields that are set, the column first, for hidden fields and addresses."""
     return [(name, str(data[name])) for name in OrderFilterForm.base_fields if data.get(name)]

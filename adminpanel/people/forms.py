@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.roles import ROLE_DUTIES
-from adminpanel.forms import day_input
+from adminpanel.forms import choice_errors, day_input, text_input
 from adminpanel.templatetags.roles import role_label
 from web.forms import FilterForm, Form
 
@@ -23,9 +23,7 @@ class RecoveryCodeForm(Form):
         help_text=gettext_lazy(
             "One of your ten codes, for example ABCD-EFGH-JKLM. Each works once."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter one of your recovery codes")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -43,10 +41,7 @@ class StaffRoleForm(Form):
         label=gettext_lazy("Role"),
         choices=_role_choices,
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose a role"),
-            "invalid_choice": gettext_lazy("Choose a role"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose a role")),
     )
 
     # The role that the page showed.

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from adminpanel.forms import day_input, short_input
+from adminpanel.forms import choice_errors, day_input, decimal_field, short_input, text_input
 from catalogue.queries import get_category_tree_at_quorum
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
@@ -32,15 +32,7 @@ def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:
 
 
 def _amount(label: StrOrPromise, hint: StrOrPromise) -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal("0.01"),
-        max_value=Decimal(100_000),
-        decimal_places=2,
-        help_text=hint,
-        widget=short_input(inputmode="decimal"),
-    )
+    return decimal_field(label, least="0.01", most=100_000, hint=hint)
 
 
 def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
@@ -79,9 +71,7 @@ class PromotionForm(Form):
             "Leave empty to apply the promotion automatically. "
             "Capitals, spaces and dashes don’t matter."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
     )
     kind = forms.ChoiceField(
         label=gettext_lazy("Type"),
@@ -92,19 +82,9 @@ class PromotionForm(Form):
             (FREE_DELIVERY, gettext_lazy("Free delivery")),
         ],
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose a type"),
-            "invalid_choice": gettext_lazy("Choose a type"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose a type")),
     )
-    percent = forms.DecimalField(
-        label=gettext_lazy("Percentage"),
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(100),
-        decimal_places=1,
-        widget=short_input(inputmode="decimal"),
-    )
+    percent = decimal_field(gettext_lazy("Percentage"), least="0.1", most=100, places=1)
     amount = _amount(gettext_lazy("Amount"), gettext_lazy("In euros."))
     buy = _limit(gettext_lazy("Items to buy"), gettext_lazy("In “buy two, get one free”: 2."))
     free = _limit(gettext_lazy("Free items"), gettext_lazy("In “buy two, get one free”: 1."))

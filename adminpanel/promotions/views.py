@@ -3,12 +3,13 @@
 from datetime import datetime
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
+from adminpanel.parameters import found_or_404
 from adminpanel.promotions.forms import PromotionForm
 from adminpanel.promotions.pages import list_promotion_lines
 from cassandra_db import current_time
@@ -48,9 +49,7 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
 @post_only("adminpanel:promotions")
 def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """End a promotion now; orders that have it keep it."""
-    found = queries.get_promotion(trigger, name)
-    if found is None:
-        raise Http404("no such promotion")
+    found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     now = current_time()
     if operations.end_promotion(trigger, name, now):
         note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
@@ -65,9 +64,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 @post_only("adminpanel:promotions")
 def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """Take the end of a promotion back that the page has shown; what its own dates say stays."""
-    found = queries.get_promotion(trigger, name)
-    if found is None:
-        raise Http404("no such promotion")
+    found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     ended_at = _read_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())
     if ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at):

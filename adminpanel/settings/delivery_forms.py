@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field
 from adminpanel.settings.fields import amount_field, count_field, day_field
 from adminpanel.settings.forms import LinesForm, SettingForm
 from pricing.delivery_settings import DELIVERY, DeliverySetting
@@ -66,17 +66,13 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         most=60,
     )
     last_day = count_field(gettext_lazy("Arrives after, at the latest"), most=60)
-    max_kg = forms.DecimalField(
-        label=gettext_lazy("Weight limit in kg"),
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(10_000),
-        decimal_places=3,
-        help_text=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(
-            NUMBER_ERRORS, gettext_lazy("Enter a weight from 0.1 to 10,000 kg")
-        ),
+    max_kg = decimal_field(
+        gettext_lazy("Weight limit in kg"),
+        gettext_lazy("Enter a weight from 0.1 to 10,000 kg"),
+        least="0.1",
+        most=10_000,
+        places=3,
+        hint=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
     )
     valid_from = day_field(
         gettext_lazy("Offered from"), gettext_lazy("Leave it empty for at once.")
@@ -147,7 +143,13 @@ class WeightsForm(LinesForm[ParcelWeights]):
         """Return the field of a weight, or of what parcels up to it cost more."""
         line = {"number": number}
         if column == "kg":
-            return _weight_field(_("Up to kg, line %(number)d") % line)
+            return decimal_field(
+                _("Up to kg, line %(number)d") % line,
+                gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5"),
+                least="0.1",
+                most=1_000,
+                places=3,
+            )
         return amount_field(_("Costs more, line %(number)d") % line, required=False)
 
     def clean(self) -> dict[str, Any]:
@@ -169,16 +171,3 @@ class WeightsForm(LinesForm[ParcelWeights]):
     def build_setting(self, key: str) -> ParcelWeights:
         """Return the bands that the valid form describes."""
         return self.build()
-
-
-def _weight_field(label: str) -> forms.DecimalField:
-    complaint = gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5")
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(1_000),
-        decimal_places=3,
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
-    )

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field
 from adminpanel.settings.fields import day_field
 from adminpanel.settings.forms import LinesForm
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
@@ -41,7 +41,14 @@ class TaxForm(LinesForm[TaxSetting]):
         if column == "from":
             return day_field(_("From, line %(number)d") % {"number": number})
         line = {"number": number, "class": TAX_CLASS_LABELS[column]}
-        return _rate_field(_("%(class)s %%, line %(number)d") % line)
+        return decimal_field(
+            _("%(class)s %%, line %(number)d") % line,
+            gettext_lazy("Enter a rate from 0 to 100, such as 13.5"),
+            least="0",
+            most=100,
+            places=3,
+            css_class="input--tiny",
+        )
 
     def clean(self) -> dict[str, Any]:
         """See that no two lines have one day."""
@@ -62,16 +69,3 @@ class TaxForm(LinesForm[TaxSetting]):
     def build_setting(self, key: str) -> TaxSetting:
         """Return the taxes that the valid form describes."""
         return self.build(country=key)
-
-
-def _rate_field(label: str) -> forms.DecimalField:
-    complaint = gettext_lazy("Enter a rate from 0 to 100, such as 13.5")
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal(0),
-        max_value=Decimal(100),
-        decimal_places=3,
-        widget=short_input("input--tiny", inputmode="decimal"),
-        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
-    )

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
 from adminpanel.settings.forms import ReviewRulesForm, SettingForm, TermsForm, WarehouseForm
 from adminpanel.settings.pages import (
@@ -257,10 +258,7 @@ def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _get_setting(kind: SettingKind[T], key: str) -> T:
-    setting = get_settings_at_quorum().get_values(kind).get(key)
-    if setting is None:
-        raise Http404("no such setting")
-    return setting
+    return found_or_404(get_settings_at_quorum().get_values(kind).get(key), "setting")
 
 
 def _edit(

@@ -82,10 +82,6 @@ class StockForm(Form):
             state, units = "adjusted", units - (self.cleaned_data["seen"] or 0)
         return bool(row.state == state and row.quantity == units)
 
-    def show_with(self, **hidden: object) -> None:
-        """Keep what was typed, with other values in hidden fields."""
-        self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
-
 
 def book_submitted(
     request: HttpRequest, product: Product, variant: Variant
@@ -108,7 +104,7 @@ def book_submitted(
     if not said:
         # An invalid form keeps the number that it was sent for: whether it is stale was not checked yet.
         if is_valid or form.cleaned_data.get("seen") is None:
-            form.show_with(seen=after.on_hand)
+            form.keep_typed(seen=after.on_hand)
         status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY
         return warehouse, form, status
     note_changes(request, {"units": before.on_hand}, {"units": after.on_hand, "sku": variant.sku})
@@ -155,7 +151,7 @@ def book_stock(
         booked = _find_booking(rows, booking_id)
     if booked is not None and not form.is_booking(booked):
         form.add_error("units", _booked_text(booked))
-        form.show_with(key=uuid4())
+        form.keep_typed(key=uuid4())
         return ""
     said = (_("%(units)d counted.") if form.is_count else _("%(units)d received.")) % {
         "units": units

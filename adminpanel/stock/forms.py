@@ -10,7 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input
+from adminpanel.forms import short_input, text_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -73,7 +73,7 @@ class StockListForm(FilterForm):
         label=gettext_lazy("SKU begins with"),
         required=False,
         max_length=MAX_SKU_LENGTH,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+        widget=text_input(type="search", spellcheck="false"),
     )
     after = forms.CharField(required=False, max_length=500)
 
@@ -129,10 +129,7 @@ class StockTransferForm(Form):
     destination = forms.ChoiceField(label=gettext_lazy("To"))
     units = units_field(gettext_lazy("Units"), min_value=1)
     reason = forms.CharField(
-        label=gettext_lazy("Note"),
-        required=False,
-        max_length=200,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        label=gettext_lazy("Note"), required=False, max_length=200, widget=text_input()
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
@@ -151,7 +148,3 @@ class StockTransferForm(Form):
         if clean.get("source") and clean.get("source") == clean.get("destination"):
             self.add_error("destination", _("Choose another warehouse than the one they come from"))
         return clean
-
-    def renew_key(self) -> None:
-        """Keep what was typed, under a new key, so that the form can be sent again."""
-        self.data = {**dict(self.data.items()), "key": str(uuid4())}

@@ -2,9 +2,10 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from accounts.access import current_member, has_permission
+from adminpanel.parameters import found_or_404
 from adminpanel.stock.forms import PlaceForm, StockTransferForm, ThresholdForm
 from adminpanel.stock.pages import get_stock_item_page
 from catalogue import queries
@@ -27,9 +28,7 @@ def render_stock_item(
 
     `threshold_form` and `place_form` come with their warehouse. Raises Http404, InvalidPageToken, CassandraUnavailable.
     """
-    page = get_stock_item_page(product_id, variant_id, after)
-    if page is None:
-        raise Http404("no such variant")
+    page = found_or_404(get_stock_item_page(product_id, variant_id, after), "variant")
     submitted = dict([threshold_form] if threshold_form else [])
     placed = dict([place_form] if place_form else [])
     refused = transfer_form or next(iter([*submitted.values(), *placed.values()]), None)
@@ -58,8 +57,5 @@ def render_stock_item(
 
 def get_variant_or_404(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:
     """Return a product and its variant, as a quorum knows them. Raises Http404, CassandraUnavailable."""
-    product = queries.get_product_at_quorum(product_id)
-    variant = product.get_variant(variant_id) if product else None
-    if product is None or variant is None:
-        raise Http404("no such variant")
-    return product, variant
+    product = found_or_404(queries.get_product_at_quorum(product_id), "product")
+    return product, found_or_404(product.get_variant(variant_id), "variant")

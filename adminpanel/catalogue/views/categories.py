@@ -24,6 +24,7 @@ from adminpanel.catalogue.category_pages import (
 )
 from adminpanel.catalogue.pins import PinsChanged, list_pin_lines
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, CategoryTree, Product
@@ -274,9 +275,7 @@ def _count_text(count: int) -> str:
 
 def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
     node = next((each for key, each in tree.by_id.items() if str(key) == str(category_id)), None)
-    if node is None:
-        raise Http404("no such category")
-    return node
+    return found_or_404(node, "category")
 
 
 def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:

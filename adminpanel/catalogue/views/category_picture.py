@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core import signing
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ from adminpanel.catalogue.picture_uploads import (
     uploads_context,
 )
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload
 from catalogue.errors import CategoryChanged, CategoryRefused
@@ -58,9 +59,8 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
             category_id, picture, alt, get_seen_version(request.POST)
         )
     except CategoryChanged as changed:
-        if changed.category is None:
-            raise Http404("no such category") from changed
-        return _conflict_page(request, changed.category, uploads, form)
+        saved = found_or_404(changed.category, "category")
+        return _conflict_page(request, saved, uploads, form)
     except CategoryRefused as refused:
         if form is None:
             messages.error(request, str(refused))
@@ -102,10 +102,7 @@ def _refuse_more(count: int, uploads: Sequence[PictureUpload]) -> str:
 
 
 def _get_node(category_id: UUID) -> CategoryNode:
-    node = queries.get_category_tree_at_quorum().by_id.get(category_id)
-    if node is None:
-        raise Http404("no such category")
-    return node
+    return found_or_404(queries.get_category_tree_at_quorum().by_id.get(category_id), "category")
 
 
 def _page(

@@ -14,12 +14,13 @@ from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
 from accounts.looks import prefetch_looks
-from accounts.models import User
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
 from adminpanel.customers.pages import MAX_LISTED, get_customer_page, list_guest_orders
 from adminpanel.forms import EmailForm
+from adminpanel.names import get_user_or_404
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from web import personal_data
 from web.decorators import post_only
@@ -147,7 +148,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:customer", "user_id")
 def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Hand out all that is held about a customer, as they could have it themselves."""
-    customer, form = _get_customer(user_id), Form({}, auto_id="export-%s")
+    customer, form = get_user_or_404(user_id), Form({}, auto_id="export-%s")
     if customer.role:
         form.add_error(None, _("People with a role download their data themselves."))
     if not (form.is_valid() and confirm_by_code(request, form)):
@@ -160,7 +161,7 @@ def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:customer", "user_id")
 def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Delete a customer's account on their request, as they could do it themselves."""
-    customer = _get_customer(user_id)
+    customer = get_user_or_404(user_id)
     form = EraseForm(request.POST, customer_email=customer.email)
     if form.is_valid():
         for sentence in personal_data.list_erasure_obstacles(operations.person_from_user(customer)):
@@ -178,22 +179,13 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     return redirect("adminpanel:customers")
 
 
-def _get_customer(user_id: UUID) -> User:
-    found = queries.get_users([user_id]).get(user_id)
-    if found is None:
-        raise Http404
-    return found
-
-
 def _render_customer(
     request: HttpRequest, user_id: UUID, *, year: int | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
     """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
-    page = get_customer_page(user_id, now, year)
-    if page is None:
-        raise Http404
+    page = found_or_404(get_customer_page(user_id, now, year), "customer")
     operations.record_customer_look(staff, user_id, looks, now)
     customer = page.customer
     context: dict[str, Any] = {

@@ -36,7 +36,7 @@ from adminpanel.customers.draft_pages import (
 )
 from adminpanel.orders.labels import name_actor, staff_actor
 from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
-from adminpanel.parameters import parse_id
+from adminpanel.parameters import found_or_404, parse_id
 from cassandra_db import current_time
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, SENT, DraftOrder
@@ -123,7 +123,7 @@ def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
     if request.method == "POST":
         return _submit(request, draft_id, _saved(request))
     staff, now = current_member(request), current_time()
-    looks, draft = prefetch_looks(staff, now), _get_draft(draft_id)
+    looks, draft = prefetch_looks(staff, now), found_or_404(queries.get_draft(draft_id), "draft")
     record_look(staff, DRAFT_LOOK, str(draft_id), looks, now)
     return _saved_page(request, draft)
 
@@ -183,13 +183,6 @@ def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
 
 def _actor(request: HttpRequest) -> str:
     return staff_actor(current_member(request))
-
-
-def _get_draft(draft_id: UUID) -> DraftOrder:
-    draft = queries.get_draft(draft_id)
-    if draft is None:
-        raise Http404("no such draft")
-    return draft
 
 
 def _saved(request: HttpRequest) -> Act:

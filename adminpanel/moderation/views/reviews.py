@@ -20,6 +20,7 @@ from adminpanel.moderation.forms import (
     ReviewPictureForm,
 )
 from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
+from adminpanel.parameters import found_or_404
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from moderation.queries import list_waiting
@@ -163,18 +164,12 @@ def _review_page(
     status: int = 200,
     is_stale: bool = False,
 ) -> HttpResponse:
-    pending, product_pending = (
-        queries.prefetch_review(product_id, user_id),
-        prefetch_product(product_id),
-    )
-    review = queries.review_from_row(pending.one())
-    if review is None:
-        raise Http404
+    pending = queries.prefetch_review(product_id, user_id)
+    product_pending = prefetch_product(product_id)
+    review = found_or_404(queries.review_from_row(pending.one()), "review")
     for form in (decision, answer):
         if is_stale and form is not None:
-            # What was typed can be sent once more, for what is so now.
-            fresh = {"version": str(review.version), "operation": str(uuid4())}
-            form.data = {**form.data.dict(), **fresh}  # type: ignore[attr-defined]
+            form.keep_typed(version=review.version, operation=uuid4())
     state, tone = STATES[review.state]
     context = {
         "review": review,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -20,10 +20,10 @@ from adminpanel.bulk_change_pages import (
     RESULT_TONES,
     change_context,
     fingerprint_selection,
+    list_change_lines,
     parse_change_id,
     run_if_small,
 )
-from adminpanel.names import list_names
 from adminpanel.orders.bulk_change_forms import (
     ACT_FORMS,
     HINTS,
@@ -35,7 +35,7 @@ from adminpanel.orders.bulk_change_forms import (
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
-from adminpanel.parameters import parse_page
+from adminpanel.parameters import cut_page, found_or_404
 from cassandra_db import current_time
 from jobs.bulk_changes import MAX_ITEMS, PAGE_LENGTH
 from orders import bulk_changes, queries
@@ -71,9 +71,9 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         if not confirm_refund(request, form, given_back.amount, given_back.in_all):
             return _preview_page(request, data, form, ids)
         refundable = given_back.by_order
-    member = current_member(request)
+    started_by = current_member(request).user_id
     change = bulk_changes.start_change(
-        change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now, refundable
+        change_id, act, ids, form.tracking_by_order, started_by, now, refundable
     )
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
     run_if_small(change, bulk_changes.run_change)
@@ -161,9 +161,7 @@ def _preview_page(
 ) -> HttpResponse:
     now = current_time()
     act = _build_act(request, form, now)
-    count = -(-len(ids) // PAGE_LENGTH)
-    page = parse_page(data, count)
-    page_ids = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+    page_ids, page, count = cut_page(ids, data, PAGE_LENGTH)
     lines = bulk_changes.preview_act(act, page_ids, form.tracking_by_order, now)
     context = {
         "act": describe_act(act),
@@ -191,12 +189,7 @@ def _preview_page(
 @require_safe
 def order_changes(request: HttpRequest) -> HttpResponse:
     """List the last changes of many orders."""
-    changes = bulk_changes.STORE.list_changes(current_time())
-    names = list_names({each.started_by for each in changes})
-    lines = [
-        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
-        for each in changes
-    ]
+    lines = list_change_lines(bulk_changes.STORE, describe_act)
     return render_page(request, "adminpanel/orders/order_changes.html", {"lines": lines})
 
 
@@ -204,9 +197,7 @@ def order_changes(request: HttpRequest) -> HttpResponse:
 @require_safe
 def order_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
     """Show how far a change is, and what became of each order."""
-    change = bulk_changes.STORE.get_change(change_id)
-    if change is None:
-        raise Http404("no such change")
+    change = found_or_404(bulk_changes.STORE.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     waiting = {
         each.item_id: queries.prefetch_order(each.item_id) for each in rows if not each.label

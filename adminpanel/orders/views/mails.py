@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -14,6 +14,7 @@ from adminpanel.orders.forms import MailAgainForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
 from adminpanel.orders.submits import answer_submit, order_submit
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from mail import fates
 from orders.lifecycle.entities import Order
@@ -65,9 +66,7 @@ def _mail_page(
     form: MailAgainForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    mail = get_order_mail(order, mail_id)
-    if mail is None:
-        raise Http404(f"no mail {mail_id} about order {order.number}")
+    mail = found_or_404(get_order_mail(order, mail_id), "mail")
     label, tone = fates.LABELS[fates.get_fate(mail)]
     context = {
         "order": order,

@@ -1,11 +1,10 @@
 """Papers and tables of selected orders: made, and kept for an hour."""
 
-from typing import cast
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -14,17 +13,17 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.code_again import confirm_by_code
+from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.names import list_names
 from adminpanel.orders.paper_forms import PaperForm
 from adminpanel.orders.papers import can_be_fetched, file_id_of, list_kinds, needs_code, paper_line
 from adminpanel.orders.selection import (
     MAX_SELECTED_ORDERS,
+    OrderFilterForm,
     list_selected_orders,
     list_selection_fields,
-    parse_order_filter,
 )
 from cassandra_db import current_time
-from jobs.bulk_changes import is_usable_id
 from orders.papers.order_files import ORDER_FILES, list_order_files
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
@@ -34,7 +33,6 @@ from web.rendering import render_page
 
 # So few are made at once, by the same function as the worker's, which finishes what this process leaves.
 MAX_IN_REQUEST = 25
-_CONTENT_TYPES = {"pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 
 
 @staff_required(ORDER_STAFF)
@@ -69,17 +67,12 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     kind = ORDER_FILES[form.cleaned_data["kind"]]
     if needs_code(kind, total) and not confirm_by_code(request, form):
         return _choice_page(request, form, data, status=422)
-    form_id: UUID = form.cleaned_data["file_id"]
+    form_id = renew_if_old(form.cleaned_data["file_id"], now)
     task = operations.start_order_file(
-        file_id_of(
-            # The id of a page that was open for days is too old to be listed.
-            form_id if is_usable_id(form_id, now) else uuid_from_time(now),
-            kind.name,
-            list_selection_fields(data),
-        ),
+        file_id_of(form_id, kind.name, list_selection_fields(data)),
         kind,
-        parse_order_filter(data) if data.get("all") and not kind.draw else ids,
-        UUID(str(current_member(request).pk)),
+        OrderFilterForm(data).build_filter() if data.get("all") and not kind.draw else ids,
+        current_member(request).user_id,
         now,
     )
     note_changes(request, {}, {"file": task.file_name, "orders": total})
@@ -147,9 +140,4 @@ def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
     ):
         return _paper_page(request, task, form)
     note_changes(request, {}, {"file": task.file_name, "orders": task.total})
-    response = StreamingHttpResponse(
-        operations.iterate_export(task), content_type=_CONTENT_TYPES[task.format]
-    )
-    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so
+    return send_file(task)

@@ -21,6 +21,7 @@ from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
 from adminpanel.forms import EmailForm
+from adminpanel.names import get_user_or_404
 from adminpanel.people.forms import StaffRoleForm
 from adminpanel.templatetags.roles import role_label
 from cassandra_db import current_time
@@ -66,7 +67,7 @@ def find_person(request: HttpRequest) -> HttpResponse:
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Show a user's account as far as their access goes. That an admin looks at a customer's is logged."""
     admin, now = current_member(request), current_time()
-    looks, found = prefetch_looks(admin, now), _get_person(user_id)
+    looks, found = prefetch_looks(admin, now), get_user_or_404(user_id)
     if not found.role:
         record_look(admin, "customer_looked_at", str(user_id), looks, now)
     return _page(request, found)
@@ -77,7 +78,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Give a user a role, or take it; it ends their sessions."""
-    found, form = _get_person(user_id), StaffRoleForm(request.POST)
+    found, form = get_user_or_404(user_id), StaffRoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
     elif form.is_valid() and confirm_by_code(request, form):
@@ -86,7 +87,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
             operations.set_role(user_id, role, current_time(), seen=form.cleaned_data["seen"])
         except RoleChanged as error:
             messages.error(request, str(error))
-            return _page(request, _get_person(user_id), status=409)
+            return _page(request, get_user_or_404(user_id), status=409)
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -103,7 +104,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:person", "user_id")
 def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of a user's sessions."""
-    found = _get_person(user_id)
+    found = get_user_or_404(user_id)
     count = end_sessions(user_id)
     note_changes(request, {"sessions": count}, {"sessions": 0})
     if found == current_member(request):
@@ -118,7 +119,7 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Take a user's second factor away, so that their next login enrols a new one; it ends their sessions."""
-    found, form = _get_person(user_id), Form({})
+    found, form = get_user_or_404(user_id), Form({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
     if not (form.is_valid() and confirm_by_code(request, form)):
@@ -129,13 +130,6 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
         request, _("Second factor reset. This person sets up a new one at the next sign-in.")
     )
     return redirect("adminpanel:person", user_id)
-
-
-def _get_person(user_id: UUID) -> User:
-    found = queries.get_users([user_id]).get(user_id)
-    if found is None:
-        raise Http404
-    return found
 
 
 def _page(

@@ -51,7 +51,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
             status = 409
             row = prefetch_stock_numbers(variant_id, warehouse).one()
             now_seen = row.threshold if row and row.threshold is not None else 0
-            form.data = {**dict(form.data.items()), "seen": str(now_seen)}
+            form.keep_typed(seen=now_seen)
             form.add_error(
                 "threshold",
                 _("Meanwhile it is %(units)d. Save again if yours is right.") % {"units": now_seen},
@@ -94,7 +94,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
             form.add_error("place", _("Nothing has arrived here yet."))
         except PlaceChanged as changed:
             status = 409
-            form.data = {**dict(form.data.items()), "seen_place": changed.place}
+            form.keep_typed(seen_place=changed.place)
             form.add_error(
                 "place",
                 _("Meanwhile it is “%(place)s”. Save again if yours is right.")

@@ -4,7 +4,7 @@ from http import HTTPStatus
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
 from accounts.roles import STOCK_STAFF
-from adminpanel.parameters import parse_page
+from adminpanel.parameters import cut_page, found_or_404
 from adminpanel.stock.booking import StockForm, book_submitted
 from adminpanel.stock.forms import LIST_LABELS, StockListForm
 from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
@@ -89,17 +89,14 @@ def set_stock_mail(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
     """Show a product's stock, and book units of a variant in a warehouse that have arrived or were counted."""
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
+    product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     if request.method != "POST":
         return _page(request, product)
-    variant = next(
-        (each for each in product.variants if str(each.variant_id) == request.POST.get("variant")),
-        None,
+    sent_id = request.POST.get("variant")
+    variant = found_or_404(
+        next((each for each in product.variants if str(each.variant_id) == sent_id), None),
+        "variant",
     )
-    if variant is None:
-        raise Http404("no such variant")
     warehouse, form, status = book_submitted(request, product, variant)
     if status != HTTPStatus.SEE_OTHER:
         return _page(request, product, (variant.variant_id, warehouse), form, status)
@@ -138,9 +135,7 @@ def _page(
 ) -> HttpResponse:
     """Show the stock of a page of a product's variants, or of the one that was submitted its row alone, if that was asked for."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
-    count = max(1, -(-len(sold_first) // VARIANTS_A_PAGE))
-    number = parse_page(request.GET, count)
-    variants = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    variants, number, count = cut_page(sold_first, request.GET, VARIANTS_A_PAGE)
     if key and all(each.variant_id != key[0] for each in variants):
         variants = [each for each in sold_first if each.variant_id == key[0]]
     transfers = prefetch_open_transfers()

@@ -1,9 +1,9 @@
 """Units of a variant that go from one warehouse to another: sent, listed, booked as arrived or called off."""
 
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import STOCK_STAFF
+from adminpanel.parameters import found_or_404
 from adminpanel.stock.forms import StockTransferForm
 from adminpanel.stock.pages import list_transfer_lines
 from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
@@ -63,7 +64,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
                 % words,
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    form.renew_key()
+    form.keep_typed(key=uuid4())
     return render_stock_item(request, product_id, variant_id, transfer_form=form)
 
 
@@ -120,9 +121,7 @@ def _transfers_page(request: HttpRequest, refused: StockTransfer | None = None) 
 @post_only("adminpanel:stock_transfers")
 def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
     """Book a transfer as arrived, or call it off: then its units are back where they came from."""
-    transfer = get_transfer(transfer_id)
-    if transfer is None:
-        raise Http404("no such transfer")
+    transfer = found_or_404(get_transfer(transfer_id), "transfer")
     is_called_off = "call_off" in request.POST
     warehouse = transfer.source if is_called_off else transfer.destination
     try:
