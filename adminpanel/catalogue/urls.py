@@ -1,6 +1,6 @@
 """Addresses of the staff's pages: products, categories and the front page."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from adminpanel.catalogue.views import (
     bulk_changes,
@@ -22,7 +22,7 @@ _variant_urls = [
     path("count/", products.update_stock, name="product_count"),
     path("prices/", variants.variant_prices, name="product_prices"),
 ]
-_product_urls = [
+_product_urls: list[URLPattern | URLResolver] = [
     path("", products.product_detail, name="product"),
     path("status/", products.change_product_status, name="product_status"),
     path("copy/", products.duplicate_product, name="product_copy"),

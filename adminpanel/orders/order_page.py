@@ -1,8 +1,10 @@
 """Reads what an order's page shows."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from accounts.models import User
@@ -98,3 +100,10 @@ def get_order_page(order: Order) -> OrderPage:
 def manual_refunds(order: Order) -> Sequence[Refund]:
     """Return the refunds that staff have to send by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()
+
+
+def viewers_context(number: str, found: Iterable[viewers.Viewer], own: User) -> dict[str, Any]:
+    """Return what adminpanel/_viewers.html shows; `fingerprint` tells a page whether it shows that already."""
+    names = [each.name for each in found if each.user_id != own.pk]
+    fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+    return {"viewed_number": number, "viewer_names": names, "viewers_fingerprint": fingerprint}

@@ -11,11 +11,16 @@ from adminpanel.orders.available_forms import AnyForm, build_order_forms
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.history import staff_history
 from adminpanel.orders.labels import actor_label, event_label
-from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
+from adminpanel.orders.order_page import (
+    OrderPage,
+    address_lines,
+    get_order_page,
+    manual_refunds,
+    viewers_context,
+)
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm
 from adminpanel.orders.refund_permission import may_refund
-from adminpanel.orders.viewers import viewers_context
 from adminpanel.templatetags.ages import ago
 from orders.lifecycle import balance, states
 from orders.lifecycle.errors import OrderChanged, TransitionRefused

@@ -1,8 +1,10 @@
-"""The staff's search: it looks for orders, customers and products at once."""
+"""The staff's search: orders, customers and products at once."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from django import forms
+from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
@@ -16,6 +18,7 @@ from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
 from orders.search_terms import NAME
+from web.forms import Form
 from web.types import StrOrPromise
 
 # Of orders two years are looked through at a time.
@@ -128,3 +131,9 @@ def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:
     except SearchIndexMissing:
         return (), 0
     return found.products, found.total
+
+
+class SearchForm(Form):
+    """What staff look for, whatever it is."""
+
+    q = forms.CharField(label=gettext_lazy("Search"), required=False, max_length=100)

@@ -12,8 +12,7 @@ from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
-from adminpanel.search.forms import SearchForm
-from adminpanel.search.pages import SearchAnswers, find_everything, find_order_number
+from adminpanel.search.pages import SearchAnswers, SearchForm, find_everything, find_order_number
 from cassandra_db import current_time
 from catalogue.words import split_words
 from orders.search_terms import HEAD

@@ -1,4 +1,4 @@
-"""Mail that cannot be delivered, and addresses that get mail again."""
+"""The state of the shop: nodes, tables and statements; the workers; mail that cannot be delivered."""
 
 from typing import Any
 
@@ -9,14 +9,34 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
-from accounts.roles import MAIL_STAFF
+from accounts.roles import ADMIN, MAIL_STAFF, ORDER_STAFF
 from adminpanel.forms import EmailForm
+from adminpanel.system.pages import get_system_status
+from adminpanel.system.workers import get_worker_status
 from cassandra_db import current_time
 from mail import fates
 from mail.operations import allow_address
 from mail.queries import FAILED_SHOWN_FOR, get_mail_trouble
 from web.decorators import post_only
 from web.rendering import render_page
+
+
+@staff_required((ADMIN,))
+@require_safe
+def system_status(request: HttpRequest) -> HttpResponse:
+    """Show the nodes, the largest partitions, the slowest questions, the jobs that need attention and the last consistency checks."""
+    return render_page(
+        request, "adminpanel/system/system.html", {"system": get_system_status(current_time())}
+    )
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def worker_status(request: HttpRequest) -> HttpResponse:
+    """Show each job's last run, what it did, and what waits for it."""
+    return render_page(
+        request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
+    )
 
 
 @staff_required(MAIL_STAFF)
