@@ -1,4 +1,4 @@
-"""What the pages of bulk changes share, those of products and of orders."""
+"""What the pages of bulk changes share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -34,21 +34,21 @@ RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
-    """Return a short text that differs for another selection, or other parameters of the change."""
+    """Return a hash of the selected ids and the change's parameters."""
     parts = [*sorted(each.bytes for each in item_ids), *(each.encode() for each in more)]
     return sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def parse_change_id(text: str, now: datetime) -> UUID | None:
-    """Return the id that a form carries, None if no change may be started under it (any more)."""
+    """Return a form's change id, or None if it is no id or too old to start a change."""
     change_id = parse_id(text)
     return change_id if change_id and is_usable_id(change_id, now) else None
 
 
 def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
-    """Do a small change by `run` in the request that starts it.
+    """Run a small change in the request that starts it. Raises UnknownOutcome.
 
-    A large one is the worker's. So is what this process leaves, and a row that fails. Raises UnknownOutcome.
+    The worker runs large changes, failed rows, and what an interrupted request leaves.
     """
     if change.total <= MAX_IN_REQUEST and not change.finished_at:
         with collect_failed_rows():
@@ -70,7 +70,7 @@ def list_change_lines(
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
 ) -> tuple[dict[str, Any], Sequence[BulkChangeRow]]:
-    """Return the context of a change's page, and the rows to list. Raises Http404, CassandraUnavailable."""
+    """Return the context of a change's page and the listed rows. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
         raise Http404("no such result")

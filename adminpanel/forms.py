@@ -61,7 +61,7 @@ def decimal_field(
 def note_field(
     label: StrOrPromise = "", help_text: StrOrPromise = "", *, required: bool = True
 ) -> forms.CharField:
-    """Return a field for a note among the staff."""
+    """Return a field for a staff note."""
     return forms.CharField(
         label=label or gettext_lazy("Note"),
         required=required,
@@ -78,6 +78,6 @@ def note_field(
 
 
 class EmailForm(Form):
-    """An email address of somebody else: whom to find, or whom to send mail again."""
+    """Another person's email address."""
 
     email = email_field("off")

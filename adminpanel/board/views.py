@@ -27,7 +27,7 @@ from cassandra_db import InvalidPageToken, current_time
 from web.decorators import post_only
 from web.rendering import render_page
 
-# Which columns somebody has chosen for the board, on this device.
+# The details of an order that this device shows.
 CHOICE_COOKIE = "board-columns"
 CHOICE_DAYS = 400
 
@@ -35,7 +35,7 @@ CHOICE_DAYS = 400
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
-    """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
+    """Show the board. A page that sends the current fingerprint gets 204."""
     low_stock = PendingLowStock(request)
     form = OrderFilterForm(request.GET)
     view = _board_view(request, form)
@@ -53,7 +53,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:board")
 def choose_board_columns(request: HttpRequest) -> HttpResponse:
-    """Remember on this device what of the orders somebody wants to see, and show the board they came from."""
+    """Save in a cookie which details the board shows, and return to the board."""
     view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
     answer = redirect(view.url())
     chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))

@@ -1,4 +1,4 @@
-"""The words for a product's status, availability, order in the list, and tax."""
+"""The words for a product's status, availability, sort order and tax."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""How a form of a product or a variant is saved, and how a refusal gets beside its fields."""
+"""Saves the forms of products and variants, and shows refusals beside their fields."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,7 +19,7 @@ from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.variants import fingerprint_variant
 
-# The forms' names of what the catalogue's refusals call otherwise.
+# Form fields by the names that the catalogue's refusals use.
 FORM_FIELDS = {
     "related_ids": "related",
     "option_names": "options",
@@ -29,9 +29,9 @@ FORM_FIELDS = {
 
 
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
-    """Add each reason of a refusal to its field's errors, or to the form's if it has no such field.
+    """Add each reason of a refusal to its field's errors, or to the form's.
 
-    The form of one variant has no field of `others`: a reason that is theirs names the SKU.
+    A variant's form has no fields of `others`: a reason about one of them names its SKU.
     """
     skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
     said: dict[tuple[str | None, str], None] = {}
@@ -44,12 +44,12 @@ def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] =
 
 
 def list_others(product: Product, variant: Variant) -> list[Variant]:
-    """Return the other variants of the product."""
+    """Return the product's other variants."""
     return [each for each in product.variants if each.variant_id != variant.variant_id]
 
 
 def with_seen_version(request: HttpRequest, product: Product) -> Product:
-    """Return the product with the version that the sent page has shown."""
+    """Return the product with the version that the submitted page showed."""
     seen = request.POST.get("version", "")
     return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
 
@@ -63,9 +63,9 @@ def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str
 def save_variant_form(
     request: HttpRequest, product: Product, form: VariantForm
 ) -> tuple[Product, int]:
-    """Save a variant by its form; return the product as it is then, and the answer's status: 303 if it was saved.
+    """Save a variant. Return the product as it is then, and the answer's status: 303 if it was saved.
 
-    Otherwise the form's errors say why.
+    Otherwise the form has errors.
     """
     if not form.is_valid():
         return product, HTTPStatus.UNPROCESSABLE_ENTITY

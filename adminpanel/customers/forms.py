@@ -17,7 +17,7 @@ MAX_REASON = 500
 
 
 class CustomerNoteForm(Form):
-    """A note on a customer. Its id is made with the page: sent twice, it is one note."""
+    """A note on a customer. The page makes its id: sending the form twice adds one note."""
 
     note_id = forms.UUIDField(widget=forms.HiddenInput)
     customer_note = note_field(
@@ -50,7 +50,7 @@ class BlockForm(Form):
 
 
 class UnblockForm(Form):
-    """The end of the block that the page showed."""
+    """Ends the block that the page showed."""
 
     seen = forms.CharField(max_length=40, widget=forms.HiddenInput)
 
@@ -66,7 +66,7 @@ class UnblockForm(Form):
 
 
 class EraseForm(Form):
-    """A customer's e-mail address, typed to make sure that this is the account to delete."""
+    """A customer's email address, typed to confirm the deletion."""
 
     email = email_field("off")
 
@@ -76,7 +76,7 @@ class EraseForm(Form):
         self.fields["email"].label = _("Type the customer’s email address")
 
     def clean_email(self) -> str:
-        """Return the address if it is the customer's."""
+        """Return the address. Raises ValidationError if it is another one."""
         email: str = self.cleaned_data["email"]
         if email_key(email) != email_key(self.customer_email):
             raise forms.ValidationError(

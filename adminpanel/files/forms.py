@@ -35,7 +35,7 @@ class _LayoutForm(Form):
 
 
 class ImportForm(_LayoutForm):
-    """A file that comes in."""
+    """An import."""
 
     file = forms.FileField(
         label=gettext_lazy("File"),
@@ -48,7 +48,7 @@ class ImportForm(_LayoutForm):
     )
 
     def clean_file(self) -> UploadedFile[Any]:
-        """Return the file, unless it is too large."""
+        """Return the file. Raises ValidationError if it is too large."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_FILE_BYTES:
             megabytes = MAX_FILE_BYTES // (1024 * 1024)
@@ -59,7 +59,7 @@ class ImportForm(_LayoutForm):
 
 
 class ExportForm(_LayoutForm):
-    """A file that goes out."""
+    """An export."""
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"), choices=list(FORMAT_LABELS.items()), initial="csv"

@@ -29,7 +29,7 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# spreadsheets.layouts says which of these roles may have which files.
+# spreadsheets.layouts says which of these roles may use which layout.
 SPREADSHEET_STAFF = ("catalogue", "warehouse")
 
 
@@ -47,7 +47,7 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_help(request: HttpRequest) -> HttpResponse:
-    """Say which columns each file has."""
+    """Show the columns of each layout."""
     layouts = list_layouts(request)
     return render_page(request, "adminpanel/files/spreadsheet_help.html", {"layouts": layouts})
 
@@ -55,7 +55,7 @@ def spreadsheet_help(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_example(request: HttpRequest, layout: str) -> HttpResponse:
-    """Send an example of a file."""
+    """Send an example file."""
     found = _get_layout(request, layout)
     content = b"".join(csv_line(each) for each in example_lines(found))
     response = HttpResponse(content, content_type=CONTENT_TYPES["csv"])
@@ -74,14 +74,11 @@ def _initial(request: HttpRequest) -> dict[str, object]:
     return {"task_id": uuid_from_time(current_time()), "layout": request.GET.get("layout")}
 
 
-# ---- In
-
-
 @staff_required(SPREADSHEET_STAFF, is_about_people=False)
 @takes_files(MAX_FILE_BYTES)
 @get_or_post
 def import_new(request: HttpRequest) -> HttpResponse:
-    """Take a file, for the worker to read."""
+    """Accept a file for the worker to read."""
     layouts = list_layouts(request)
     if request.method != "POST":
         return _import_page(request, ImportForm(layouts, initial=_initial(request)))
@@ -109,7 +106,7 @@ def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> H
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Show how far an import or export is; what each row of an import would change, and what became of it."""
+    """Show the progress of an import or export, and the rows of an import."""
     task = _get_task(request, task_id)
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
     text = request.GET.get("from", "")[:6]
@@ -149,7 +146,7 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
 @staff_required(SPREADSHEET_STAFF)
 @post_only("adminpanel:spreadsheet", "task_id")
 def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Have the worker make the changes of a file that was looked at."""
+    """Let the worker apply an import that was checked."""
     task = _get_task(request, task_id)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
@@ -158,13 +155,10 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
-# ---- Out
-
-
 @staff_required(SPREADSHEET_STAFF, is_about_people=False)
 @get_or_post
 def export_new(request: HttpRequest) -> HttpResponse:
-    """Choose what goes out, and have the worker write it."""
+    """Choose an export for the worker to write."""
     layouts = list_layouts(request)
     data = request.POST if request.method == "POST" else request.GET
     selection = list_filter_fields(data)
@@ -205,7 +199,7 @@ def _export_page(
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Send the file of an export, in pieces."""
+    """Send a written export."""
     task = _get_task(request, task_id)
     if task.state != entities.WRITTEN:
         raise Http404("no such file (any more)")

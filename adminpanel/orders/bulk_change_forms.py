@@ -30,7 +30,7 @@ MAX_TRACKING_TEXT = 400_000
 
 
 class OrderActForm(Form):
-    """What is done to each of the selected orders. Each act has a form of its own, and is named by its button."""
+    """What is done to each selected order. Each act has its own form, which its button names."""
 
     act = ""
 
@@ -40,12 +40,12 @@ class OrderActForm(Form):
 
     @property
     def tracking_by_order(self) -> dict[UUID, str]:
-        """The numbers of the orders' parcels, as far as the valid form has any."""
+        """The tracking numbers in the valid form, by order."""
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act that the valid form says; it gives back what was paid until then, None gives back nothing."""
+        """Return the act of the valid form. It refunds what was paid until a moment; None refunds nothing."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -58,19 +58,19 @@ class OrderActForm(Form):
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the act as they were sent, for hidden fields; a code that is asked for is none of them."""
+        """Return the act's submitted fields, for hidden fields, without the code."""
         sent = ((name, str(self.data.get(name, ""))) for name in self.base_fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
 class PackForm(OrderActForm):
-    """All that is left is packed, a parcel for each warehouse."""
+    """Packs all units in stock, a parcel for each warehouse."""
 
     act = "packed"
 
 
 class ShipForm(OrderActForm):
-    """What is packed is sent, with a carrier and numbers or without."""
+    """Ships the packed parcels, with or without carrier and tracking numbers."""
 
     act = "shipped"
     carrier = forms.CharField(
@@ -90,7 +90,7 @@ class ShipForm(OrderActForm):
     )
 
     def clean_tracking(self) -> dict[UUID, str]:
-        """Return the numbers by order. Raises ValidationError that names the first line that is wrong."""
+        """Return the tracking numbers by order. Raises ValidationError for the first wrong line."""
         ids = {derive_order_number(each): each for each in self.order_ids}
         found: dict[UUID, str] = {}
         lines_by_number: dict[str, int] = {}
@@ -119,7 +119,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Return the selected order with a number that does not follow from its id: another had that one already."""
+        """Return the selected order whose number was not derived from its id, because another order had that number."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 
@@ -133,7 +133,7 @@ def _split_line(text: str) -> tuple[str, str]:
 
 
 class NoteActForm(OrderActForm):
-    """Something that an order's history says why."""
+    """An act with a note for each order's history."""
 
     note = forms.CharField(
         label=gettext_lazy("Note"),
@@ -145,25 +145,25 @@ class NoteActForm(OrderActForm):
 
 
 class HoldForm(NoteActForm):
-    """They are not to be packed for now."""
+    """Puts orders on hold."""
 
     act = "held"
 
 
 class ResumeForm(NoteActForm):
-    """They go on."""
+    """Resumes orders on hold."""
 
     act = "resumed"
 
 
 class CancelForm(NoteActForm):
-    """They are ended; what was paid is paid back, by those who may."""
+    """Cancels orders, and refunds them if the user may refund."""
 
     act = "cancelled"
 
 
 class TagsForm(OrderActForm):
-    """Tags are put on them."""
+    """Adds tags."""
 
     act = "tagged"
     tags = forms.CharField(
@@ -186,13 +186,13 @@ class TagsForm(OrderActForm):
 
 
 class UntagForm(TagsForm):
-    """Tags are taken off them."""
+    """Removes tags."""
 
     act = "untagged"
 
 
 class MailForm(OrderActForm):
-    """An email that each of them had is sent again."""
+    """Sends an earlier mail again."""
 
     act = "mailed"
     mail = forms.ChoiceField(label=gettext_lazy("Email"), choices=list(MAIL_LABELS.items()))

@@ -27,7 +27,7 @@ class ChangeLinesForm(OrderForm):
         self.add_unit_fields(ItemUnits(item, item.quantity) for item in order.current_lines(items))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError if nothing would change, or stay, or if it is packed already."""
+        """Require that units are removed, that some stay, and that packed ones stay."""
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -58,16 +58,16 @@ class StaffAddressForm(DeliveryAddressForm):
         self.order, self.key = order, "address"
         for field in self.fields.values():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = "off"  # it is not theirs
+                field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:
-        """What the user has typed, by label."""
+        """The typed texts by label, for a page that no longer has the form."""
         return list_typed_values(self)
 
 
 def can_be_changed(order: Order) -> bool:
-    """Return whether an order has units that are not packed yet, and so can be removed."""
+    """Return whether an order has unpacked units that can be removed."""
     has_backorders = any(
         units
         for warehouse, lines in order.reserved_units.items()

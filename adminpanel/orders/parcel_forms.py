@@ -1,4 +1,4 @@
-"""The forms of an order's parcels: pack one, ship it, say what became of it, correct its tracking number."""
+"""The forms of an order's parcels: pack, ship, record the outcome, correct tracking."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
 
 
 class PackForm(OrderForm):
-    """The contents of a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each adds a unit.
+    """The contents of a warehouse's new parcel. The first scanned SKU empties the lines, and each scan adds a unit.
 
-    `is_counted` after `count_scan`: then the scanner's field gets the focus.
+    `is_counted` moves the focus to the scanner's field after a scan.
     """
 
     scan = forms.CharField(
@@ -47,19 +47,19 @@ class PackForm(OrderForm):
         self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError if the parcel would be empty."""
+        """Require units."""
         cleaned = super().clean() or self.cleaned_data
         self.require_some_units()
         return cleaned
 
     @property
     def is_scanning(self) -> bool:
-        """Whether the lines have what was scanned, and not all that is left."""
+        """Whether the lines hold scanned units, instead of all that are left."""
         return str(self["scanning"].value()) == "1"
 
     @property
     def full_names(self) -> set[str]:
-        """The fields of the lines of which all units were scanned."""
+        """The fields of lines whose units are all scanned."""
         return {
             field.name
             for _item, field in self.lines
@@ -67,7 +67,7 @@ class PackForm(OrderForm):
         }
 
     def count_scan(self) -> bool:
-        """Count a unit of the SKU that was scanned, in the form itself; return whether it was. If not, the field has an error."""
+        """Count a unit of the scanned SKU in the form. Return whether it fitted; if not, the field has an error."""
         self.full_clean()
         self.is_counted = True
         sku = self.cleaned_data.get("scan", "").upper()
@@ -103,13 +103,13 @@ def _most(field: forms.BoundField) -> int:
 
 
 class TrackingField(forms.CharField):
-    """A carrier's number of a parcel."""
+    """A carrier's tracking number."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(label=_("Tracking number"), max_length=60, widget=text_input(), **kwargs)
 
     def clean(self, value: Any) -> str:
-        """Return the number without the spaces around it. Raises ValidationError with what it may consist of."""
+        """Return the number. Raises ValidationError if it has unusual characters."""
         typed = str(super().clean(value))
         if typed and not TRACKING.fullmatch(typed):
             raise forms.ValidationError(
@@ -119,7 +119,7 @@ class TrackingField(forms.CharField):
 
 
 class ParcelForm(OrderForm):
-    """The next step of a parcel. A tracking number is optional: not every carrier has one."""
+    """The next step of a parcel. The tracking number is optional."""
 
     STEPS = {
         parcels.PACKED: (
@@ -145,7 +145,7 @@ class ParcelForm(OrderForm):
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
-        """What can be typed."""
+        """The fields of carrier and tracking number."""
         return [self[name] for name in ("carrier", "tracking") if name in self.fields]
 
 
@@ -179,7 +179,7 @@ class TrackingForm(OrderForm):
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 
     def clean(self) -> dict[str, Any]:
-        """Require a change, and a number if it is to be mailed."""
+        """Require a change, and a number to mail."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean

@@ -1,4 +1,4 @@
-"""Draws an order's page: as it is, with a form that was filled in wrongly, or with a conflict."""
+"""Draws an order's page, with an invalid form or a conflict if there is one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,13 +36,13 @@ def render_conflict(
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
-    """Return the order's page as it is now (409), with what another user has done and what was typed.
+    """Return the order's page as it is now (409), with what somebody else did and what was typed.
 
-    `note` stays in its field; `typed` (by label) is what was typed elsewhere.
+    `note` stays in its field. `typed` are other typed texts, by label.
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # What a user did, not its effects: the money, the mail.
+    # The act of a person, not its effects.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
@@ -75,7 +75,7 @@ def render_conflict(
 
 
 def _describe_impossible(request: HttpRequest, error: OrderChanged | TransitionRefused) -> str:
-    """Return why what was wanted is not possible, '' where another click may do it: the page was only old."""
+    """Return why the act is impossible, or '' if the page was only stale."""
     if isinstance(error, TransitionRefused):
         return str(error)
     rule = states.TRANSITION_RULES.get(request.POST.get("event", ""))
@@ -92,7 +92,7 @@ def render_order_page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Return an order's page. With status 422 one of its forms is invalid, and keeps what was typed."""
+    """Return an order's page. With status 422 it shows the errors of an invalid form."""
     context = order_page_context(request, page_data, form) | more | {"has_errors": status == 422}
     return render_page(
         request, "adminpanel/orders/order.html", context, part="order", status=status
@@ -102,7 +102,7 @@ def render_order_page(
 def order_page_context(
     request: HttpRequest, page_data: OrderPage, form: AnyForm | None = None
 ) -> dict[str, Any]:
-    """Return what the templates of an order's page show; `form` takes the place of the page's form with its key."""
+    """Return the context of an order's page. `form` replaces the page's own form with its key."""
     found = page_data.order
     delivery, billing = address_lines(found)
     moves_money = may_refund(current_member(request))

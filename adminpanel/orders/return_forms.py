@@ -16,7 +16,7 @@ MAX_WORDS = 1000
 
 
 class ReturnDecisionForm(OrderForm):
-    """Yes or no to a return."""
+    """Approves or declines a return."""
 
     event = forms.ChoiceField(
         choices=[
@@ -39,7 +39,7 @@ class ReturnDecisionForm(OrderForm):
         self.order_return = order_return
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError for a refusal without words."""
+        """Require a reason for declining."""
         cleaned = super().clean() or self.cleaned_data
         if (
             cleaned.get("event") == "return_rejected"
@@ -51,7 +51,7 @@ class ReturnDecisionForm(OrderForm):
 
 
 class ReturnReceiptForm(OrderForm):
-    """How many units of a return that has arrived go back into stock."""
+    """How many units of a received return go back into stock."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from web.forms import FilterForm, Form
 
 
 class RecoveryCodeForm(Form):
-    """A recovery code, for the day when the telephone is lost."""
+    """A recovery code, for a lost phone."""
 
     code = forms.CharField(
         label=gettext_lazy("Recovery code"),
@@ -48,12 +48,12 @@ class StaffRoleForm(Form):
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean_role(self) -> str:
-        """Return the role as accounts carry it: '' for a shopper."""
+        """Return the role as accounts store it: '' for a shopper."""
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
 class AuditLogForm(FilterForm):
-    """Which page of the audit log to show; by default what staff did today."""
+    """Which page of the audit log to show. The default is what staff did today."""
 
     PLACES = frozenset({"after"})
 
@@ -67,7 +67,7 @@ class AuditLogForm(FilterForm):
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self, today: date) -> tuple[str, date, UUID | None, str]:
-        """Return book, day (one that is kept), whose acts alone, and page token, each usable as it is."""
+        """Return book, day within the retention, user (for one user's acts) and page token, all validated."""
         self.is_valid()
         clean = self.cleaned_data
         day = min(max(clean.get("day") or today, today - RETENTION), today)

@@ -45,7 +45,7 @@ def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
     )
 
 
-# What to say where a kind of promotion lacks something.
+# The errors of fields that a kind of promotion needs.
 NEEDED = {
     "percent": gettext_lazy("Enter a percentage"),
     "amount": gettext_lazy("Enter an amount"),
@@ -55,7 +55,7 @@ NEEDED = {
 
 
 class PromotionForm(Form):
-    """The terms of a promotion. Days are the shop's, sums its currency."""
+    """The terms of a promotion. Days are the shop's, sums in its currency."""
 
     title = forms.CharField(
         label=gettext_lazy("Name"),
@@ -112,7 +112,7 @@ class PromotionForm(Form):
         category.choices = [("", _("Everything")), *named]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for what the kind needs."""
+        """Require the fields of the kind."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         needed = {PERCENTAGE: ("percent",), AMOUNT: ("amount",), BUY_GET: ("buy", "free")}
         for name in needed.get(clean.get("kind", ""), ()):
@@ -127,7 +127,7 @@ class PromotionForm(Form):
         return clean
 
     def build_terms(self) -> PromotionTerms:
-        """Return the terms of the valid form. Those that its kind does not have stay out."""
+        """Return the valid form's terms, without those of other kinds."""
         clean = self.cleaned_data
         kind = clean["kind"]
         return PromotionTerms(

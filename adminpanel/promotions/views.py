@@ -1,4 +1,4 @@
-"""Offers and codes: made, ended, and how often each was used."""
+"""Promotions: listed, created, ended, resumed."""
 
 from datetime import datetime
 
@@ -29,7 +29,7 @@ def promotion_list(request: HttpRequest) -> HttpResponse:
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def create_promotion(request: HttpRequest) -> HttpResponse:
-    """Make a promotion, with a code or without."""
+    """Create a promotion with or without a code."""
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
@@ -48,7 +48,7 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """End a promotion now; orders that have it keep it."""
+    """End a promotion now. Orders that have it keep it."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     now = current_time()
     if operations.end_promotion(trigger, name, now):
@@ -63,7 +63,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """Take the end of a promotion back that the page has shown; what its own dates say stays."""
+    """Undo the end that the page showed. The promotion's own dates stay."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     ended_at = _read_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())

@@ -19,13 +19,13 @@ from web.forms import FilterForm
 
 
 class SalesForm(FilterForm):
-    """The first and last day of a sales report; by default the last thirty days."""
+    """The first and last day of a report. The default is the last thirty days."""
 
     first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
     last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
     def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and the last day, in this order, a year apart at most, and none of them to come."""
+        """Return the first and last day: ordered, not in the future, at most a year apart."""
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
@@ -34,7 +34,7 @@ class SalesForm(FilterForm):
 
 @dataclass(frozen=True)
 class VisitsSelection:
-    """Of which days visits are shown, both included, in which lines, and of what."""
+    """Which visits to show: the days (both included), by day or week, of a category or product."""
 
     first: date
     last: date
@@ -43,7 +43,7 @@ class VisitsSelection:
     product_id: UUID | None = None
 
     def to_initial(self) -> dict[str, Any]:
-        """Return it as the form shows it."""
+        """Return the form's initial values."""
         return {
             "first": self.first,
             "last": self.last,
@@ -58,7 +58,7 @@ class VisitsSelection:
 
 
 class VisitsForm(SalesForm):
-    """Of which days the visits are shown, and how."""
+    """The days, lines and products of the visits report."""
 
     by = forms.ChoiceField(
         label=gettext_lazy("Lines"),
@@ -78,7 +78,7 @@ class VisitsForm(SalesForm):
         cast(forms.ChoiceField, self.fields["category"]).choices = choices
 
     def parse(self, today: date) -> VisitsSelection:
-        """Return what is asked for, as far as it is kept."""
+        """Return the selection, within the days that are kept."""
         first, last = self.parse_selection(today)
         found = self.cleaned_data
         return VisitsSelection(

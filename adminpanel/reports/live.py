@@ -12,7 +12,7 @@ CHART_STEP = 10
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A minute, and its bar in the chart in units of the drawing."""
+    """A minute and its bar, in units of the drawing."""
 
     at: datetime
     visitors: int
@@ -25,7 +25,7 @@ class LiveLine:
 
 @dataclass(frozen=True)
 class LiveView:
-    """The last thirty minutes, oldest first. A visitor is counted once in all of them."""
+    """The last thirty minutes, oldest first. A visitor counts once in the totals."""
 
     visitors: int
     pages: int
@@ -34,7 +34,7 @@ class LiveView:
 
     @property
     def lines(self) -> list[LiveLine]:
-        """The minutes in which something happened, the latest first."""
+        """The minutes with visitors, latest first."""
         return [each for each in reversed(self.minutes) if each.visitors]
 
     @property
@@ -43,7 +43,7 @@ class LiveView:
 
     @property
     def fingerprint(self) -> str:
-        """By this a page can see whether it shows all this already."""
+        """A hash by which an open page learns whether it is current."""
         return hashlib.sha256(repr((self.visitors, self.minutes)).encode()).hexdigest()[:16]
 
 

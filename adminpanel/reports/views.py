@@ -95,7 +95,7 @@ def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
 @staff_required(("analyst", ADMIN))
 @require_safe
 def live_visits(request: HttpRequest) -> HttpResponse:
-    """Show visitors, page views and orders of the last thirty minutes; 204 to an open page that shows them already."""
+    """Show visitors, page views and orders of the last thirty minutes. An unchanged page gets 204."""
     live = get_live_view(current_time())
     if request.GET.get("seen") == live.fingerprint:
         return HttpResponse(status=204)
@@ -113,7 +113,7 @@ def climate_day(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_day(typed: str) -> date:
-    """Return the day that is asked for, as far as it is kept; whatever is not understood is today."""
+    """Return the requested day within the kept ones. An unreadable day is today."""
     today = shop_today()
     try:
         day = date.fromisoformat(typed)

@@ -1,4 +1,4 @@
-"""The visits report (Q19): from a look to a paid order, products and searches."""
+"""The visits report (Q19): from page views to paid orders; products and searches."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from cassandra_db import PendingResult
 from catalogue.queries import get_products, leave_out
 from pricing.money import from_minor_units
 
-# Roll-ups of products and searches are kept so long.
+# Roll-ups of products and searches are kept this long.
 MAX_VISITS_PERIOD = timedelta(days=89)
 SHOWN_PRODUCTS = 20
 SHOWN_SEARCHES = 20
@@ -27,7 +27,7 @@ CHART_STEP = 10
 
 @dataclass
 class VisitLine:
-    """A day, or a week by its first day in the period. Visitors of several days are the sum of each day's."""
+    """A day, or a week by its first day in the period. A week's visitors are the sum of its days."""
 
     day: date
     visitors: int = 0
@@ -41,20 +41,20 @@ class VisitLine:
 
     @property
     def returning(self) -> float | None:
-        """Of a hundred paid orders, those by people who had bought before; None while that is not known of any."""
+        """Paid orders by returning customers, in per cent; None if unknown for all."""
         known = self.first_orders + self.returning_orders
         return 100 * self.returning_orders / known if known else None
 
     @property
     def conversion(self) -> float | None:
-        """Paid orders for a hundred visitors; None if it says nothing: without visitors, or if not even all buyers were counted."""
+        """Paid orders per hundred visitors; None without visitors, or with fewer visitors than orders."""
         if not self.visitors or self.sales.orders > self.visitors:
             return None
         return 100 * self.sales.orders / self.visitors
 
     @property
     def average_order(self) -> Money | None:
-        """What a paid order came to on average, tax included, without delivery; None without orders."""
+        """The average of paid orders, tax included, without delivery; None without orders."""
         if not self.sales.orders:
             return None
         return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
@@ -71,7 +71,7 @@ class VisitLine:
 
 @dataclass(frozen=True)
 class ProductLine:
-    """How often a product was looked at, and by how many visitors of a day."""
+    """A product's page views and daily visitors."""
 
     product_id: UUID
     name: str
@@ -81,7 +81,7 @@ class ProductLine:
 
 @dataclass(frozen=True)
 class SearchLine:
-    """How often words were searched for, and how often nothing was found."""
+    """How often words were searched for, and how often without results."""
 
     words: str
     searches: int
@@ -100,7 +100,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class VisitsReport:
-    """What visitors did from one day to another, both included; lines are days or weeks, the latest first."""
+    """What visitors did in a period, both days included. `lines` are days or weeks, latest first."""
 
     first: date
     last: date
@@ -126,7 +126,7 @@ def get_visits_report(
     product_id: UUID | None = None,
     by_week: bool = False,
 ) -> VisitsReport:
-    """Return what visitors did; products of one category, and the days of one product if it is named. Raises CassandraUnavailable."""
+    """Return the visits of a period, the products of a category, and one product's days. Raises CassandraUnavailable."""
     days = [first + timedelta(n) for n in range((last - first).days + 1)]
     visits = queries.prefetch_visits(first, last)
     customers = queries.prefetch_daily_customers(first, last)
@@ -205,7 +205,7 @@ def _list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
 
 
 def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
-    """Yield the days, or the weeks, which begin on Monday; the first one with the first day."""
+    """Yield the days or weeks. Weeks begin on Monday, the first one with the first day."""
     if not by_week:
         yield from lines
         return

@@ -21,7 +21,7 @@ from orders.search_terms import NAME
 from web.forms import Form
 from web.types import StrOrPromise
 
-# Of orders two years are looked through at a time.
+# A search reads orders of this many years.
 YEARS_AT_ONCE = 2
 MAX_PRODUCTS = 10
 TITLES: dict[str, StrOrPromise] = {
@@ -35,7 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class SearchAnswers:
-    """What was found, as far as the role of who looks may open it. `years` are those of the orders, the last one first."""
+    """What was found and the user's role may open. `years` are those of the orders, latest first."""
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None
@@ -51,7 +51,7 @@ class SearchAnswers:
 
     @property
     def names_people(self) -> bool:
-        """Whether it was found by a person's name or address, and so shows it."""
+        """Whether people were found by name or address."""
         return bool(
             self.customer
             or self.customers
@@ -79,7 +79,7 @@ class SearchAnswers:
 
 
 def find_order_number(typed: str, user: User) -> str:
-    """Return the number of the order that was typed as a whole, or "" if there is none, or not for this role. Raises CassandraUnavailable."""
+    """Return the number of an order that was typed as a whole, or "" if unknown or not allowed. Raises CassandraUnavailable."""
     number = normalize_order_number(typed)
     if not (is_order_number(number) and has_permission(user, "adminpanel.order")):
         return ""
@@ -90,9 +90,9 @@ def find_order_number(typed: str, user: User) -> str:
 def find_everything(
     typed: str, user: User, now: datetime, year: int | None = None
 ) -> SearchAnswers:
-    """Return what staff find by what they typed; orders of `year`, by default this one, and of the year before it.
+    """Return what a text finds. Orders are those of `year` (default: this year) and the year before.
 
-    The orders are read while customers and products are. Raises CassandraUnavailable.
+    Orders are read while customers and products are. Raises CassandraUnavailable.
     """
     if not typed:
         return SearchAnswers()
@@ -102,7 +102,7 @@ def find_everything(
     if has_permission(user, "adminpanel.order"):
         last = year or now.year
         years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
-        # An address leads to all its orders.
+        # An address finds orders of all years.
         search = prefetch_order_search(
             typed, email, list_order_years_by_email(email) if email else years
         )
@@ -134,6 +134,6 @@ def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:
 
 
 class SearchForm(Form):
-    """What staff look for, whatever it is."""
+    """The staff's search."""
 
     q = forms.CharField(label=gettext_lazy("Search"), required=False, max_length=100)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.forms import day_input, decimal_field, short_input
 from web.types import StrOrPromise
 
-# The rules compute with the day after: a calendar ends with the year 9999.
+# The rules add a day, and Python's calendar ends in 9999.
 LAST_DAY = date(2999, 12, 31)
 
 
@@ -40,7 +40,7 @@ def count_field(
 
 
 def day_field(label: StrOrPromise, hint: StrOrPromise = "") -> forms.DateField:
-    """Return a field for a day that may be left out."""
+    """Return a field for an optional day."""
     return forms.DateField(
         label=label,
         required=False,

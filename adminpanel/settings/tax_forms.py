@@ -19,7 +19,7 @@ TAX_CLASS_LABELS = {"standard": gettext_lazy("Standard"), "reduced": gettext_laz
 
 
 class TaxForm(LinesForm[TaxSetting]):
-    """A country's tax rates, a line for each day from which on they hold."""
+    """A country's tax rates, a line for each day on which they change."""
 
     kind, entity_class = TAX, TaxSetting
     columns, max_lines, spare_lines = ("from", *TAX_CLASSES), MAX_PERIODS, 2
@@ -30,14 +30,12 @@ class TaxForm(LinesForm[TaxSetting]):
     )
 
     def list_lines(self, entity: TaxSetting) -> list[list[Any]]:
-        """Return the days with their rates."""
         return [
             [each.valid_from, *(f"{rate.normalize():f}" for rate in each.by_class.values())]
             for each in entity.periods
         ]
 
     def make_field(self, column: str, number: int) -> forms.Field:
-        """Return the field of a day, or of a rate from then on."""
         if column == "from":
             return day_field(_("From, line %(number)d") % {"number": number})
         line = {"number": number, "class": TAX_CLASS_LABELS[column]}
@@ -51,7 +49,7 @@ class TaxForm(LinesForm[TaxSetting]):
         )
 
     def clean(self) -> dict[str, Any]:
-        """See that no two lines have one day."""
+        """Require a different day for each line."""
         clean = super().clean()
         days: set[date] = set()
         for number in self.numbers:
@@ -61,11 +59,9 @@ class TaxForm(LinesForm[TaxSetting]):
         return clean
 
     def get_values(self) -> dict[str, Any]:
-        """Return the country's rates, by their days."""
         lines = sorted(self.list_typed_lines(), key=lambda line: line[0])
         periods = (DatedRates(day, tuple(map(Decimal.normalize, rates))) for day, *rates in lines)
         return super().get_values() | {"periods": tuple(periods)}
 
     def build_setting(self, key: str) -> TaxSetting:
-        """Return the taxes that the valid form describes."""
         return self.build(country=key)

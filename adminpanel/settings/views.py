@@ -1,4 +1,4 @@
-"""The settings of the whole shop. Each is checked against all others when it is saved; a stale edit is a conflict."""
+"""The shop's settings. Saving checks a setting against all others; a stale edit is a conflict."""
 
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -63,13 +63,10 @@ def setting_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adminpanel/settings/settings.html", context)
 
 
-# ---- Delivery
-
-
 @staff_required((ADMIN,))
 @require_safe
 def delivery_methods(request: HttpRequest) -> HttpResponse:
-    """Show all delivery methods, and which countries will lose theirs."""
+    """List the delivery methods, and the countries that will lose theirs."""
     snapshot, today = get_settings_at_quorum(), localdate()
     methods = snapshot.get_values(DELIVERY)
     context = {
@@ -96,9 +93,9 @@ def create_delivery_method(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
 @get_or_post
 def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a delivery method, and change it, after a warning about countries that would lose theirs.
+    """Show or change a delivery method. Losing a country asks for confirmation first.
 
-    If it was removed meanwhile, that is a conflict (409): what was typed stays, and saving again restores the method.
+    If it was removed meanwhile, saving is a conflict (409), and saving again restores it.
     """
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
@@ -110,7 +107,7 @@ def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @post_only("adminpanel:delivery_method", "key")
 def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Remove a delivery method, after a warning about countries that would lose theirs. Placed orders keep it."""
+    """Remove a delivery method. Losing a country asks for confirmation first. Placed orders keep it."""
     methods = get_settings_at_quorum().get_values(DELIVERY)
     if (setting := methods.get(key)) is None:
         return redirect("adminpanel:delivery_methods")  # sent twice
@@ -136,25 +133,19 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def parcel_weights(request: HttpRequest) -> HttpResponse:
-    """Show what a parcel costs more by its weight, and change it."""
+    """Show or change the surcharges by weight."""
     setting = _get_setting(WEIGHTS, PARCEL)
     form = WeightsForm(setting, request.POST if request.method == "POST" else None)
     return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
 
 
-# ---- Reviews
-
-
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def review_rules(request: HttpRequest) -> HttpResponse:
-    """Show which words hold a review and what stays of erased writers' texts, and change it."""
+    """Show or change the rules for reviews."""
     setting = _get_setting(REVIEW_RULES, REVIEW_RULES_KEY)
     form = ReviewRulesForm(setting, request.POST if request.method == "POST" else None)
     return _edit(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
-
-
-# ---- Taxes
 
 
 @staff_required((ADMIN,))
@@ -169,18 +160,15 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def country_tax(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a country's tax rates by the days from which on they hold, and change them."""
+    """Show or change a country's tax rates."""
     form = TaxForm(_get_setting(TAX, key), request.POST if request.method == "POST" else None)
     return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
-
-
-# ---- Warehouses
 
 
 @staff_required((ADMIN,))
 @require_safe
 def warehouses(request: HttpRequest) -> HttpResponse:
-    """Show all warehouses in the order in which orders take from them."""
+    """List the warehouses in the order in which orders take from them."""
     lines = [
         (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
     ]
@@ -193,7 +181,7 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
     form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
     if form.is_valid():
-        # One that was renamed keeps the key of its first name. A form that is sent twice finds its own.
+        # A renamed warehouse keeps its key. A form that is sent twice finds its own.
         slug, known = (
             slugify(form.cleaned_data["name"]),
             get_settings_at_quorum().get_values(WAREHOUSE),
@@ -206,20 +194,17 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a warehouse, and change it, after a warning about what closing it means."""
+    """Show or change a warehouse. Closing it asks for confirmation first."""
     form = WarehouseForm(
         _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
     )
     return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
 
 
-# ---- The seller, returns and limits
-
-
 @staff_required((ADMIN,))
 @require_safe
 def terms_list(request: HttpRequest) -> HttpResponse:
-    """Show the shop's terms by the days from which on they hold."""
+    """List the shop's terms by their first days."""
     settings, today = get_settings_at_quorum(), localdate()
     context = {
         "terms": list_terms(settings),
@@ -236,7 +221,7 @@ def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
-    """Plan terms from a day on, beginning with those of today."""
+    """Plan terms from a day on, starting from today's."""
     form = TermsForm(None, request.POST if request.method == "POST" else None)
     if request.method != "POST":
         form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
@@ -249,12 +234,9 @@ def create_terms(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the terms from a day on, and change them, after a warning about what that changes in the past."""
+    """Show or change terms. Changing past days asks for confirmation first."""
     form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
-
-
-# ---- What they share
 
 
 def _get_setting(kind: SettingKind[T], key: str) -> T:
@@ -269,7 +251,7 @@ def _edit(
     consequences: Consequences[Any] = lambda before, after: [],
     **more: Any,
 ) -> HttpResponse:
-    """Show the form of a setting, or save what was sent. A change with consequences has to be confirmed first."""
+    """Show a setting's form, or save it. A change with consequences asks for confirmation first."""
     if request.method != "POST":
         return _page(request, form, key, **more)
     if not form.is_valid():

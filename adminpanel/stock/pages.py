@@ -1,4 +1,4 @@
-"""What the pages of stock show: rows of a warehouse, a variant's page, transfers."""
+"""The pages of stock: rows of a warehouse, a variant's page, transfers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ Incoming = Mapping[tuple[UUID, str], int]
 
 @dataclass(frozen=True)
 class StockLine:
-    """A variant in a warehouse, as the pages show it."""
+    """A variant in a warehouse."""
 
     product: Product
     variant: Variant
@@ -76,7 +76,7 @@ class StockLine:
 
 
 def count_incoming(rows: Sequence[Row]) -> Incoming:
-    """Return the units in transit by variant and the warehouse that they go to; of rows of the open transfers."""
+    """Return the units in transit by variant and destination, from the open transfers' rows."""
     incoming: dict[tuple[UUID, str], int] = {}
     for row in rows:
         key = (row.variant_id, row.destination)
@@ -100,9 +100,9 @@ def get_stock_lines(
     submitted: Mapping[tuple[UUID, str], StockForm],
     transfers: PendingResult | None = None,
 ) -> list[StockLine]:
-    """Return variants in a warehouse each, read side by side, with what is on its way there by these open transfers.
+    """Return variants in warehouses, read side by side, with units in transit by these open transfers.
 
-    `submitted` are forms as they were sent. Raises CassandraUnavailable.
+    `submitted` are forms by (variant, warehouse). Raises CassandraUnavailable.
     """
     reading = [prefetch_stock_numbers(variant.variant_id, each) for _product, variant, each in keys]
     incoming = count_incoming(transfers.rows()) if transfers else {}
@@ -141,10 +141,9 @@ def _make_line(
 
 
 def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
-    """Return a page of a warehouse's stock, and the token of the next one or "". Raises InvalidPageToken, CassandraUnavailable.
+    """Return a page of a warehouse's stock, and the next page's token or "". Raises InvalidPageToken, CassandraUnavailable.
 
-    A SKU that was typed in full is found also if the warehouse never had it. What a list still names and the numbers do not
-    any more is left out.
+    A whole SKU is found even if the warehouse never had it. Items whose numbers no longer fit the list are left out.
     """
     listed = queries.prefetch_listed_items(
         selection.warehouse, selection.show, selection.q, selection.after
@@ -164,7 +163,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
 
 
 def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
-    """Return rows of the warehouses' lists with their numbers and products, read side by side. Raises CassandraUnavailable."""
+    """Return listed items with numbers and products, read side by side. Raises CassandraUnavailable."""
     reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
     products = get_products((each.product_id for each in items), leave_out)
     lines = []
@@ -186,7 +185,7 @@ HISTORY_LABELS = {
 
 @dataclass(frozen=True)
 class StockHistoryLine:
-    """An entry of a variant's history, in words."""
+    """An entry of a variant's history in words."""
 
     row: Row
     who: str
@@ -209,7 +208,7 @@ class StockHistoryLine:
 
 @dataclass(frozen=True)
 class StockTransferLine:
-    """A transfer that is not over, in words; `transfer` is its row of the open ones."""
+    """An open transfer in words. `transfer` is its row."""
 
     transfer: Row
     product: Product
@@ -227,7 +226,7 @@ class StockTransferLine:
 
 @dataclass(frozen=True)
 class StockItemPage:
-    """All that is known of a variant's stock."""
+    """Everything about a variant's stock."""
 
     product: Product
     variant: Variant
@@ -239,10 +238,7 @@ class StockItemPage:
 
 
 def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> StockItemPage | None:
-    """Return what is known of a variant's stock, or None if there is no such variant.
-
-    Raises InvalidPageToken, CassandraUnavailable.
-    """
+    """Return a variant's stock, or None without such a variant. Raises InvalidPageToken, CassandraUnavailable."""
     reading = prefetch_product_at_quorum(product_id)
     opened = queries.prefetch_open_transfers()
     numbers = {each: prefetch_stock_numbers(variant_id, each) for each in list_stock_locations()}
@@ -275,12 +271,12 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     )
 
 
-# How many open transfers the page lists, the oldest first.
+# The page lists this many open transfers.
 TRANSFERS_SHOWN = 50
 
 
 def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
-    """Return the transfers that are not over, the oldest first, and how many there are. Raises CassandraUnavailable."""
+    """Return the open transfers, oldest first, and their number. Raises CassandraUnavailable."""
     rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
     listed = rows[:TRANSFERS_SHOWN]
     products, names = run_side_by_side(
@@ -298,7 +294,7 @@ def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
 
 
 def _find_names(actors: Sequence[str | None]) -> dict[str, str]:
-    """Return by what the ledger calls somebody how they are called: what is no account's id is a name already."""
+    """Return names by the ledger's actors. An actor that is no id is a name already."""
     ids, names = {}, {}
     for actor in set(filter(None, actors)):
         if user_id := parse_id(actor):

@@ -1,4 +1,4 @@
-"""Draws the page of a variant's stock: as it is, or with a form that was filled in wrongly."""
+"""Draws the page of a variant's stock, with an invalid form if there is one."""
 
 from uuid import UUID
 
@@ -24,7 +24,7 @@ def render_stock_item(
     place_form: tuple[str, PlaceForm] | None = None,
     status: int = 422,
 ) -> HttpResponse:
-    """Return a variant's stock page. A form that was sent takes its place on the page, which then has this status.
+    """Return a variant's stock page. A submitted form replaces the page's own, and sets the status.
 
     `threshold_form` and `place_form` come with their warehouse. Raises Http404, InvalidPageToken, CassandraUnavailable.
     """
@@ -56,6 +56,6 @@ def render_stock_item(
 
 
 def get_variant_or_404(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:
-    """Return a product and its variant, as a quorum knows them. Raises Http404, CassandraUnavailable."""
+    """Return a product and its variant, read at quorum. Raises Http404, CassandraUnavailable."""
     product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     return product, found_or_404(product.get_variant(variant_id), "variant")

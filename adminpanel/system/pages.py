@@ -24,7 +24,7 @@ MEDIAN, NEARLY_ALL = 0.5, 0.99
 
 @dataclass(frozen=True)
 class TableLine:
-    """A table of the shop: its largest partition, and what reads of it meet, of the node where that is worst."""
+    """A table: its largest partition, and the tombstones that reads meet on the worst node."""
 
     size: PartitionSize
     tombstones: float
@@ -44,7 +44,7 @@ class TableLine:
 
 @dataclass(frozen=True)
 class QuestionLine:
-    """How long Cassandra took for a question, as this server's processes saw it since the server was started."""
+    """The durations of a question, measured by this server's processes since its start."""
 
     question: str
     kind: str
@@ -110,7 +110,7 @@ def _table_line(size: PartitionSize, figures: TableFigures) -> TableLine:
 
 
 def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:
-    """Return what was asked, first what took the most time in all."""
+    """Return the questions, the most time-consuming first."""
     buckets: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     failed: dict[tuple[str, str], float] = defaultdict(float)

@@ -24,7 +24,7 @@ from web.rendering import render_page
 @staff_required((ADMIN,))
 @require_safe
 def system_status(request: HttpRequest) -> HttpResponse:
-    """Show the nodes, the largest partitions, the slowest questions, the jobs that need attention and the last consistency checks."""
+    """Show nodes, large partitions, slow questions, jobs with problems, and consistency checks."""
     return render_page(
         request, "adminpanel/system/system.html", {"system": get_system_status(current_time())}
     )
@@ -33,7 +33,7 @@ def system_status(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def worker_status(request: HttpRequest) -> HttpResponse:
-    """Show each job's last run, what it did, and what waits for it."""
+    """Show each job's last run and backlog."""
     return render_page(
         request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
     )
@@ -42,14 +42,14 @@ def worker_status(request: HttpRequest) -> HttpResponse:
 @staff_required(MAIL_STAFF)
 @require_safe
 def mail_trouble(request: HttpRequest) -> HttpResponse:
-    """Show the mails that failed for good in the last 30 days, and the addresses that get none."""
+    """Show mails that failed for good in the last 30 days, and addresses that get none."""
     return _trouble_page(request)
 
 
 @staff_required(MAIL_STAFF)
 @post_only("adminpanel:mails")
 def allow_mail(request: HttpRequest) -> HttpResponse:
-    """Have an address get mail again."""
+    """Let an address get mail again."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _trouble_page(request, form, status=422)

@@ -20,5 +20,5 @@ ROLE_LABELS = {
 
 @register.filter
 def role_label(role: str | None) -> str:
-    """Return a role of the staff, or none, in words."""
+    """Return the name of a role, or of a shopper."""
     return str(ROLE_LABELS.get(role or SHOPPER, role))

@@ -39,7 +39,7 @@ from web.rendering import render_page
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def change_products(request: HttpRequest) -> HttpResponse:
-    """Choose what is done to the selected products, show what would become of them, and do it."""
+    """Choose an act for the selected products, preview it, and run it."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = _list_selected(data)
     if not ids or total > MAX_ITEMS:
@@ -55,7 +55,7 @@ def change_products(request: HttpRequest) -> HttpResponse:
         return _preview_page(request, data, form, ids)
     change_id = parse_change_id(data.get("change_id", ""), current_time())
     if change_id is None or data.get("seen") != fingerprint_selection(ids):
-        # What was typed and looked at may have been started already: then this is the answer to it.
+        # The form may be sent twice: redirect to the change that it has started.
         if change_id and bulk_changes.get_change(change_id):
             return redirect("adminpanel:bulk_change", change_id=change_id)
         return _preview_page(request, data, form, ids, is_stale=True, status=409)
@@ -134,7 +134,7 @@ def _preview_page(
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_list(request: HttpRequest) -> HttpResponse:
-    """List the last changes of many products."""
+    """List the latest bulk changes of products."""
     lines = list_change_lines(bulk_changes.STORE, describe_act)
     return render_page(request, "adminpanel/catalogue/bulk_changes.html", {"lines": lines})
 
@@ -142,7 +142,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show how far a change is, and what became of each product."""
+    """Show a change's progress and the result of each product."""
     change = found_or_404(bulk_changes.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     undo = bulk_changes.get_change(change.undo_id)
@@ -160,7 +160,7 @@ def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:bulk_change", "change_id")
 def undo_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Take back what a change has done to the products that nobody has changed since."""
+    """Undo a change for the products that are unchanged since."""
     change = found_or_404(bulk_changes.get_change(change_id), "change")
     undo = None
     if change.finished_at:

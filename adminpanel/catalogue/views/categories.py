@@ -1,4 +1,4 @@
-"""Categories: the tree, and each of them added, changed, moved, removed."""
+"""Categories: the tree; a category is added, changed, moved, ordered or removed."""
 
 import re
 from uuid import UUID
@@ -35,7 +35,7 @@ from web.rendering import render_or_redirect, render_page
 
 STEPS = {"up": -1, "down": 1}
 _STEP = re.compile(r"-?[0-9]{1,4}")
-# How many products that are not pinned the page lists below the pinned ones.
+# The page lists this many products below the pinned ones.
 NEXT_SHOWN = 24
 
 
@@ -53,7 +53,7 @@ def _tree_context() -> dict[str, object]:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:categories")
 def move_category(request: HttpRequest) -> HttpResponse:
-    """Move a category up or down among those below the same parent, by one or, where it was dragged, by more."""
+    """Move a category among its siblings: up or down by one, or by more if it was dragged."""
     category_id, step = _parse_move(request.POST)
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     direction = "up" if step < 0 else "down"
@@ -81,7 +81,7 @@ def move_category(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_move(sent: QueryDict) -> tuple[str, int]:
-    """Return which category is moved, "" for none, and by how many places: -1 is up by one."""
+    """Return the moved category's id ("" for none) and its step: -1 is up by one."""
     for name, step in STEPS.items():
         if name in sent:
             return sent.get(name, ""), step
@@ -92,7 +92,7 @@ def _parse_move(sent: QueryDict) -> tuple[str, int]:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def create_category(request: HttpRequest) -> HttpResponse:
-    """Add a category, at the top or below another one."""
+    """Add a category at the top or below another."""
     tree = queries.get_category_tree_at_quorum()
     form = CategoryForm(
         tree, None, request.POST or None, initial={"parent": request.GET.get("below", "")[:36]}
@@ -117,7 +117,7 @@ def create_category(request: HttpRequest) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show a category with all that staff can change; before it is moved, say what follows."""
+    """Show or save a category. A move or a new address asks for confirmation first."""
     tree = queries.get_category_tree_at_quorum()
     node = _get_node(tree, category_id)
     if request.method != "POST":
@@ -155,7 +155,7 @@ def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show in which order a category's products stand: pin some before all others, move them, choose the rule for the rest."""
+    """Show or save the order of a category's products: pinned ones first, then by a rule."""
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     if request.method != "POST":
         return _order_page(request, node, CategoryOrderForm.of(node.order))
@@ -279,7 +279,7 @@ def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
 
 
 def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:
-    """Put a refusal beside its field, or above the form if it has no such field."""
+    """Add a refusal to its field's errors, or to the form's."""
     form.add_error(refused.field if refused.field in form.fields else None, str(refused))
 
 

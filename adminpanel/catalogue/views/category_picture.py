@@ -41,7 +41,7 @@ _FORMER_SECONDS = 24 * 3600
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show a category's picture and what was uploaded for it; show shoppers another one, or none."""
+    """Show a category's picture and uploads. Set or remove the picture that shoppers see."""
     node, uploads = _get_node(category_id), queries.list_uploads(category_id)
     if request.method != "POST":
         return _page(request, node, uploads)
@@ -67,7 +67,7 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
         else:
             form.add_error(refused.field or None, str(refused))
         return _page(request, node, uploads, form=form, status=422)
-    # Not before: what was refused is shown again.
+    # Only now: a refused picture is shown again.
     remove_uploads(each for each in uploads if each.picture and each.picture == picture)
     note_changes(request, _describe(node.picture, node.picture_alt), _describe(picture, alt))
     messages.success(
@@ -83,7 +83,7 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @takes_files(MAX_PHOTO_BYTES)
 @post_only("adminpanel:category_picture", "category_id")
 def upload_category_pictures(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Keep what was uploaded until the worker has decoded it."""
+    """Store uploads until the worker decodes them."""
     node, files = _get_node(category_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(category_id)
     if error := refuse_count(len(files)) or _refuse_more(len(files), uploads):
@@ -114,7 +114,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Show the page; `form` is the one that was sent, shown in its picture's row."""
+    """Return the page. A submitted `form` replaces its picture's own form."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {
@@ -144,7 +144,7 @@ def _page(
 def _list_rows(
     node: CategoryNode, uploads: Sequence[PictureUpload], sent: CategoryPictureForm | None
 ) -> list[dict[str, Any]]:
-    """Return the pictures with their forms, the present one first; of one to choose, the upload that discards it."""
+    """Return the pictures with their forms, the present one first, each with its upload, if it has one."""
     uploads_by_picture = {each.picture: each for each in uploads if each.state == "ready"}
     forms = {
         each: CategoryPictureForm.of(node, each, node.picture_alt if each == node.picture else "")
@@ -177,7 +177,7 @@ def _conflict_page(
 
 
 def _describe(picture: str, alt: str) -> dict[str, str]:
-    """Return a picture in words, for a conflict and for the audit log."""
+    """Return a picture in words, for a conflict and the audit log."""
     return {_("Picture"): picture, _("What the picture shows"): alt}
 
 
@@ -187,7 +187,10 @@ def _sign_former(node: CategoryNode) -> str:
 
 
 def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
-    """Return the form that puts back the picture that a token names; None if it is none of this category's, is too old, or there."""
+    """Return the form that restores the picture of a token, or None.
+
+    The token must be recent, of this category, and of another picture than the present one.
+    """
     try:
         category_id, picture, alt = signing.loads(token, salt=_FORMER_SALT, max_age=_FORMER_SECONDS)
     except signing.BadSignature:
@@ -195,6 +198,6 @@ def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
     if category_id != str(node.category_id) or picture == node.picture:
         return None
     form = CategoryPictureForm.of(node, picture, alt)
-    # Its picture may have been uploaded again, and have a row with these ids.
+    # The same picture may have been uploaded again: its row would have the same ids.
     form.auto_id = False
     return form

@@ -1,4 +1,4 @@
-"""Customers: their orders and mails, notes, a block, their data on request."""
+"""Customers: orders, mails, notes, blocks, and their data on request."""
 
 from typing import Any
 from uuid import UUID
@@ -33,14 +33,14 @@ CUSTOMER_STAFF = ("support",)
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_list(request: HttpRequest) -> HttpResponse:
-    """Show the customers that this member of staff has looked at lately, and a way to others."""
+    """List the customers that the user viewed last, and find others."""
     return _render_list(request, EmailForm())
 
 
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customers")
 def find_customer(request: HttpRequest) -> HttpResponse:
-    """Redirect to the customer with an email address, or show a guest's orders. By POST, to keep the address out of URLs."""
+    """Find a customer, or a guest's orders, by email address. A POST keeps the address out of URLs."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _render_list(request, form, status=422)
@@ -64,7 +64,7 @@ def _render_list(
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a customer, and enter in the audit log who has looked."""
+    """Show a customer, and record the look in the audit log."""
     year = request.GET.get("year", "")
     return _render_customer(
         request, user_id, year=int(year) if year.isdecimal() and len(year) == 4 else None
@@ -74,7 +74,7 @@ def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Add a note that only the staff read."""
+    """Add a staff note."""
     form = CustomerNoteForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
@@ -99,7 +99,7 @@ def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def block_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Let a customer place no more orders."""
+    """Stop a customer from placing orders."""
     form, status = BlockForm(request.POST), 422
     if form.is_valid():
         try:
@@ -130,7 +130,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Let a customer place orders again."""
     form = UnblockForm(request.POST)
     if not form.is_valid():
-        # It is a hidden field: the page is stale.
+        # The field is hidden: the page is stale.
         return _render_customer(request, user_id, status=409)
     try:
         operations.unblock_customer(user_id, form.cleaned_data["seen"])
@@ -147,7 +147,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Hand out all that is held about a customer, as they could have it themselves."""
+    """Send all data about a customer, as they could download it themselves."""
     customer, form = get_user_or_404(user_id), Form({}, auto_id="export-%s")
     if customer.role:
         form.add_error(None, _("People with a role download their data themselves."))
@@ -160,7 +160,7 @@ def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Delete a customer's account on their request, as they could do it themselves."""
+    """Delete a customer's account, as they could do it themselves."""
     customer = get_user_or_404(user_id)
     form = EraseForm(request.POST, customer_email=customer.email)
     if form.is_valid():
@@ -171,7 +171,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     try:
         operations.request_erasure(user_id, current_time())
     except NoSuchUser:
-        # They were given a role in this very moment: the page says what is so now.
+        # The account has just got a role: show the page as it is now.
         return _render_customer(request, user_id, status=409)
     messages.success(
         request, _("The account is being deleted. What is held about the person goes in minutes.")
@@ -182,7 +182,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 def _render_customer(
     request: HttpRequest, user_id: UUID, *, year: int | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
+    """Return a customer's page: with 422 a form is invalid, with 409 somebody else was faster."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
     page = found_or_404(get_customer_page(user_id, now, year), "customer")

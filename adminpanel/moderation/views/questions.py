@@ -1,4 +1,4 @@
-"""Questions about products and their answers for the staff: one of them, what becomes of it, an answer of the shop."""
+"""Questions and answers for staff: shown, decided about, answered by the shop."""
 
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -29,7 +29,7 @@ from web.rendering import render_page
 def question_detail(
     request: HttpRequest, product_id: UUID, question_id: UUID, answer_id: UUID
 ) -> HttpResponse:
-    """Show a question, or one of its answers, with what can be done about it."""
+    """Show a question or one of its answers, with the possible decisions."""
     return _question_page(request, _find(product_id, question_id), answer_id)
 
 
@@ -38,7 +38,7 @@ def question_detail(
 def question_decide(
     request: HttpRequest, product_id: UUID, question_id: UUID, answer_id: UUID
 ) -> HttpResponse:
-    """Publish a question or an answer, refuse it, put it back into the queue, or take the shop's own back."""
+    """Publish, refuse, hold or withdraw a question or an answer."""
     found, form = _find(product_id, question_id), QuestionDecisionForm(request.POST)
     if not form.is_valid():
         return _question_page(request, found, answer_id, decision=form, status=422)

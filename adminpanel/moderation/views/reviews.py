@@ -1,4 +1,4 @@
-"""Reviews for the staff: what waits, also of questions and answers, one review, what becomes of it, an answer."""
+"""Reviews for staff: the queue (with questions and answers), decisions, the shop's answer."""
 
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -38,7 +38,7 @@ MOST_SHOWN = 100
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """Show the reviews, questions and answers that wait for the staff, the oldest first."""
+    """List the waiting reviews, questions and answers, oldest first."""
     rows = list_waiting(MOST_SHOWN + 1)
     context = {
         "waiting": [
@@ -57,7 +57,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 
 def _waiting_url(row: Row) -> str:
     if row.kind:
-        # Of a question the row has its own id twice.
+        # A question's row has its id twice.
         answer_id = QUESTION if row.review_id == row.question_id else row.review_id
         return reverse("adminpanel:question", args=(row.product_id, row.question_id, answer_id))
     return reverse("adminpanel:review", args=(row.product_id, row.user_id))
@@ -66,14 +66,14 @@ def _waiting_url(row: Row) -> str:
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_detail(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Show a review, with what can be done about it."""
+    """Show a review with the possible decisions."""
     return _review_page(request, product_id, user_id)
 
 
 @staff_required(REVIEW_STAFF)
 @post_only("adminpanel:review", "product_id", "user_id")
 def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Publish a review, refuse it, or put it back into the queue."""
+    """Publish, refuse or hold a review."""
     form = ReviewDecisionForm(request.POST)
     if not form.is_valid():
         return _review_page(request, product_id, user_id, decision=form, status=422)
@@ -105,7 +105,7 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
 @staff_required(REVIEW_STAFF)
 @post_only("adminpanel:review", "product_id", "user_id")
 def review_picture_remove(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Take a picture out of a review."""
+    """Remove a picture from a review."""
     form = ReviewPictureForm(request.POST)
     if not form.is_valid():
         return _review_page(request, product_id, user_id, status=422, is_stale=True)

@@ -48,7 +48,7 @@ from web.rendering import render_page
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def order_changes_new(request: HttpRequest) -> HttpResponse:
-    """Choose what is done to the selected orders; or do what was looked at."""
+    """Choose an act for the selected orders, or run the previewed one."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = list_selected_orders(data)
     if refused := _refuse_selection(request, total):
@@ -84,7 +84,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @post_only("adminpanel:board")
 def order_changes_preview(request: HttpRequest) -> HttpResponse:
-    """Show what would become of the selected orders."""
+    """Preview an act on the selected orders."""
     ids, total = list_selected_orders(request.POST)
     if refused := _refuse_selection(request, total):
         return refused
@@ -100,7 +100,7 @@ def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> Order
 
 
 def describe_act(act: OrderAct) -> str:
-    """Return in words what is done to each order."""
+    """Return in words what an act does to each order."""
     more = ", ".join(act.tags) or act.carrier or (MAIL_LABELS[act.mail] if act.mail else "")
     return f"{TITLES[act.kind]}: {more}" if more else str(TITLES[act.kind])
 
@@ -130,7 +130,7 @@ def _build_form(request: HttpRequest, data: QueryDict, ids: list[UUID]) -> Order
 
 
 def _fingerprint(form: OrderActForm, ids: list[UUID]) -> str:
-    # A browser may send the ends of lines otherwise the second time.
+    # Browsers may change line ends.
     sent = (f"{name}={text.splitlines()}" for name, text in form.list_act_fields())
     return fingerprint_selection(ids, *sent)
 
@@ -188,7 +188,7 @@ def _preview_page(
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_changes(request: HttpRequest) -> HttpResponse:
-    """List the last changes of many orders."""
+    """List the latest bulk changes of orders."""
     lines = list_change_lines(bulk_changes.STORE, describe_act)
     return render_page(request, "adminpanel/orders/order_changes.html", {"lines": lines})
 
@@ -196,7 +196,7 @@ def order_changes(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show how far a change is, and what became of each order."""
+    """Show a change's progress and the result of each order."""
     change = found_or_404(bulk_changes.STORE.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     waiting = {

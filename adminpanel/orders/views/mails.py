@@ -25,14 +25,14 @@ from orders.submits import derive_submit_id
 from web.decorators import post_only
 from web.rendering import render_page
 
-# What a link in a mail opens is its reader's.
+# Links in a mail are for its reader alone.
 _LINK = re.compile(r"https?://\S+")
 
 
 @staff_required(MAIL_STAFF)
 @require_safe
 def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
-    """Show a mail about an order, with its links blanked out."""
+    """Show a mail about an order, without its links."""
     staff, now = current_member(request), current_time()
     looks, found = prefetch_looks(staff, now), get_order_or_404(number)
     record_look(staff, ORDER_LOOK, found.number, looks, now)
@@ -43,7 +43,7 @@ def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse
 @post_only("adminpanel:order_mail", "number", "mail_id")
 @order_submit
 def send_mail_again(request: HttpRequest, found: Order, mail_id: UUID) -> HttpResponse:
-    """Send a mail about an order again, with the same words, to the order's present address."""
+    """Send a mail again, unchanged, to the order's present address."""
     try:
         changed = resend_mail(
             found,

@@ -36,7 +36,7 @@ from web.rendering import render_page
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_detail(request: HttpRequest, number: str) -> HttpResponse:
-    """Show an order with its whole history."""
+    """Show an order with its history."""
     found = get_order_or_404(number)
     if found.number != number:
         return redirect("adminpanel:order", found.number)
@@ -53,11 +53,11 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
-    """Apply a transition to an order, if it still has the version that the page showed."""
+    """Apply a transition to an order of the version that the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
-            # They are hidden fields: the page is stale.
+            # Both fields are hidden: the page is stale.
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
@@ -124,9 +124,9 @@ def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
-    """Say who else is on an order, and note that this one is, or has `left`. A page that shows it already gets nothing new.
+    """Show who else has an order open, and record this user, or that they `left`. An unchanged page gets 204.
 
-    The order itself is not read: every few seconds that would cost more than all the rest.
+    The order is not read: pages ask every few seconds.
     """
     viewer = current_member(request)
     if not is_order_number(number) or normalize_order_number(number) != number:

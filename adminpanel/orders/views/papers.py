@@ -31,14 +31,14 @@ from web.decorators import get_or_post, post_only
 from web.forms import Form
 from web.rendering import render_page
 
-# So few are made at once, by the same function as the worker's, which finishes what this process leaves.
+# At most this many orders are printed in the request. The worker makes larger files, and finishes interrupted ones.
 MAX_IN_REQUEST = 25
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def paper_list(request: HttpRequest) -> HttpResponse:
-    """List the papers and tables that were made last, or are being made."""
+    """List the latest papers and tables."""
     now = current_time()
     tasks = queries.list_tasks(now, list_order_files(current_member(request).role))
     names = list_names({each.started_by for each in tasks})
@@ -50,7 +50,7 @@ def paper_list(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def paper_new(request: HttpRequest) -> HttpResponse:
-    """Choose what is printed or written of the selected orders, and have it made."""
+    """Choose a paper or table of the selected orders, and have it made."""
     role = current_member(request).role
     data = request.POST if request.method == "POST" else request.GET
     now = current_time()
@@ -99,7 +99,7 @@ def _choice_page(
 @staff_required(ORDER_STAFF)
 @require_safe
 def paper_detail(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Show how far a paper or a table is, and let it be fetched."""
+    """Show a file's progress and its download."""
     return _paper_page(request, _get_task(request, file_id))
 
 
@@ -130,7 +130,7 @@ def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:paper", "file_id")
 def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Send the file of a paper or a table, in pieces."""
+    """Send the file in pieces."""
     task, form = _get_task(request, file_id), Form({}, auto_id="fetch-%s")
     if not can_be_fetched(task, current_time()):
         messages.error(request, _("The file was kept for an hour. Have it made again."))

@@ -24,7 +24,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpResponse:
-    """Pack a parcel in a warehouse, of all units left there or of some."""
+    """Pack a parcel in a warehouse."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
         return _build_pack_form(request, order, warehouse, items)
@@ -48,10 +48,7 @@ def _build_pack_form(
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
-    """Show the page with one more unit in the parcel that is being packed, for browsers without scripts.
-
-    It changes nothing: the count is in the form.
-    """
+    """Count a scanned unit in the form, for browsers without scripts. Nothing is saved."""
     order = get_order_or_404(number)
     form = _build_pack_form(request, order, warehouse, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
@@ -66,7 +63,7 @@ def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResp
 @post_only("adminpanel:order", "number")
 @order_submit
 def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpResponse:
-    """Ship a parcel, correct its tracking number, or record what became of it."""
+    """Ship a parcel, correct its tracking, or record its outcome."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)

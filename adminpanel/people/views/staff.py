@@ -35,7 +35,7 @@ OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another
 @staff_required((ADMIN,))
 @require_safe
 def staff_list(request: HttpRequest) -> HttpResponse:
-    """Show everybody who works here."""
+    """List the staff."""
     return render_page(
         request,
         "adminpanel/people/people.html",
@@ -65,7 +65,7 @@ def find_person(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a user's account as far as their access goes. That an admin looks at a customer's is logged."""
+    """Show a user's access. A look at a customer enters the audit log."""
     admin, now = current_member(request), current_time()
     looks, found = prefetch_looks(admin, now), get_user_or_404(user_id)
     if not found.role:
@@ -77,7 +77,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Give a user a role, or take it; it ends their sessions."""
+    """Give or take a role, which ends the user's sessions."""
     found, form = get_user_or_404(user_id), StaffRoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
@@ -118,7 +118,7 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Take a user's second factor away, so that their next login enrols a new one; it ends their sessions."""
+    """Remove a user's second factor, and end their sessions. The next login enrols a new one."""
     found, form = get_user_or_404(user_id), Form({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)

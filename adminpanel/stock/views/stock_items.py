@@ -23,7 +23,7 @@ from web.decorators import post_only
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show a variant in all warehouses: its numbers, what is in transit, what was booked and by whom."""
+    """Show a variant's stock in all warehouses, transfers and history."""
     try:
         return render_stock_item(
             request, product_id, variant_id, after=request.GET.get("after", "")[:500]
@@ -35,7 +35,7 @@ def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Http
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Set the number of units at which a variant is low in a warehouse."""
+    """Set the units at which a variant is low in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():

@@ -1,4 +1,4 @@
-"""Lists of stock, of a warehouse and of a product, with rows that receive and count units."""
+"""Lists of a warehouse's or a product's stock, with rows that receive and count units."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -31,7 +31,7 @@ VARIANTS_A_PAGE = 25
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_list(request: HttpRequest) -> HttpResponse:
-    """Show the stock of a warehouse by SKU: all of it, or what is low or out."""
+    """List a warehouse's stock by SKU: all, low, or out."""
     form = StockListForm(request.GET)
     selection = form.parse_selection()
     try:
@@ -71,7 +71,7 @@ def _list_query(warehouse: str, show: str) -> str:
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock")
 def set_stock_mail(request: HttpRequest) -> HttpResponse:
-    """Keep whether this member of staff wants a mail a day about what is low."""
+    """Subscribe the user to the daily mail about low stock, or unsubscribe."""
     member, wanted = current_member(request), request.POST.get("wanted") == "1"
     before = bool(member.low_stock_mail)
     save_low_stock_mail(member.pk, wanted=wanted)
@@ -88,7 +88,7 @@ def set_stock_mail(request: HttpRequest) -> HttpResponse:
 @staff_required(STOCK_STAFF, is_about_people=False)
 @get_or_post
 def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's stock, and book units of a variant in a warehouse that have arrived or were counted."""
+    """Show a product's stock, and book receipts and counts."""
     product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     if request.method != "POST":
         return _page(request, product)
@@ -112,7 +112,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _row_query(request: HttpRequest) -> str:
-    """Return the parameters by which a row's form names the list that it is in."""
+    """Return the parameters by which a row's form names its list."""
     if request.GET.get("list"):
         return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
     page = request.GET.get("page", "")[:4]
@@ -133,7 +133,7 @@ def _page(
     submitted: StockForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the stock of a page of a product's variants, or of the one that was submitted its row alone, if that was asked for."""
+    """Show a page of a product's variants, or to htmx only the submitted row."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
     variants, number, count = cut_page(sold_first, request.GET, VARIANTS_A_PAGE)
     if key and all(each.variant_id != key[0] for each in variants):

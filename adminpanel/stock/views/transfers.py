@@ -1,4 +1,4 @@
-"""Units of a variant that go from one warehouse to another: sent, listed, booked as arrived or called off."""
+"""Transfers between warehouses: sent, listed, booked as arrived or called off."""
 
 from uuid import UUID, uuid4, uuid5
 
@@ -34,7 +34,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
     if form.is_valid():
         sent = form.cleaned_data
         transfer = StockTransfer(
-            # Never the key itself: a form that names another transfer would find that one.
+            # Not the key itself: a forged one could name another transfer.
             uuid5(variant_id, f"transfer {sent['key']}"),
             product_id,
             variant_id,
@@ -69,7 +69,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
 
 
 def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
-    """Start a transfer, and return whether it has left; the form has an error if not."""
+    """Start a transfer. Return whether it left; if not, the form has an error."""
     try:
         operations.start_transfer(transfer)
     except LookupError:
@@ -120,7 +120,7 @@ def _transfers_page(request: HttpRequest, refused: StockTransfer | None = None) 
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_transfers")
 def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
-    """Book a transfer as arrived, or call it off: then its units are back where they came from."""
+    """Book a transfer as arrived, or call it off and return its units."""
     transfer = found_or_404(get_transfer(transfer_id), "transfer")
     is_called_off = "call_off" in request.POST
     warehouse = transfer.source if is_called_off else transfer.destination
