@@ -1,6 +1,7 @@
 """Reads ids and page numbers from addresses and forms, whatever they hold, and answers 404 for what is missing."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -22,6 +23,15 @@ def parse_id(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Return an ISO text as a moment with a time zone, or None if it is not one."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:

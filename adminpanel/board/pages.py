@@ -214,7 +214,7 @@ class Board:
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
     """Return the view that an address asks for. A refused filter stays, and lists nothing."""
     chosen = form.build_filter()
-    usual = usual_sort(chosen.status)
+    usual = NEWEST if chosen.status in GROWING else OLDEST
     sort = data.get("sort", "")
     sort = sort if sort in SORT_LABELS else usual
     fields = [each for each in list_filter_fields(data) if each[0] != "column"]
@@ -222,11 +222,6 @@ def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...])
         fields.append(("sort", sort))
     after = data.get("after", "")[:500]
     return BoardView(chosen, sort, after, columns, tuple(fields), form.is_refused)
-
-
-def usual_sort(column: str) -> str:
-    """Return a column's default sort order."""
-    return NEWEST if column in GROWING else OLDEST
 
 
 def parse_choice(text: str) -> tuple[str, ...]:

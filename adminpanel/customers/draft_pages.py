@@ -114,11 +114,7 @@ def find_choices(words: str) -> list[tuple[Product, Variant]]:
     ]
 
 
-def describe_lines(draft: DraftOrder) -> str:
-    """Return a draft's lines in words, for a conflict."""
-    return "\n".join(f"{line.quantity} × {line.label}" for line in draft.lines)
-
-
 def conflict_values(draft: DraftOrder, form: DraftForm) -> dict[str, Any]:
-    """Return what a form says and what its draft has, by labels."""
-    return form.describe_values() | {str(_("Products")): describe_lines(draft)}
+    """Return a form's values and its draft's lines in words, by label."""
+    lines = "\n".join(f"{line.quantity} × {line.label}" for line in draft.lines)
+    return form.describe_values() | {str(_("Products")): lines}

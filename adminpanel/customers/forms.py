@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
 from adminpanel.forms import note_field
+from adminpanel.parameters import parse_moment
 from mail.addresses import email_key
 from web.forms import Form
 
@@ -56,11 +57,8 @@ class UnblockForm(Form):
 
     def clean_seen(self) -> datetime:
         """Return since when the customer was blocked, in UTC."""
-        try:
-            seen = datetime.fromisoformat(self.cleaned_data["seen"])
-        except ValueError as error:
-            raise forms.ValidationError(_("Reload the page and try again")) from error
-        if seen.tzinfo is None:
+        seen = parse_moment(self.cleaned_data["seen"])
+        if seen is None:
             raise forms.ValidationError(_("Reload the page and try again"))
         return seen
 

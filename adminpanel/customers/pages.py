@@ -15,7 +15,6 @@ from accounts.queries import (
     prefetch_profile,
     user_from_row,
 )
-from cassandra_db import Row
 from mail import fates
 from mail.queries import list_recipient_mails
 from orders import queries
@@ -80,11 +79,10 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
 
 def _list_mails(email: str) -> list[SentMail]:
     found = sorted(list_recipient_mails(email), key=lambda row: row.queued_at, reverse=True)
-    return [_sent_mail(row) for row in found[:MAX_MAILS]]
-
-
-def _sent_mail(row: Row) -> SentMail:
-    return SentMail(row.subject, row.queued_at, row.sent_at, *fates.LABELS[fates.get_fate(row)])
+    return [
+        SentMail(row.subject, row.queued_at, row.sent_at, *fates.LABELS[fates.get_fate(row)])
+        for row in found[:MAX_MAILS]
+    ]
 
 
 def list_guest_orders(email: str) -> list[Order]:

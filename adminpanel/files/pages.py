@@ -67,12 +67,8 @@ class RowLine:
     more_count: int
 
 
-def row_lines(rows: Sequence[PlannedRow]) -> list[RowLine]:
-    """Return the rows of an import in words."""
-    return [_row_line(each) for each in rows]
-
-
-def _row_line(row: PlannedRow) -> RowLine:
+def row_line(row: PlannedRow) -> RowLine:
+    """Return a row of an import in words."""
     if row.result:
         label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
     else:

@@ -15,7 +15,7 @@ from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
-from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
+from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
 from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
@@ -118,7 +118,7 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
-        "lines": row_lines(rows),
+        "lines": [row_line(each) for each in rows],
         "is_listed": is_listed,
         "tallies": list_tallies(task, plan, result),
         "query": f"plan={plan}" if plan else f"result={result}" if result else "",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -18,14 +17,13 @@ from orders.numbers import derive_order_number, normalize_order_number
 from orders.queries import get_order_by_number
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
+from web.types import StrOrPromise
 
 MAX_NOTE = 500
-MAIL_LABELS: dict[str, Any] = {
+MAIL_LABELS: dict[str, StrOrPromise] = {
     CONFIRMATION: gettext_lazy("Order confirmation"),
     DISPATCH: gettext_lazy("The last about what was shipped"),
 }
-# Which page's roles may do an act, where not all may who change many orders.
-PERMISSIONS = {"mailed": "adminpanel.mail_again"}
 MAX_TRACKING_TEXT = 400_000
 
 
@@ -33,6 +31,10 @@ class OrderActForm(Form):
     """What is done to each selected order. Each act has its own form, which its button names."""
 
     act = ""
+    title: StrOrPromise = ""
+    hint: StrOrPromise = ""
+    # Of users who may change many orders, only those with this permission may do the act.
+    permission = ""
 
     def __init__(self, data: QueryDict | None = None, order_ids: Sequence[UUID] = ()) -> None:
         super().__init__(data, auto_id=f"{self.act}-%s")
@@ -66,13 +68,17 @@ class OrderActForm(Form):
 class PackForm(OrderActForm):
     """Packs all units in stock, a parcel for each warehouse."""
 
-    act = "packed"
+    act, title = "packed", gettext_lazy("Pack")
+    hint = gettext_lazy("All that is in stock of each order, a parcel for each warehouse.")
 
 
 class ShipForm(OrderActForm):
     """Ships the packed parcels, with or without carrier and tracking numbers."""
 
-    act = "shipped"
+    act, title = "shipped", gettext_lazy("Ship")
+    hint = gettext_lazy(
+        "Each order’s packed parcels; if none is packed, all of it that can be. The customers get an email."
+    )
     carrier = forms.CharField(
         label=gettext_lazy("Carrier"),
         max_length=40,
@@ -147,25 +153,28 @@ class NoteActForm(OrderActForm):
 class HoldForm(NoteActForm):
     """Puts orders on hold."""
 
-    act = "held"
+    act, title = "held", gettext_lazy("Put on hold")
 
 
 class ResumeForm(NoteActForm):
     """Resumes orders on hold."""
 
-    act = "resumed"
+    act, title = "resumed", gettext_lazy("Resume")
 
 
 class CancelForm(NoteActForm):
     """Cancels orders, and refunds them if the user may refund."""
 
-    act = "cancelled"
+    act, title = "cancelled", gettext_lazy("Cancel")
+    hint = gettext_lazy(
+        "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
+    )
 
 
 class TagsForm(OrderActForm):
     """Adds tags."""
 
-    act = "tagged"
+    act, title = "tagged", gettext_lazy("Add tags")
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
         max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
@@ -188,48 +197,24 @@ class TagsForm(OrderActForm):
 class UntagForm(TagsForm):
     """Removes tags."""
 
-    act = "untagged"
+    act, title = "untagged", gettext_lazy("Remove tags")
 
 
 class MailForm(OrderActForm):
     """Sends an earlier mail again."""
 
-    act = "mailed"
+    act, title = "mailed", gettext_lazy("Send an email again")
+    hint = gettext_lazy(
+        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
+    )
+    permission = "adminpanel.mail_again"
     mail = forms.ChoiceField(label=gettext_lazy("Email"), choices=list(MAIL_LABELS.items()))
 
 
 ACT_FORMS: dict[str, type[OrderActForm]] = {
     form.act: form
     for form in (
-        PackForm,
-        ShipForm,
-        HoldForm,
-        ResumeForm,
-        CancelForm,
-        TagsForm,
-        UntagForm,
-        MailForm,
+        *(PackForm, ShipForm, HoldForm, ResumeForm, CancelForm),
+        *(TagsForm, UntagForm, MailForm),
     )
-}
-TITLES: dict[str, Any] = {
-    "packed": gettext_lazy("Pack"),
-    "shipped": gettext_lazy("Ship"),
-    "held": gettext_lazy("Put on hold"),
-    "resumed": gettext_lazy("Resume"),
-    "cancelled": gettext_lazy("Cancel"),
-    "tagged": gettext_lazy("Add tags"),
-    "untagged": gettext_lazy("Remove tags"),
-    "mailed": gettext_lazy("Send an email again"),
-}
-HINTS: dict[str, Any] = {
-    "packed": gettext_lazy("All that is in stock of each order, a parcel for each warehouse."),
-    "shipped": gettext_lazy(
-        "Each order’s packed parcels; if none is packed, all of it that can be. The customers get an email."
-    ),
-    "cancelled": gettext_lazy(
-        "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
-    ),
-    "mailed": gettext_lazy(
-        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
-    ),
 }

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext as _
 
-from adminpanel.orders.forms import OrderForm, list_typed_values
+from adminpanel.orders.forms import OrderForm, TypedForm
 from inventory.entities import BACKORDER_WAREHOUSE
 from orders.change_forms import DeliveryAddressForm
 from orders.lifecycle import parcels
@@ -47,7 +47,7 @@ class ChangeLinesForm(OrderForm):
         return cleaned
 
 
-class StaffAddressForm(DeliveryAddressForm):
+class StaffAddressForm(TypedForm, DeliveryAddressForm):
     """Another delivery address in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
@@ -59,11 +59,6 @@ class StaffAddressForm(DeliveryAddressForm):
         for field in self.fields.values():
             if not field.widget.is_hidden:
                 field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
-
-    @property
-    def typed_values(self) -> list[tuple[str, str]]:
-        """The typed texts by label, for a page that no longer has the form."""
-        return list_typed_values(self)
 
 
 def can_be_changed(order: Order) -> bool:

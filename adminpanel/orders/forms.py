@@ -80,7 +80,19 @@ class AmountField(forms.CharField):
         return amount
 
 
-class OrderForm(Form):
+class TypedForm(Form):
+    """A form whose typed texts can be shown where the form is gone."""
+
+    @property
+    def typed_values(self) -> list[tuple[str, str]]:
+        """The typed texts by label, without empty ones."""
+        said = [
+            (str(each.label), str(each.value() or "").strip()) for each in self.visible_fields()
+        ]
+        return [(label, value) for label, value in said if value]
+
+
+class OrderForm(TypedForm):
     """A form that changes an order, for the version that the page showed."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -105,11 +117,6 @@ class OrderForm(Form):
         """The typed units by line number."""
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
 
-    @property
-    def typed_values(self) -> list[tuple[str, str]]:
-        """The typed texts by label, for a page that no longer has the form."""
-        return list_typed_values(self)
-
     def require_some_units(self) -> None:
         """Add an error if no units were typed."""
         if not self.errors and not any(self.units.values()):
@@ -117,12 +124,6 @@ class OrderForm(Form):
                 self.lines[0][1].name if self.lines else None,
                 _("Enter a number for at least one item"),
             )
-
-
-def list_typed_values(form: Form) -> list[tuple[str, str]]:
-    """Return a form's typed texts by label, without empty ones."""
-    said = [(str(field.label), str(field.value() or "").strip()) for field in form.visible_fields()]
-    return [(label, value) for label, value in said if value]
 
 
 def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:

@@ -46,31 +46,26 @@ def render_conflict(
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
-    who = actor_label(last) if last else ""
-    words = (
-        _("%(who)s changed it %(when)s: %(what)s.")
-        % {
+    words = ""
+    if last:
+        who = actor_label(last)
+        words = _("%(who)s changed it %(when)s: %(what)s.") % {
             "who": f"{who[:1].upper()}{who[1:]}",
             "when": ago(last.at),
             "what": event_label(current, last).lower(),
         }
-        if last
-        else ""
-    )
-    refused = _describe_impossible(request, error)
-    if note and not states.allowed_transitions(
-        current
-    ):  # no button is left, and so no field for it
+    # Without transitions the page has no field for a note.
+    if note and not states.allowed_transitions(current):
         note, typed = "", [*typed, (_("Note on this step"), note)]
-    fresh = TransitionForm(initial={"version": current.version, "note": note})
-    context: dict[str, Any] = {
-        "conflict": words,
-        "refused": refused,
-        "kept_note": note,
-        "typed": typed,
-    }
     return render_order_page(
-        request, get_order_page(current), move_form=fresh, status=409, **context
+        request,
+        get_order_page(current),
+        status=409,
+        move_form=TransitionForm(initial={"version": current.version, "note": note}),
+        conflict=words,
+        refused=_describe_impossible(request, error),
+        kept_note=note,
+        typed=typed,
     )
 
 

@@ -117,8 +117,6 @@ def conflict_error(
     refused: OrderChanged | TransitionRefused | NotPayable, order: Order
 ) -> OrderChanged | TransitionRefused:
     """Return the refusal that the order's page explains."""
-    return (
-        TransitionRefused(order, "paid", _("there is nothing to pay"))
-        if isinstance(refused, NotPayable)
-        else refused
-    )
+    if isinstance(refused, NotPayable):
+        return TransitionRefused(order, "paid", _("there is nothing to pay"))
+    return refused

@@ -141,7 +141,7 @@ REASONS = {
 _OUTCOME = re.compile(r"(done|refused|failed)(?:: (.*?))?(?: \(([0-9]{3})\))?")
 # Form fields that mean nothing to readers: versions, keys and buttons.
 _TECHNICAL = frozenset(
-    (
+    [
         "change_id",
         "confirmed",
         "count",
@@ -152,8 +152,13 @@ _TECHNICAL = frozenset(
         "press",
         "save",
         "seen",
-    )
-) | {"shown_rule", "task_id", "version", "way", "widget"}
+        "shown_rule",
+        "task_id",
+        "version",
+        "way",
+        "widget",
+    ]
+)
 FIELDS = {
     "act": gettext_lazy("Change"),
     "block_reason": gettext_lazy("Reason"),

@@ -1,7 +1,5 @@
 """Promotions: listed, created, ended, resumed."""
 
-from datetime import datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -9,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.parameters import found_or_404
+from adminpanel.parameters import found_or_404, parse_moment
 from adminpanel.promotions.forms import PromotionForm
 from adminpanel.promotions.pages import list_promotion_lines
 from cassandra_db import current_time
@@ -65,7 +63,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """Undo the end that the page showed. The promotion's own dates stay."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
-    ended_at = _read_moment(request.POST.get("ended_at", ""))
+    ended_at = parse_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())
     if ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at):
         note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
@@ -76,14 +74,6 @@ def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpRespo
         return _page(request, PromotionForm(), status=409)
     messages.success(request, said % {"name": found.title})
     return redirect("adminpanel:promotions")
-
-
-def _read_moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:

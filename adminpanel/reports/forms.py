@@ -1,9 +1,7 @@
 """Forms that choose the days of a report."""
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -12,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import day_input
 from adminpanel.reports.sales import MAX_REPORT_PERIOD, USUAL
-from adminpanel.reports.visits import MAX_VISITS_PERIOD
+from adminpanel.reports.visits import MAX_VISITS_PERIOD, VisitsSelection
 from analytics.figures import ALL_CATEGORIES
 from catalogue.queries import get_category_tree
 from web.forms import FilterForm
@@ -30,31 +28,6 @@ class SalesForm(FilterForm):
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
         return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last
-
-
-@dataclass(frozen=True)
-class VisitsSelection:
-    """Which visits to show: the days (both included), by day or week, of a category or product."""
-
-    first: date
-    last: date
-    by_week: bool = False
-    category_id: UUID = ALL_CATEGORIES
-    product_id: UUID | None = None
-
-    def to_initial(self) -> dict[str, Any]:
-        """Return the form's initial values."""
-        return {
-            "first": self.first,
-            "last": self.last,
-            "by": "week" if self.by_week else "day",
-            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
-        }
-
-    @property
-    def as_query(self) -> str:
-        """The address's query, without the product."""
-        return urlencode({name: value for name, value in self.to_initial().items() if value})
 
 
 class VisitsForm(SalesForm):

@@ -31,11 +31,8 @@ def sales_report(request: HttpRequest) -> HttpResponse:
     if form.is_refused:
         return render_page(request, "adminpanel/reports/sales.html", {"form": form}, status=422)
     form = SalesForm(initial={"first": first, "last": last})
-    return render_page(
-        request,
-        "adminpanel/reports/sales.html",
-        {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form},
-    )
+    context = {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form}
+    return render_page(request, "adminpanel/reports/sales.html", context)
 
 
 @staff_required(("analyst", ADMIN))
@@ -47,14 +44,7 @@ def visits_report(request: HttpRequest) -> HttpResponse:
     selection = form.parse(shop_today())
     if form.is_refused:
         return render_page(request, "adminpanel/reports/visits.html", {"form": form}, status=422)
-    report = get_visits_report(
-        selection.first,
-        selection.last,
-        settings.CURRENCY,
-        category_id=selection.category_id,
-        product_id=selection.product_id,
-        by_week=selection.by_week,
-    )
+    report = get_visits_report(selection, settings.CURRENCY)
     if request.GET.get("format") == "csv":
         return _send_visits(report)
     context = {

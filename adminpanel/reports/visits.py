@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Self
+from typing import Any, Self
+from urllib.parse import urlencode
 from uuid import UUID
 
 from moneyed import Money
@@ -117,20 +118,38 @@ class VisitsReport:
         return CHART_STEP * len(self.bars)
 
 
-def get_visits_report(
-    first: date,
-    last: date,
-    currency: str,
-    *,
-    category_id: UUID = ALL_CATEGORIES,
-    product_id: UUID | None = None,
-    by_week: bool = False,
-) -> VisitsReport:
+@dataclass(frozen=True)
+class VisitsSelection:
+    """Which visits to show: the days (both included), by day or week, of a category or product."""
+
+    first: date
+    last: date
+    by_week: bool = False
+    category_id: UUID = ALL_CATEGORIES
+    product_id: UUID | None = None
+
+    def to_initial(self) -> dict[str, Any]:
+        """Return the form's initial values."""
+        return {
+            "first": self.first,
+            "last": self.last,
+            "by": "week" if self.by_week else "day",
+            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
+        }
+
+    @property
+    def as_query(self) -> str:
+        """The address's query, without the product."""
+        return urlencode({name: value for name, value in self.to_initial().items() if value})
+
+
+def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport:
     """Return the visits of a period, the products of a category, and one product's days. Raises CassandraUnavailable."""
+    first, last, product_id = selection.first, selection.last, selection.product_id
     days = [first + timedelta(n) for n in range((last - first).days + 1)]
     visits = queries.prefetch_visits(first, last)
     customers = queries.prefetch_daily_customers(first, last)
-    products = queries.prefetch_top_products(days, category_id)
+    products = queries.prefetch_top_products(days, selection.category_id)
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
     lines = {day: VisitLine(day, currency=currency) for day in days}
@@ -151,7 +170,7 @@ def get_visits_report(
         first,
         last,
         total,
-        tuple(_group(lines.values(), by_week=by_week))[::-1],
+        tuple(_group(lines.values(), by_week=selection.by_week))[::-1],
         tuple(_list_bars(lines.values())),
         tuple(
             ProductLine(each, named[each].name, views[each], visitors[each])

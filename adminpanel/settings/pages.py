@@ -42,8 +42,8 @@ def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list
     return [
         DeliveryLine(
             each,
-            list_country_names(each.countries),
-            days_text(each),
+            ", ".join(sorted(map(country_name, each.countries))),
+            _days_text(each),
             Money(each.price, settings.CURRENCY),
             None if each.free_from is None else Money(each.free_from, settings.CURRENCY),
             *_status(each, today),
@@ -54,12 +54,7 @@ def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list
     ]
 
 
-def list_country_names(codes: Iterable[str]) -> str:
-    """Return countries by their names, in one line."""
-    return ", ".join(sorted(country_name(each) for each in codes))
-
-
-def days_text(setting: DeliverySetting) -> str:
+def _days_text(setting: DeliverySetting) -> str:
     """Return how long a method takes: "2 to 3 working days"."""
     if setting.first_day == setting.last_day:
         return ngettext("%(count)s working day", "%(count)s working days", setting.first_day) % {
@@ -108,10 +103,8 @@ def _loss_text(lost: LostCountry, today: date) -> str:
         words["kg"] = f"{lost.max_grams / 1000:g}"
         if lost.since <= today:
             return _("Orders of more than %(kg)s kg can’t be sent to %(country)s any more.") % words
-        return (
-            _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
-            % words
-        )
+        text = _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
+        return text % words
     if lost.since <= today:
         return _("Nobody can order to %(country)s any more: no delivery method is left.") % words
     return (

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.utils.timezone import localdate
@@ -85,7 +85,7 @@ def _lost_countries(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 @get_or_post
 def create_delivery_method(request: HttpRequest) -> HttpResponse:
     """Add a delivery method."""
-    form = DeliveryForm(None, request.POST if request.method == "POST" else None)
+    form = DeliveryForm(None, _sent(request))
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
     return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
@@ -100,7 +100,7 @@ def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
         raise Http404("no such setting")
-    form = DeliveryForm(setting, request.POST if request.method == "POST" else None)
+    form = DeliveryForm(setting, _sent(request))
     return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
 
@@ -135,7 +135,7 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 def parcel_weights(request: HttpRequest) -> HttpResponse:
     """Show or change the surcharges by weight."""
     setting = _get_setting(WEIGHTS, PARCEL)
-    form = WeightsForm(setting, request.POST if request.method == "POST" else None)
+    form = WeightsForm(setting, _sent(request))
     return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
 
 
@@ -144,7 +144,7 @@ def parcel_weights(request: HttpRequest) -> HttpResponse:
 def review_rules(request: HttpRequest) -> HttpResponse:
     """Show or change the rules for reviews."""
     setting = _get_setting(REVIEW_RULES, REVIEW_RULES_KEY)
-    form = ReviewRulesForm(setting, request.POST if request.method == "POST" else None)
+    form = ReviewRulesForm(setting, _sent(request))
     return _edit(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
 
 
@@ -161,7 +161,7 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def country_tax(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change a country's tax rates."""
-    form = TaxForm(_get_setting(TAX, key), request.POST if request.method == "POST" else None)
+    form = TaxForm(_get_setting(TAX, key), _sent(request))
     return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
 
 
@@ -179,13 +179,11 @@ def warehouses(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
-    form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
+    form, key = WarehouseForm(None, _sent(request)), ""
     if form.is_valid():
         # A renamed warehouse keeps its key. A form that is sent twice finds its own.
-        slug, known = (
-            slugify(form.cleaned_data["name"]),
-            get_settings_at_quorum().get_values(WAREHOUSE),
-        )
+        slug = slugify(form.cleaned_data["name"])
+        known = get_settings_at_quorum().get_values(WAREHOUSE)
         keys = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
         key = next(each for each in keys if known.get(each) in (None, form.build_setting(each)))
     return _edit(request, form, key, "adminpanel:warehouses")
@@ -195,9 +193,7 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change a warehouse. Closing it asks for confirmation first."""
-    form = WarehouseForm(
-        _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
-    )
+    form = WarehouseForm(_get_setting(WAREHOUSE, key), _sent(request))
     return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
 
 
@@ -222,7 +218,7 @@ def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
     """Plan terms from a day on, starting from today's."""
-    form = TermsForm(None, request.POST if request.method == "POST" else None)
+    form = TermsForm(None, _sent(request))
     if request.method != "POST":
         form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
             "valid_from": None
@@ -235,8 +231,12 @@ def create_terms(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change terms. Changing past days asks for confirmation first."""
-    form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
+    form = TermsForm(_get_setting(TERMS, key), _sent(request))
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
+
+
+def _sent(request: HttpRequest) -> QueryDict | None:
+    return request.POST if request.method == "POST" else None
 
 
 def _get_setting(kind: SettingKind[T], key: str) -> T:

@@ -83,6 +83,14 @@ class StockForm(Form):
         return bool(row.state == state and row.quantity == units)
 
 
+def get_warehouse_or_404(request: HttpRequest) -> str:
+    """Return the warehouse that a form names. Raises Http404."""
+    warehouse = request.POST.get("warehouse", "")
+    if warehouse not in list_warehouses():
+        raise Http404("no such warehouse")
+    return warehouse
+
+
 def book_submitted(
     request: HttpRequest, product: Product, variant: Variant
 ) -> tuple[str, StockForm, int]:
@@ -91,9 +99,7 @@ def book_submitted(
     Return the warehouse, the form and the status: 303 if booked, 409 if the stock has changed since the page was shown, else 422.
     A form with errors can be sent again. Raises Http404, CassandraUnavailable.
     """
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     before = get_stock_numbers(variant.variant_id, warehouse)
     form = StockForm(variant.variant_id, warehouse, before, request.POST)
     said = ""

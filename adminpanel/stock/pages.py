@@ -84,17 +84,6 @@ def count_incoming(rows: Sequence[Row]) -> Incoming:
     return incoming
 
 
-def list_stock_lines(
-    product: Product,
-    variants: Sequence[Variant],
-    submitted: Mapping[tuple[UUID, str], StockForm],
-    transfers: PendingResult | None = None,
-) -> list[StockLine]:
-    """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
-    keys = [(product, variant, each) for variant in variants for each in list_warehouses()]
-    return get_stock_lines(keys, submitted, transfers or queries.prefetch_open_transfers())
-
-
 def get_stock_lines(
     keys: Sequence[tuple[Product, Variant, str]],
     submitted: Mapping[tuple[UUID, str], StockForm],

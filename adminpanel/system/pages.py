@@ -90,7 +90,7 @@ def get_system_status(now: datetime) -> SystemStatus:
     checks = parse_checks(pending_checks, MAX_CHECKS)
     figures = pending.get()
     sizes = compare_with_bounds(figures.mebibytes)
-    lines = [_table_line(size, figures) for size in sizes]
+    lines = [TableLine(size, figures.tombstones.get(size.table, 0)) for size in sizes]
     questions = summarize_questions(collect_metrics())
     return SystemStatus(
         tuple(list_nodes()),
@@ -103,10 +103,6 @@ def get_system_status(now: datetime) -> SystemStatus:
         tuple(checks),
         now,
     )
-
-
-def _table_line(size: PartitionSize, figures: TableFigures) -> TableLine:
-    return TableLine(size, figures.tombstones.get(size.table, 0))
 
 
 def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:

@@ -188,13 +188,8 @@ def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
 def _order_page(
     request: HttpRequest, node: CategoryNode, form: CategoryOrderForm, status: int = 200
 ) -> HttpResponse:
-    return render_page(
-        request,
-        "adminpanel/catalogue/category_order.html",
-        _order_context(node, form),
-        part="order",
-        status=status,
-    )
+    template, context = "adminpanel/catalogue/category_order.html", _order_context(node, form)
+    return render_page(request, template, context, part="order", status=status)
 
 
 def _order_context(node: CategoryNode, form: CategoryOrderForm) -> dict[str, object]:
@@ -231,16 +226,11 @@ def _conflict_page(
 ) -> HttpResponse:
     """Show both states side by side, and keep what was typed."""
     clean = form.cleaned_data
-    typed = describe_category(
-        clean["name"], clean["slug"], _find_parent(tree, form), clean["description"]
-    )
+    parent = tree.by_id.get(form.parent_id) if form.parent_id else None
+    typed = describe_category(clean["name"], clean["slug"], parent, clean["description"])
     fields = compare_fields(describe_node(saved), typed)
     conflict = Conflict("", None, fingerprint_category(saved), fields)
     return _page(request, tree, saved, form=form, status=409, conflict=conflict)
-
-
-def _find_parent(tree: CategoryTree, form: CategoryForm) -> CategoryNode | None:
-    return tree.by_id.get(form.parent_id) if form.parent_id else None
 
 
 @staff_required(CATALOGUE_STAFF)

@@ -24,14 +24,7 @@ from adminpanel.bulk_change_pages import (
     parse_change_id,
     run_if_small,
 )
-from adminpanel.orders.bulk_change_forms import (
-    ACT_FORMS,
-    HINTS,
-    MAIL_LABELS,
-    PERMISSIONS,
-    TITLES,
-    OrderActForm,
-)
+from adminpanel.orders.bulk_change_forms import ACT_FORMS, MAIL_LABELS, OrderActForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
@@ -102,7 +95,8 @@ def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> Order
 def describe_act(act: OrderAct) -> str:
     """Return in words what an act does to each order."""
     more = ", ".join(act.tags) or act.carrier or (MAIL_LABELS[act.mail] if act.mail else "")
-    return f"{TITLES[act.kind]}: {more}" if more else str(TITLES[act.kind])
+    title = ACT_FORMS[act.kind].title
+    return f"{title}: {more}" if more else str(title)
 
 
 def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
@@ -120,7 +114,7 @@ def _list_act_forms(request: HttpRequest) -> dict[str, type[OrderActForm]]:
     return {
         act: form
         for act, form in ACT_FORMS.items()
-        if act not in PERMISSIONS or has_permission(member, PERMISSIONS[act])
+        if not form.permission or has_permission(member, form.permission)
     }
 
 
@@ -143,7 +137,7 @@ def _choice_page(
         act_forms[refused.act] = refused
     context = {
         "form": refused,
-        "sections": [(form, TITLES[act], HINTS.get(act, "")) for act, form in act_forms.items()],
+        "sections": [(form, form.title, form.hint) for form in act_forms.values()],
         "selection": list_selection_fields(data),
         "total": len(ids),
     }
@@ -165,7 +159,7 @@ def _preview_page(
     lines = bulk_changes.preview_act(act, page_ids, form.tracking_by_order, now)
     context = {
         "act": describe_act(act),
-        "title": TITLES[act.kind],
+        "title": form.title,
         "total": len(ids),
         "lines": [(each, form.tracking_by_order.get(each.order.order_id, "")) for each in lines],
         "changed_count": sum(each.is_changed for each in lines),

@@ -1,6 +1,7 @@
 """An order's parcels: packed, shipped, tracked, delivered or lost."""
 
 from datetime import datetime
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 
@@ -26,23 +27,19 @@ from web.decorators import post_only
 def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpResponse:
     """Pack a parcel in a warehouse."""
 
-    def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
-        return _build_pack_form(request, order, warehouse, items)
-
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
         return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
 
+    build_form = partial(_build_pack_form, request, warehouse)
     return handle_submit(request, order, build_form, apply)
 
 
 def _build_pack_form(
-    request: HttpRequest, order: Order, warehouse: str, items: tuple[Item, ...]
+    request: HttpRequest, warehouse: str, order: Order, items: tuple[Item, ...]
 ) -> PackForm | None:
-    return (
-        PackForm(order, warehouse, items, request.POST)
-        if warehouse in order.units_to_pack
-        else None
-    )
+    if warehouse not in order.units_to_pack:
+        return None
+    return PackForm(order, warehouse, items, request.POST)
 
 
 @staff_required(ORDER_STAFF)
@@ -50,7 +47,7 @@ def _build_pack_form(
 def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
     """Count a scanned unit in the form, for browsers without scripts. Nothing is saved."""
     order = get_order_or_404(number)
-    form = _build_pack_form(request, order, warehouse, list_items(order))
+    form = _build_pack_form(request, warehouse, order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
         return render_conflict(
             request, OrderChanged(order), typed=form.typed_values if form else []
@@ -70,11 +67,9 @@ def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpRes
         if found and request.POST.get("event") == TRACKED:
             is_possible = TrackingForm.is_possible(order, found)
             return TrackingForm(order, found, request.POST) if is_possible else None
-        return (
-            ParcelForm(order, found, request.POST)
-            if found and found.state in ParcelForm.STEPS
-            else None
-        )
+        if found and found.state in ParcelForm.STEPS:
+            return ParcelForm(order, found, request.POST)
+        return None
 
     def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> Order:
         event = form.cleaned_data["event"]

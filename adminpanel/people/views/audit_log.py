@@ -44,9 +44,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
 
 
 def _later(day: date, today: date, *, by_month: bool) -> date | None:
-    following = (
-        (day.replace(day=28) + timedelta(days=4)).replace(day=1)
-        if by_month
-        else day + timedelta(days=1)
-    )
+    following = day + timedelta(days=1)
+    if by_month:
+        following = (day.replace(day=28) + timedelta(days=4)).replace(day=1)
     return following if following <= today else None

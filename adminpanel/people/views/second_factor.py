@@ -87,17 +87,9 @@ def _form(request: HttpRequest) -> type[TotpCodeForm] | type[RecoveryCodeForm]:
 def _ask_for_code(
     request: HttpRequest, user: User, form: TotpCodeForm | RecoveryCodeForm
 ) -> HttpResponse:
-    context = {
-        "form": form,
-        "recovery": isinstance(form, RecoveryCodeForm),
-        **_for_demo(user, form),
-    }
-    return render_page(
-        request,
-        "adminpanel/people/second_factor.html",
-        context,
-        status=422 if form.is_bound else 200,
-    )
+    is_recovery, status = isinstance(form, RecoveryCodeForm), 422 if form.is_bound else 200
+    context = {"form": form, "recovery": is_recovery, **_for_demo(user, form)}
+    return render_page(request, "adminpanel/people/second_factor.html", context, status=status)
 
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
@@ -140,17 +132,9 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
         raise Http404
     address = provisioning_uri(enrolment_secret(request.session.session_key or "", user), user)
     drawn = io.BytesIO()
-    segno.make(address, micro=False).save(
-        drawn,
-        kind="svg",
-        scale=8,
-        dark="#000",
-        light="#fff",
-        xmldecl=False,
-        svgclass=None,
-        lineclass=None,
-        nl=False,
-    )
+    look = {"scale": 8, "dark": "#000", "light": "#fff"}
+    bare = {"xmldecl": False, "svgclass": None, "lineclass": None, "nl": False}
+    segno.make(address, micro=False).save(drawn, kind="svg", **look, **bare)
     return HttpResponse(drawn.getvalue(), content_type="image/svg+xml")
 
 
@@ -172,11 +156,8 @@ def create_recovery_codes(request: HttpRequest) -> HttpResponse:
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     # Only this answer can show them.
-    return render_page(
-        request,
-        "adminpanel/people/recovery_codes.html",
-        {"codes": codes, "to": to, "now": current_time()},
-    )
+    context = {"codes": codes, "to": to, "now": current_time()}
+    return render_page(request, "adminpanel/people/recovery_codes.html", context)
 
 
 def _next_url(request: HttpRequest, user: User) -> str:

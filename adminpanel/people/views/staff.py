@@ -36,11 +36,7 @@ OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another
 @require_safe
 def staff_list(request: HttpRequest) -> HttpResponse:
     """List the staff."""
-    return render_page(
-        request,
-        "adminpanel/people/people.html",
-        {"staff": queries.list_staff(), "form": EmailForm()},
-    )
+    return _list_page(request, EmailForm())
 
 
 @staff_required((ADMIN,))
@@ -54,12 +50,12 @@ def find_person(request: HttpRequest) -> HttpResponse:
         form.add_error(
             "email", _("No account has this email address. Its owner has to register first.")
         )
-    return render_page(
-        request,
-        "adminpanel/people/people.html",
-        {"staff": queries.list_staff(), "form": form},
-        status=422,
-    )
+    return _list_page(request, form, status=422)
+
+
+def _list_page(request: HttpRequest, form: EmailForm, status: int = 200) -> HttpResponse:
+    context = {"staff": queries.list_staff(), "form": form}
+    return render_page(request, "adminpanel/people/people.html", context, status=status)
 
 
 @staff_required((ADMIN,))

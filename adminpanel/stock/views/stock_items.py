@@ -3,20 +3,22 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
 from accounts.roles import STOCK_STAFF
+from adminpanel.stock.booking import get_warehouse_or_404
 from adminpanel.stock.forms import PlaceForm, ThresholdForm
 from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
 from cassandra_db import InvalidPageToken
+from catalogue.entities import Variant
 from inventory import operations
 from inventory.errors import PlaceChanged, StockChanged
 from inventory.queries import prefetch_stock_numbers
-from inventory.warehouses import find_warehouse_name, list_warehouses
+from inventory.warehouses import find_warehouse_name
 from web.decorators import post_only
 
 
@@ -37,9 +39,7 @@ def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Http
 def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Set the units at which a variant is low in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     form, status = ThresholdForm(warehouse, None, request.POST), 422
     if form.is_valid():
         threshold, seen = form.cleaned_data["threshold"], form.cleaned_data["seen"]
@@ -59,18 +59,10 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
         else:
             operations.copy_stock(product_id, [(variant_id, warehouse)])
             note_changes(request, {"low at": seen}, {"low at": threshold, "sku": variant.sku})
-            messages.success(
-                request,
-                _("%(sku)s is low in %(warehouse)s at %(units)d.")
-                % {
-                    "sku": variant.sku,
-                    "warehouse": find_warehouse_name(warehouse),
-                    "units": threshold,
-                }
-                if threshold
-                else _("%(sku)s is never called low in %(warehouse)s.")
-                % {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse)},
-            )
+            said = _("%(sku)s is never called low in %(warehouse)s.")
+            if threshold:
+                said = _("%(sku)s is low in %(warehouse)s at %(units)d.")
+            _say(request, said, variant, warehouse, units=threshold)
             return redirect("adminpanel:stock_item", product_id, variant_id)
     return render_stock_item(
         request, product_id, variant_id, threshold_form=(warehouse, form), status=status
@@ -82,9 +74,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
 def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Set the place of a variant in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     form, status = PlaceForm(warehouse, "", request.POST), 422
     if form.is_valid():
         place, seen = form.cleaned_data["place"], form.cleaned_data["seen_place"]
@@ -102,18 +92,16 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
             )
         else:
             note_changes(request, {"place": seen}, {"place": place, "sku": variant.sku})
-            words = {
-                "sku": variant.sku,
-                "warehouse": find_warehouse_name(warehouse),
-                "place": place,
-            }
-            messages.success(
-                request,
-                _("%(sku)s lies at %(place)s in %(warehouse)s.") % words
-                if place
-                else _("%(sku)s has no place in %(warehouse)s.") % words,
-            )
+            said = _("%(sku)s has no place in %(warehouse)s.")
+            if place:
+                said = _("%(sku)s lies at %(place)s in %(warehouse)s.")
+            _say(request, said, variant, warehouse, place=place)
             return redirect("adminpanel:stock_item", product_id, variant_id)
     return render_stock_item(
         request, product_id, variant_id, place_form=(warehouse, form), status=status
     )
+
+
+def _say(request: HttpRequest, text: str, variant: Variant, warehouse: str, **more: object) -> None:
+    words = {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse), **more}
+    messages.success(request, text % words)

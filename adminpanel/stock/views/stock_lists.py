@@ -16,7 +16,7 @@ from accounts.roles import STOCK_STAFF
 from adminpanel.parameters import cut_page, found_or_404
 from adminpanel.stock.booking import StockForm, book_submitted
 from adminpanel.stock.forms import LIST_LABELS, StockListForm
-from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
+from adminpanel.stock.pages import get_stock_lines, get_stock_page
 from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
@@ -38,20 +38,17 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         lines, following = ([], "") if form.is_refused else get_stock_page(selection)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:stock')}?{selection.to_query(after='')}")
+    show = selection.show
     context = {
         "form": form,
         "selection": selection,
         "lines": lines,
         "warehouses": [
-            (
-                find_warehouse_name(each),
-                each == selection.warehouse,
-                _list_query(each, selection.show),
-            )
+            (find_warehouse_name(each), each == selection.warehouse, _list_query(each, show))
             for each in list_warehouses()
         ],
         "lists": [
-            (label, name == selection.show, selection.to_query(show=name, after=""))
+            (label, name == show, selection.to_query(show=name, after=""))
             for name, label in LIST_LABELS.items()
         ],
         "warehouse": find_warehouse_name(selection.warehouse),
@@ -76,12 +73,10 @@ def set_stock_mail(request: HttpRequest) -> HttpResponse:
     before = bool(member.low_stock_mail)
     save_low_stock_mail(member.pk, wanted=wanted)
     note_changes(request, {"mail about low stock": before}, {"mail about low stock": wanted})
-    messages.success(
-        request,
-        _("You get an email every morning on which something is low.")
-        if wanted
-        else _("You get no more emails about low stock."),
-    )
+    said = _("You get no more emails about low stock.")
+    if wanted:
+        said = _("You get an email every morning on which something is low.")
+    messages.success(request, said)
     return redirect("adminpanel:stock")
 
 
@@ -139,9 +134,8 @@ def _page(
     if key and all(each.variant_id != key[0] for each in variants):
         variants = [each for each in sold_first if each.variant_id == key[0]]
     transfers = prefetch_open_transfers()
-    lines = list_stock_lines(
-        product, variants, {key: submitted} if key and submitted else {}, transfers
-    )
+    keys = [(product, variant, each) for variant in variants for each in list_warehouses()]
+    lines = get_stock_lines(keys, {key: submitted} if key and submitted else {}, transfers)
     context = {
         "product": product,
         "lines": lines,
@@ -152,10 +146,5 @@ def _page(
         "row_query": _row_query(request) or (f"page={number}" if number > 1 else ""),
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
-    return render_page(
-        request,
-        "adminpanel/stock/product_stock.html",
-        context,
-        part="row" if submitted else "",
-        status=status,
-    )
+    template, part = "adminpanel/stock/product_stock.html", "row" if submitted else ""
+    return render_page(request, template, context, part=part, status=status)

@@ -136,22 +136,18 @@ def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
         {"in transit": 0, "arrived in": find_warehouse_name(warehouse)},
     )
     words = {"units": transfer.units, "warehouse": find_warehouse_name(warehouse)}
-    messages.success(
-        request,
-        ngettext(
+    said = ngettext(
+        "%(units)d unit has arrived in %(warehouse)s.",
+        "%(units)d units have arrived in %(warehouse)s.",
+        transfer.units,
+    )
+    if is_called_off:
+        said = ngettext(
             "%(units)d unit is back in %(warehouse)s.",
             "%(units)d units are back in %(warehouse)s.",
             transfer.units,
         )
-        % words
-        if is_called_off
-        else ngettext(
-            "%(units)d unit has arrived in %(warehouse)s.",
-            "%(units)d units have arrived in %(warehouse)s.",
-            transfer.units,
-        )
-        % words,
-    )
+    messages.success(request, said % words)
     if request.POST.get("back") == "item":
         return redirect("adminpanel:stock_item", transfer.product_id, transfer.variant_id)
     return redirect("adminpanel:stock_transfers")
