@@ -45,11 +45,9 @@ def _demo_help(user: User) -> str:
     code, wait = get_demo_code(user, current_time())
     if not code:
         return ""
-    words = (
-        _(" This is a demo shop: the code is %(code)s, valid in %(seconds)s seconds.")
-        if wait
-        else _(" This is a demo shop: the code is %(code)s.")
-    )
+    words = _(" This is a demo shop: the code is %(code)s.")
+    if wait:
+        words = _(" This is a demo shop: the code is %(code)s, valid in %(seconds)s seconds.")
     return words % {"code": code, "seconds": wait}
 
 

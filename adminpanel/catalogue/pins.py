@@ -158,10 +158,7 @@ class PinLine:
 def list_pin_lines(
     form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
 ) -> Iterator[PinLine]:
-    """Yield the pinned products in order. `why_hidden` says why the list leaves out a product on sale, or "".
-
-    Raises CassandraUnavailable.
-    """
+    """Yield the pinned products in order. `why_hidden` says why a list leaves out a product on sale, or ""."""
     found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)

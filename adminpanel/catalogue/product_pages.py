@@ -63,10 +63,7 @@ class SubmittedCount:
 def list_product_lines(
     products: Sequence[Product], now: datetime, submitted: PriceForm | SubmittedCount | None = None
 ) -> list[ProductLine]:
-    """Return the list's rows with their stock, read side by side. `submitted` replaces its row's own form.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the list's rows with their stock. `submitted` replaces its row's own form. Raises CassandraUnavailable."""
     reading = [prefetch_stock(each.product_id) for each in products]
     stocks = [stock_from_rows(pending.rows()) for pending in reading]
     found = zip(products, stocks, strict=True)

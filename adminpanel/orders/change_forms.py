@@ -63,14 +63,6 @@ class StaffAddressForm(TypedForm, DeliveryAddressForm):
 
 def can_be_changed(order: Order) -> bool:
     """Return whether an order has unpacked units that can be removed."""
-    has_backorders = any(
-        units
-        for warehouse, lines in order.reserved_units.items()
-        if warehouse == BACKORDER_WAREHOUSE
-        for units in lines.values()
-    )
-    return (
-        order.state in (CONFIRMED, ON_HOLD)
-        and (order.has_units_to_pack or has_backorders)
-        and not order.is_erased
-    )
+    has_backorders = any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
+    has_units = order.has_units_to_pack or has_backorders
+    return order.state in (CONFIRMED, ON_HOLD) and has_units and not order.is_erased

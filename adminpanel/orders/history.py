@@ -101,9 +101,8 @@ def _event_details(event: Event, order: Order) -> str:
             if each
         ]
     parts += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
-    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
-        "amount"
-    ):
+    is_money = event.kind in ("authorized", "captured", "refund_owed", "refunded")
+    if is_money and details.get("amount"):
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "tagged":
         parts = _tag_changes(event)

@@ -184,11 +184,9 @@ class TrackingForm(OrderForm):
         if self.errors:
             return clean
         known = (self.order.find_carrier(self.parcel.parcel_id), self.parcel.tracking)
+        typed = (clean["carrier"] or self.order.method.carrier, clean["tracking"])
         if clean["mail"] and not clean["tracking"]:
             self.add_error("tracking", _("Enter the tracking number to email"))
-        elif (
-            clean["carrier"] or self.order.method.carrier,
-            clean["tracking"],
-        ) == known and not clean["mail"]:
+        elif typed == known and not clean["mail"]:
             self.add_error("tracking", _("Enter another tracking number or carrier"))
         return clean

@@ -41,11 +41,8 @@ class ReturnDecisionForm(OrderForm):
     def clean(self) -> dict[str, Any]:
         """Require a reason for declining."""
         cleaned = super().clean() or self.cleaned_data
-        if (
-            cleaned.get("event") == "return_rejected"
-            and not cleaned.get("note")
-            and "note" not in self.errors
-        ):
+        is_declined = cleaned.get("event") == "return_rejected"
+        if is_declined and not cleaned.get("note") and "note" not in self.errors:
             self.add_error("note", _("Tell the customer why you decline the return"))
         return cleaned
 

@@ -65,14 +65,12 @@ def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpRespo
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     ended_at = parse_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())
-    if ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at):
-        note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
-        said = _("Promotion %(name)s goes on.")
-    else:
+    if not (ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at)):
         said = _("Promotion %(name)s was changed meanwhile. This is how it is now.")
         messages.error(request, said % {"name": found.title})
         return _page(request, PromotionForm(), status=409)
-    messages.success(request, said % {"name": found.title})
+    note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
+    messages.success(request, _("Promotion %(name)s goes on.") % {"name": found.title})
     return redirect("adminpanel:promotions")
 
 

@@ -127,7 +127,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
 class WeightsForm(LinesForm[ParcelWeights]):
     """The surcharges of parcels by weight, a line for each band. The heaviest band is the maximum weight."""
 
-    kind, entity_class = WEIGHTS, ParcelWeights
+    kind, entity_class, key_field = WEIGHTS, ParcelWeights, ""
     columns, max_lines = ("kg", "surcharge"), MAX_BANDS
     template = "adminpanel/settings/parcel_weights.html"
 
@@ -163,6 +163,3 @@ class WeightsForm(LinesForm[ParcelWeights]):
     def get_values(self) -> dict[str, Any]:
         lines = self.list_typed_lines()
         return {"bands": tuple(WeightBand(int(kg * 1000), more) for kg, more in lines)}
-
-    def build_setting(self, key: str) -> ParcelWeights:
-        return self.build()

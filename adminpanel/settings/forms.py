@@ -29,6 +29,8 @@ class SettingForm(EntityForm[T]):
     # The page makes a new setting's key, so that sending the form twice adds one.
     OWN_FIELDS = frozenset({"key"})
     kind: SettingKind[T]
+    # The entity's field with its key, "" if it has none.
+    key_field = "key"
     template: str
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
 
@@ -37,7 +39,7 @@ class SettingForm(EntityForm[T]):
 
     def build_setting(self, key: str) -> T:
         """Return the setting of the valid form."""
-        return self.build(key=key)
+        return self.build(**({self.key_field: key} if self.key_field else {}))
 
     def describe(self) -> dict[str, str]:
         """Return the values in words by label."""
@@ -220,7 +222,7 @@ class TermsForm(SettingForm[Terms]):
 class ReviewRulesForm(SettingForm[ReviewRules]):
     """The rules for reviews: words that hold one, erased writers' texts, and requests by mail."""
 
-    kind, entity_class = REVIEW_RULES, ReviewRules
+    kind, entity_class, key_field = REVIEW_RULES, ReviewRules, ""
     template = "adminpanel/settings/review_rules.html"
     words = forms.CharField(
         label=gettext_lazy("Words that hold a review"),
@@ -245,6 +247,3 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
     def clean_words(self) -> tuple[str, ...]:
         """Return each word once."""
         return tuple(dict.fromkeys(split_lines(self.cleaned_data["words"])))
-
-    def build_setting(self, key: str) -> ReviewRules:
-        return self.build()

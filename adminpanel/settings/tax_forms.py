@@ -21,7 +21,7 @@ TAX_CLASS_LABELS = {"standard": gettext_lazy("Standard"), "reduced": gettext_laz
 class TaxForm(LinesForm[TaxSetting]):
     """A country's tax rates, a line for each day on which they change."""
 
-    kind, entity_class = TAX, TaxSetting
+    kind, entity_class, key_field = TAX, TaxSetting, "country"
     columns, max_lines, spare_lines = ("from", *TAX_CLASSES), MAX_PERIODS, 2
     template = "adminpanel/settings/country_tax.html"
     is_added = forms.BooleanField(
@@ -62,6 +62,3 @@ class TaxForm(LinesForm[TaxSetting]):
         lines = sorted(self.list_typed_lines(), key=lambda line: line[0])
         periods = (DatedRates(day, tuple(map(Decimal.normalize, rates))) for day, *rates in lines)
         return super().get_values() | {"periods": tuple(periods)}
-
-    def build_setting(self, key: str) -> TaxSetting:
-        return self.build(country=key)

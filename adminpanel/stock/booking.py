@@ -125,10 +125,7 @@ def book_submitted(
 def book_stock(
     product: Product, variant_id: UUID, warehouse_id: str, form: StockForm, by: User, now: datetime
 ) -> str:
-    """Book a valid form once. Return what was done in words, or "" if the form has errors.
-
-    Raises CassandraUnavailable.
-    """
+    """Book a valid form once. Return what was done in words, or "" if the form has errors. Raises CassandraUnavailable."""
     units = form.cleaned_data["units"]
     # Not the key itself: a forged one could name a reservation.
     booking_id = uuid5(variant_id, f"{warehouse_id} {form.cleaned_data['key']}")

@@ -101,6 +101,7 @@ class ThresholdForm(Form):
     def __init__(
         self, warehouse_id: str, seen: int | None, data: Mapping[str, Any] | None = None
     ) -> None:
+        self.warehouse_id = warehouse_id
         initial = {"threshold": seen or 0, "seen": seen}
         super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
 
@@ -117,6 +118,7 @@ class PlaceForm(Form):
     seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, warehouse_id: str, seen: str, data: Mapping[str, Any] | None = None) -> None:
+        self.warehouse_id = warehouse_id
         initial = {"place": seen, "seen_place": seen}
         super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
 

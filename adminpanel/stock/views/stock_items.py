@@ -64,9 +64,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
                 said = _("%(sku)s is low in %(warehouse)s at %(units)d.")
             _say(request, said, variant, warehouse, units=threshold)
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return render_stock_item(
-        request, product_id, variant_id, threshold_form=(warehouse, form), status=status
-    )
+    return render_stock_item(request, product_id, variant_id, form=form, status=status)
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)
@@ -97,9 +95,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
                 said = _("%(sku)s lies at %(place)s in %(warehouse)s.")
             _say(request, said, variant, warehouse, place=place)
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return render_stock_item(
-        request, product_id, variant_id, place_form=(warehouse, form), status=status
-    )
+    return render_stock_item(request, product_id, variant_id, form=form, status=status)
 
 
 def _say(request: HttpRequest, text: str, variant: Variant, warehouse: str, **more: object) -> None:

@@ -65,7 +65,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
     form.keep_typed(key=uuid4())
-    return render_stock_item(request, product_id, variant_id, transfer_form=form)
+    return render_stock_item(request, product_id, variant_id, form=form)
 
 
 def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
