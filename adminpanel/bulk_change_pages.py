@@ -1,4 +1,4 @@
-"""What the pages of bulk changes share."""
+"""Shared parts of the pages of bulk changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

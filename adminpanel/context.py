@@ -1,4 +1,4 @@
-"""What templates know about the frame of staff pages."""
+"""Template variables for the frame of staff pages."""
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject

@@ -1,4 +1,4 @@
-"""What pages of files that are read or written in the background share: the words for states, ids, downloads."""
+"""Shared parts of pages about files: the words for states, ids, downloads."""
 
 from datetime import datetime
 from typing import cast

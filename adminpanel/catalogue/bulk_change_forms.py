@@ -44,7 +44,7 @@ def list_ticked_ids(data: QueryDict) -> list[UUID]:
 
 
 class BulkActForm(Form):
-    """What is done to each product. Each act has its own form, which its button names."""
+    """An act on each product. Each act has its own form, which its button names."""
 
     act = ""
 

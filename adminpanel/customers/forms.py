@@ -56,7 +56,7 @@ class UnblockForm(Form):
     seen = forms.CharField(max_length=40, widget=forms.HiddenInput)
 
     def clean_seen(self) -> datetime:
-        """Return since when the customer was blocked, in UTC."""
+        """Return when the shown block began, in UTC."""
         seen = parse_moment(self.cleaned_data["seen"])
         if seen is None:
             raise forms.ValidationError(_("Reload the page and try again"))

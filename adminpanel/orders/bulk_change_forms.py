@@ -28,7 +28,7 @@ MAX_TRACKING_TEXT = 400_000
 
 
 class OrderActForm(Form):
-    """What is done to each selected order. Each act has its own form, which its button names."""
+    """An act on each selected order. Each act has its own form, which its button names."""
 
     act = ""
     title: StrOrPromise = ""
@@ -47,7 +47,7 @@ class OrderActForm(Form):
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act of the valid form. It refunds what was paid until a moment; None refunds nothing."""
+        """Return the act of the valid form. It refunds payments until `refunds_until`; None refunds nothing."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,

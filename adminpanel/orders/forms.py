@@ -81,7 +81,7 @@ class AmountField(forms.CharField):
 
 
 class TypedForm(Form):
-    """A form whose typed texts can be shown where the form is gone."""
+    """A form that lists its typed texts, for a page that no longer has the form."""
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:

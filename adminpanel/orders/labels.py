@@ -18,7 +18,7 @@ def event_label(order: Order, event: Event) -> str:
 
 
 def actor_label(event: Event) -> str:
-    """Return who did it, in words: for one of the staff the name that was theirs then."""
+    """Return an event's actor in words."""
     return name_actor(event.actor)
 
 

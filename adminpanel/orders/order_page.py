@@ -1,4 +1,4 @@
-"""Reads what an order's page shows."""
+"""Reads an order's page."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ class OrderPage:
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with what its page shows, read side by side. Raises CassandraUnavailable."""
+    """Return an order's page, read side by side. Raises CassandraUnavailable."""
     items = queries.prefetch_items(order.order_id)
     attempts = queries.prefetch_payments(order.order_id)
     viewing = viewers.prefetch_viewers(order.number)

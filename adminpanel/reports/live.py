@@ -48,7 +48,7 @@ class LiveView:
 
 
 def get_live_view(now: datetime) -> LiveView:
-    """Return what the live page shows at a moment. Raises CassandraUnavailable."""
+    """Return the live report at a moment. Raises CassandraUnavailable."""
     minutes, total = list_live_minutes(now), LiveTally()
     for tally in minutes.values():
         total.merge(tally)

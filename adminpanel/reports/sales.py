@@ -33,7 +33,7 @@ class SalesLine:
 
 @dataclass(frozen=True)
 class SalesReport:
-    """What was sold from one day to another, both included, in one currency."""
+    """The sales of a period, both days included, in one currency."""
 
     first: date
     last: date

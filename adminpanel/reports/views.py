@@ -25,7 +25,7 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
-    """Show what was sold in a period, by default the last thirty days."""
+    """Show the sales of a period, by default the last thirty days."""
     form = SalesForm(request.GET)
     first, last = form.parse_selection(shop_today())
     if form.is_refused:
@@ -38,7 +38,7 @@ def sales_report(request: HttpRequest) -> HttpResponse:
 @staff_required(("analyst", ADMIN))
 @require_safe
 def visits_report(request: HttpRequest) -> HttpResponse:
-    """Show what visitors did in a period, by default the last thirty days. `format=csv` sends the lines as a file."""
+    """Show the visits of a period, by default the last thirty days. `format=csv` sends the lines as a file."""
     prefetch_categories()
     form = VisitsForm(request.GET)
     selection = form.parse(shop_today())

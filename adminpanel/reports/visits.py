@@ -101,7 +101,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class VisitsReport:
-    """What visitors did in a period, both days included. `lines` are days or weeks, latest first."""
+    """The visits of a period, both days included. `lines` are days or weeks, latest first."""
 
     first: date
     last: date

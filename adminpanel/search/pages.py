@@ -35,7 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class SearchAnswers:
-    """What was found and the user's role may open. `years` are those of the orders, latest first."""
+    """The results that the user's role may open. `years` are those of the orders, latest first."""
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None
@@ -90,7 +90,7 @@ def find_order_number(typed: str, user: User) -> str:
 def find_everything(
     typed: str, user: User, now: datetime, year: int | None = None
 ) -> SearchAnswers:
-    """Return what a text finds. Orders are those of `year` (default: this year) and the year before.
+    """Return the results for a text. Orders are those of `year` (default: this year) and the year before.
 
     Orders are read while customers and products are. Raises CassandraUnavailable.
     """

@@ -1,4 +1,4 @@
-"""The forms of delivery: a method, and what heavier parcels cost."""
+"""The forms of delivery: methods, and surcharges by weight."""
 
 from decimal import Decimal
 from typing import Any, cast

@@ -17,8 +17,8 @@ def amount_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, required: bool
 ) -> forms.DecimalField:
     """Return a field for a sum in the shop's currency."""
-    complaint = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
-    return decimal_field(label, complaint, least="0", most=10_000, required=required, hint=hint)
+    words = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
+    return decimal_field(label, words, least="0", most=10_000, required=required, hint=hint)
 
 
 def count_field(

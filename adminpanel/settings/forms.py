@@ -1,4 +1,4 @@
-"""What all forms of settings share, and the forms of warehouses, terms and reviews."""
+"""The base of all forms of settings, and the forms of warehouses, terms and reviews."""
 
 from collections.abc import Mapping
 from datetime import date

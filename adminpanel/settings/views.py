@@ -220,9 +220,8 @@ def create_terms(request: HttpRequest) -> HttpResponse:
     """Plan terms from a day on, starting from today's."""
     form = TermsForm(None, _sent(request))
     if request.method != "POST":
-        form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
-            "valid_from": None
-        }
+        present = list_terms(get_settings_at_quorum())[0]
+        form.initial = form.get_initial_values(present) | {"valid_from": None}
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
@@ -286,7 +285,7 @@ def _edit(
 def _conflict_page(
     request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
 ) -> HttpResponse:
-    """Show what is saved now beside what was typed, which stays in the form."""
+    """Show the saved beside the typed values, which stay in the form."""
     fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
     conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
     return _page(request, form, key, status=409, conflict=conflict, **more)

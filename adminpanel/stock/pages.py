@@ -36,6 +36,9 @@ from inventory.warehouses import find_warehouse_name, list_stock_locations, list
 
 # Units on their way, by variant and the warehouse that they go to.
 Incoming = Mapping[tuple[UUID, str], int]
+# Forms as they were sent, by variant and warehouse.
+SubmittedForms = Mapping[tuple[UUID, str], StockForm]
+StockKey = tuple[Product, Variant, str]
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class StockLine:
     @property
     def lists(self) -> frozenset[str]:
         if self.threshold is None:
-            return frozenset([ALL])  # it never was there
+            return frozenset([ALL])  # the warehouse never had it
         is_sold = self.variant.sold and self.product.status == "active"
         return list_names(self.numbers.available, self.threshold or 0, is_sold=is_sold)
 
@@ -85,9 +88,7 @@ def count_incoming(rows: Sequence[Row]) -> Incoming:
 
 
 def get_stock_lines(
-    keys: Sequence[tuple[Product, Variant, str]],
-    submitted: Mapping[tuple[UUID, str], StockForm],
-    transfers: PendingResult | None = None,
+    keys: Sequence[StockKey], submitted: SubmittedForms, transfers: PendingResult | None = None
 ) -> list[StockLine]:
     """Return variants in warehouses, read side by side, with units in transit by these open transfers.
 
@@ -96,26 +97,16 @@ def get_stock_lines(
     reading = [prefetch_stock_numbers(variant.variant_id, each) for _product, variant, each in keys]
     incoming = count_incoming(transfers.rows()) if transfers else {}
     return [
-        _make_line(
-            product,
-            variant,
-            warehouse,
-            pending.one(),
-            incoming,
-            submitted.get((variant.variant_id, warehouse)),
-        )
-        for (product, variant, warehouse), pending in zip(keys, reading, strict=True)
+        _make_line(key, pending.one(), incoming, submitted)
+        for key, pending in zip(keys, reading, strict=True)
     ]
 
 
 def _make_line(
-    product: Product,
-    variant: Variant,
-    warehouse_id: str,
-    row: Row | None,
-    incoming: Incoming,
-    form: StockForm | None = None,
+    key: StockKey, row: Row | None, incoming: Incoming, submitted: SubmittedForms
 ) -> StockLine:
+    product, variant, warehouse_id = key
+    form = submitted.get((variant.variant_id, warehouse_id))
     numbers = stock_numbers_from_row(row)
     return StockLine(
         product,
@@ -160,7 +151,8 @@ def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLi
         product = products.get(each.product_id)
         variant = product.get_variant(each.variant_id) if product else None
         if product and variant:
-            lines.append(_make_line(product, variant, each.warehouse_id, pending.one(), incoming))
+            key = (product, variant, each.warehouse_id)
+            lines.append(_make_line(key, pending.one(), incoming, {}))
     return lines
 
 
@@ -239,7 +231,7 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     open_rows = opened.rows()
     incoming = count_incoming(open_rows)
     lines = [
-        _make_line(product, variant, each, numbers[each].one(), incoming)
+        _make_line((product, variant, each), numbers[each].one(), incoming, {})
         for each in list_warehouses()
     ]
     transfers = sorted(

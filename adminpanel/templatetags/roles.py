@@ -1,4 +1,4 @@
-"""What a role is called."""
+"""The names of roles."""
 
 from django import template
 from django.utils.translation import gettext_lazy

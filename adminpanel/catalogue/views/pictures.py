@@ -152,7 +152,7 @@ def _conflict_page(
 
 
 def _describe(pictures: Iterable[ProductPicture]) -> dict[str, str]:
-    """Return pictures in words: what they show, in their order."""
+    """Return pictures in words: their texts, in order."""
     return {_("Pictures"): "\n".join(each.alt for each in pictures)}
 
 

@@ -177,8 +177,9 @@ def _review_page(
         "state": state,
         "tone": tone,
         "held_for": REASONS_HELD.get(review.held_for, ""),
-        "decision": decision or ReviewDecisionForm(initial=_shown(review)),
-        "answer": answer or ReviewAnswerForm(initial=_shown(review) | {"answer": review.answer}),
+        "decision": decision or ReviewDecisionForm(initial=_hidden_values(review)),
+        "answer": answer
+        or ReviewAnswerForm(initial=_hidden_values(review) | {"answer": review.answer}),
         "form": decision or answer,
         "is_stale": is_stale,
         "can_decide": review.is_waiting,
@@ -187,5 +188,5 @@ def _review_page(
     return render_page(request, "adminpanel/moderation/review.html", context, status=status)
 
 
-def _shown(review: Review) -> dict[str, Any]:
+def _hidden_values(review: Review) -> dict[str, Any]:
     return {"version": review.version, "operation": uuid4()}

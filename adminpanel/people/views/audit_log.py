@@ -26,11 +26,10 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
         context = {"form": form, "day": day}
         return render_page(request, "adminpanel/people/log.html", context, status=422)
     try:
-        page = (
-            audit_labels.get_actor_page(who, day, after)
-            if who
-            else audit_labels.get_day_page(book, day, after)
-        )
+        if who:
+            page = audit_labels.get_actor_page(who, day, after)
+        else:
+            page = audit_labels.get_day_page(book, day, after)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
     context = {

@@ -101,7 +101,7 @@ def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_transfers(request: HttpRequest) -> HttpResponse:
-    """Show what is on its way between the warehouses."""
+    """Show the open transfers between warehouses."""
     return _transfers_page(request)
 
 
