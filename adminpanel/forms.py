@@ -14,6 +14,11 @@ MAX_NOTE = 1000
 NUMBER_ERRORS = ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits")
 
 
+def split_lines(text: str) -> list[str]:
+    """Return a text's lines, stripped, without empty ones."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def text_input(**attributes: str) -> forms.TextInput:
     """Return a widget for a line of text that browsers do not fill in."""
     return forms.TextInput({"autocomplete": "off", **attributes})

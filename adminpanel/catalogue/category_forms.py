@@ -25,7 +25,7 @@ from catalogue.rules import MAX_LENGTHS
 from web.forms import Form
 
 
-def list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list[CategoryNode]:
+def _list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list[CategoryNode]:
     """Return the categories that can be the parent of a category with its subtree."""
     own = node.subtree if node else []
     levels = max((each.depth for each in own), default=0) - node.depth + 1 if node else 1
@@ -116,7 +116,7 @@ class CategoryForm(Form):
             ("", _("Nothing: it stands at the top")),
             *(
                 (str(each.category_id), path_text(each))
-                for each in list_possible_parents(tree, node)
+                for each in _list_possible_parents(tree, node)
             ),
         ]
 

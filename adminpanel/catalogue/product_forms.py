@@ -22,7 +22,7 @@ from adminpanel.catalogue.fields import (
     sku_field,
 )
 from adminpanel.catalogue.labels import TAX_LABELS
-from adminpanel.forms import short_input, text_input
+from adminpanel.forms import short_input, split_lines, text_input
 from catalogue import rules
 from catalogue.columns import COLUMNS, COLUMNS_BY_NAME, END, MOMENT, NUMBER
 from catalogue.entities import Product, Variant
@@ -40,10 +40,6 @@ SECTIONS = {
     section: [each.name for each in COLUMNS if each.form and each.form.section == section]
     for section in ("sale", "size", "safety", "search")
 }
-
-
-def _split_lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
@@ -192,9 +188,7 @@ class ProductForm(Form):
         return parse_tags(self.cleaned_data["tags"])
 
     def clean_related(self) -> tuple[str, ...]:
-        skus = tuple(
-            rules.normalize_sku(line) for line in _split_lines(self.cleaned_data["related"])
-        )
+        skus = tuple(map(rules.normalize_sku, split_lines(self.cleaned_data["related"])))
         if len(skus) > rules.MAX_PINNED:
             raise forms.ValidationError(
                 _("Enter %(most)d SKUs at most.") % {"most": rules.MAX_PINNED}

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
 from accounts.forms import email_field
+from adminpanel.forms import split_lines
 from adminpanel.settings.fields import count_field, day_field
 from inventory.warehouses import WAREHOUSE, Warehouse
 from moderation.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
@@ -47,11 +48,6 @@ class SettingForm(EntityForm[T]):
             str(field.label): _describe_value(field.value(), field.field)
             for field in self.visible_fields()
         }
-
-
-def split_lines(text: str) -> list[str]:
-    """Return a text's lines, stripped, without empty ones."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _describe_value(value: Any, field: forms.Field) -> str:

@@ -105,7 +105,7 @@ def book_submitted(
     said = ""
     if is_valid := form.is_valid():
         member, now = current_member(request), current_time()
-        said = book_stock(product, variant.variant_id, warehouse, form, member, now)
+        said = _book_stock(product, variant.variant_id, warehouse, form, member, now)
     after = get_stock_numbers(variant.variant_id, warehouse)
     if not said:
         # An invalid form keeps its `seen`, which was not checked yet.
@@ -122,7 +122,7 @@ def book_submitted(
     return warehouse, form, HTTPStatus.SEE_OTHER
 
 
-def book_stock(
+def _book_stock(
     product: Product, variant_id: UUID, warehouse_id: str, form: StockForm, by: User, now: datetime
 ) -> str:
     """Book a valid form once. Return what was done in words, or "" if the form has errors. Raises CassandraUnavailable."""
