@@ -1,6 +1,4 @@
-"""What the pages of bulk changes share, those of products and of orders."""
-
-from __future__ import annotations
+"""Shared parts of the pages of bulk changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -11,7 +9,9 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext_lazy
 
-from adminpanel.parameters import parse_id, parse_page
+from adminpanel.names import list_names
+from adminpanel.parameters import cut_page, parse_id, parse_page
+from cassandra_db import current_time
 from jobs.bulk_changes import (
     MAX_IN_REQUEST,
     PAGE_LENGTH,
@@ -34,40 +34,50 @@ RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
-    """Return a short text that differs for another selection, or other parameters of the change."""
+    """Return a hash of the selected ids and the change's parameters."""
     parts = [*sorted(each.bytes for each in item_ids), *(each.encode() for each in more)]
     return sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def parse_change_id(text: str, now: datetime) -> UUID | None:
-    """Return the id that a form carries, None if no change may be started under it (any more)."""
+    """Return a form's change id, or None if it is no id or too old to start a change."""
     change_id = parse_id(text)
     return change_id if change_id and is_usable_id(change_id, now) else None
 
 
 def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
-    """Do a small change by `run` in the request that starts it.
+    """Run a small change in the request that starts it. Raises UnknownOutcome.
 
-    A large one is the worker's. So is what this process leaves, and a row that fails. Raises UnknownOutcome.
+    The worker runs large changes, failed rows, and what an interrupted request leaves.
     """
     if change.total <= MAX_IN_REQUEST and not change.finished_at:
         with collect_failed_rows():
             run(change, MAX_IN_REQUEST)
 
 
+def list_change_lines(
+    store: ChangeStore[C], describe_act: Callable[[Any], str]
+) -> list[dict[str, Any]]:
+    """Return the last changes, newest first, with their act in words and who started them. Raises CassandraUnavailable."""
+    changes = store.list_changes(current_time())
+    names = list_names({each.started_by for each in changes})
+    return [
+        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
+        for each in changes
+    ]
+
+
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
-) -> tuple[dict[str, Any], list[BulkChangeRow]]:
-    """Return the context of a change's page, and the rows to list. Raises Http404, CassandraUnavailable."""
+) -> tuple[dict[str, Any], Sequence[BulkChangeRow]]:
+    """Return the context of a change's page and the listed rows. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
         raise Http404("no such result")
     counts: Mapping[str, int] = change.counts or {}
     if only:
         found = [each for each in store.iterate_results(change) if each.result == only]
-        count = -(-len(found) // PAGE_LENGTH) or 1
-        page = parse_page(request.GET, count)
-        rows = found[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+        rows, page, count = cut_page(found, request.GET, PAGE_LENGTH)
     else:
         count = -(-change.total // PAGE_LENGTH)
         page = parse_page(request.GET, count)

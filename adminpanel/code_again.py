@@ -1,6 +1,6 @@
-"""Asks staff for a code of their second factor before acts that would do the most harm in a stranger's hands.
+"""Asks staff for a second-factor code before the most harmful acts.
 
-The form that was sent gets the field, and keeps what was typed.
+The submitted form gets a field for the code and keeps what was typed.
 """
 
 from django import forms
@@ -25,7 +25,7 @@ ENTER_CODE = gettext_lazy(
 def confirm_by_code(request: HttpRequest, form: Form) -> bool:
     """Return whether the user entered a code within the last five minutes, or with this form.
 
-    If not, the form gets a field for it, with an error. Wrong codes are counted. Raises CassandraUnavailable.
+    If not, the form gets a code field with an error. Wrong codes count as attempts. Raises CassandraUnavailable.
     """
     if has_fresh_code(request.session):
         return True
@@ -45,11 +45,9 @@ def _demo_help(user: User) -> str:
     code, wait = get_demo_code(user, current_time())
     if not code:
         return ""
-    words = (
-        _(" This is a demo shop: the code is %(code)s, valid in %(seconds)s seconds.")
-        if wait
-        else _(" This is a demo shop: the code is %(code)s.")
-    )
+    words = _(" This is a demo shop: the code is %(code)s.")
+    if wait:
+        words = _(" This is a demo shop: the code is %(code)s, valid in %(seconds)s seconds.")
     return words % {"code": code, "seconds": wait}
 
 
@@ -59,7 +57,7 @@ WRONG_CODE = gettext_lazy(
 
 
 class TotpCodeForm(Form):
-    """The six digits that a telephone shows."""
+    """The six digits of an authenticator app."""
 
     code = forms.CharField(
         label=gettext_lazy("Code"),

@@ -1,7 +1,7 @@
-"""Stale edits: somebody saves what another person has changed since the page was opened.
+"""Stale edits: a form is saved after somebody else has changed the same thing.
 
-The answer is the same page with status 409 and `adminpanel/_conflict.html` above its form: both states side by side. All that was typed
-stays in the form, and so does the version that it was typed for, unless the person chooses to write over the newer one.
+The page answers 409 and shows both states (`adminpanel/_conflict.html`). The form keeps what was typed, and the version
+that its page showed unless the user chooses to overwrite the newer one.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ OVERWRITE = "overwrite"
 
 @dataclass(frozen=True)
 class FieldConflict:
-    """A field by its label: what is saved now, and what was typed instead."""
+    """A field in both states: its label, the saved and the typed text."""
 
     label: str
     saved: str
@@ -23,7 +23,7 @@ class FieldConflict:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Who was faster and when, the version that is saved now, and the fields that differ."""
+    """Who saved first and when, the saved version, and the fields that differ."""
 
     who: str
     at: datetime | None
@@ -32,18 +32,18 @@ class Conflict:
 
 
 def compare_fields(saved: Mapping[str, str], typed: Mapping[str, str]) -> tuple[FieldConflict, ...]:
-    """Return the fields, by their labels, in which what is saved differs from what was typed, in the order of the form."""
+    """Return the fields whose saved and typed texts differ, in the order of the form."""
     labels = dict.fromkeys([*typed, *saved])
     found = [FieldConflict(each, saved.get(each, ""), typed.get(each, "")) for each in labels]
     return tuple(each for each in found if _lines(each.saved) != _lines(each.typed))
 
 
 def _lines(text: str) -> list[str]:
-    # A browser sends line ends of its own.
+    # Browsers change line ends.
     return text.strip().splitlines()
 
 
 def get_seen_version(data: Mapping[str, str]) -> str:
-    """Return the version that a form was sent for: the one that its page showed, or the newer one that it overwrites."""
-    # '' is the version of something that was removed.
+    """Return the version that a form replaces: the one that its page showed, or the newer one that it overwrites."""
+    # A removed thing has the version ''.
     return data.get(OVERWRITE, data.get("version", ""))

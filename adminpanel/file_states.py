@@ -1,10 +1,17 @@
-"""The words for the states of a file that is read or written in the background."""
+"""Shared parts of pages about files: the words for states, ids, downloads."""
 
-from __future__ import annotations
+from datetime import datetime
+from typing import cast
+from uuid import UUID
 
+from cassandra.util import uuid_from_time
+from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext_lazy
 
+from jobs.bulk_changes import is_usable_id
 from spreadsheets import entities
+from spreadsheets.files import CONTENT_TYPES
+from spreadsheets.operations import iterate_export
 
 STATE_LABELS = {
     entities.READING: (gettext_lazy("Being read"), "calm"),
@@ -16,3 +23,18 @@ STATE_LABELS = {
     entities.WRITTEN: (gettext_lazy("Ready"), "good"),
     entities.EXPIRED: (gettext_lazy("Deleted"), "plain"),
 }
+
+
+def renew_if_old(file_id: UUID, now: datetime) -> UUID:
+    """Return the id that a page was given, or a new one if the page was open for days: lists leave old ids out."""
+    return file_id if is_usable_id(file_id, now) else uuid_from_time(now)
+
+
+def send_file(task: entities.SpreadsheetTask) -> HttpResponse:
+    """Send a written file in pieces."""
+    response = StreamingHttpResponse(
+        iterate_export(task), content_type=CONTENT_TYPES.get(task.format, "application/pdf")
+    )
+    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return cast(HttpResponse, response)  # both of Django's classes are answers, but share no type

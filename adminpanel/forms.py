@@ -1,37 +1,72 @@
 """Fields and widgets that forms of several of the staff's packages share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from decimal import Decimal
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
 from web.forms import Form
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 MAX_NOTE = 1000
-# The codes of all that Django finds wrong with a number. A field has one sentence for all of them.
+# The codes of Django's errors for numbers. A field answers all of them with one sentence.
 NUMBER_ERRORS = ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits")
 
 
+def split_lines(text: str) -> list[str]:
+    """Return a text's lines, stripped, without empty ones."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def text_input(**attributes: str) -> forms.TextInput:
+    """Return a widget for a line of text that browsers do not fill in."""
+    return forms.TextInput({"autocomplete": "off", **attributes})
+
+
 def short_input(css_class: str = "input--short", **attributes: str) -> forms.TextInput:
-    """Return the widget of a field for a few characters."""
+    """Return a widget for a few characters."""
     return forms.TextInput({"class": css_class, "autocomplete": "off", **attributes})
 
 
 def day_input() -> forms.DateInput:
-    """Return the widget of a field for a day."""
+    """Return a widget for a day."""
     return forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+
+
+def choice_errors(text: StrOrPromise) -> dict[str, StrOrPromise]:
+    """Return the messages of a choice that answers a missing and an unknown value with one sentence."""
+    return dict.fromkeys(("required", "invalid_choice"), text)
+
+
+def decimal_field(
+    label: StrOrPromise,
+    complaint: StrOrPromise = "",
+    *,
+    least: str,
+    most: int,
+    places: int = 2,
+    required: bool = False,
+    hint: StrOrPromise = "",
+    css_class: str = "input--short",
+) -> forms.DecimalField:
+    """Return a field for a number from `least` to `most`. `complaint` replaces Django's messages about numbers."""
+    return forms.DecimalField(
+        label=label,
+        required=required,
+        min_value=Decimal(least),
+        max_value=Decimal(most),
+        decimal_places=places,
+        help_text=hint,
+        widget=short_input(css_class, inputmode="decimal"),
+        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint) if complaint else None,
+    )
 
 
 def note_field(
     label: StrOrPromise = "", help_text: StrOrPromise = "", *, required: bool = True
 ) -> forms.CharField:
-    """Return a field for a note among the staff."""
+    """Return a field for a staff note."""
     return forms.CharField(
         label=label or gettext_lazy("Note"),
         required=required,
@@ -48,6 +83,6 @@ def note_field(
 
 
 class EmailForm(Form):
-    """An email address of somebody else: whom to find, or whom to send mail again."""
+    """Another person's email address."""
 
     email = email_field("off")

@@ -1,4 +1,4 @@
-"""The worker's job for the staff: the morning mail about low stock."""
+"""The worker's job for staff: the morning mail about low stock."""
 
 from datetime import datetime, timedelta
 
@@ -10,12 +10,12 @@ from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 
 NAME = "low stock mail"
-# From this hour on, in the shop's own time.
+# The mail goes out from this hour on, in the shop's time zone.
 HOUR = 7
 
 
 def send_low_stock_mails(now: datetime) -> str:
-    """Queue the day's mails about low stock, once it is morning."""
+    """Queue the day's mails once it is morning. Return what was done, in words."""
     position = get_position(NAME)
     is_done = position and localdate(datetime.fromisoformat(position)) >= localdate(now)
     if is_done or localtime(now).hour < HOUR:

@@ -1,16 +1,21 @@
-"""The names of users that a page knows by id."""
-
-from __future__ import annotations
+"""Users that a page knows by id."""
 
 from collections.abc import Collection
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from accounts.models import User
 from accounts.queries import get_users
+from adminpanel.parameters import found_or_404
+
+
+def get_user_or_404(user_id: UUID) -> User:
+    """Return a user. Raises Http404, CassandraUnavailable."""
+    return found_or_404(get_users([user_id]).get(user_id), "user")
 
 
 def list_names(user_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return what users are called, by their ids, those without an account included. Raises CassandraUnavailable."""
+    """Return users' names by their ids. A deleted account has a stand-in. Raises CassandraUnavailable."""
     people, gone = get_users(user_ids), _("somebody whose account was deleted")
     return {each: people[each].name if each in people else gone for each in user_ids}

@@ -1,20 +1,49 @@
-"""Reads ids and page numbers that addresses and forms send, whatever somebody has made of them."""
+"""Reads ids and page numbers from addresses and forms, whatever they hold, and answers 404 for what is missing."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
+
+from django.http import Http404
+
+T = TypeVar("T")
+
+
+def found_or_404(found: T | None, what: str = "page") -> T:
+    """Return the result of a read. Raises Http404 if it is None; `what` names it in the log."""
+    if found is None:
+        raise Http404(f"no such {what}")
+    return found
 
 
 def parse_id(text: str) -> UUID | None:
-    """Return the id that a text is, None if it is none."""
+    """Return a text as an id, or None if it is not one."""
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
+def parse_moment(text: str) -> datetime | None:
+    """Return an ISO text as a moment with a time zone, or None if it is not one."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
 def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:
-    """Return the page that is asked for, from 1 to `count`; the first one by default."""
+    """Return the number of the requested page, from 1 to `count`. The default is 1."""
     text = data.get(name, "")[:5]
     return min(max(int(text) if text.isdecimal() else 1, 1), max(count, 1))
+
+
+def cut_page(
+    items: Sequence[T], data: Mapping[str, str], length: int
+) -> tuple[Sequence[T], int, int]:
+    """Return the items of the requested page, its number, and the number of pages, which is at least 1."""
+    count = max(1, -(-len(items) // length))
+    page = parse_page(data, count)
+    return items[(page - 1) * length : page * length], page, count

@@ -1,14 +1,12 @@
 """The side bar of the staff's pages: an entry for each page that the user's role may open.
 
-A new page gets its entry by one line of ENTRIES. Its view alone says who may open it (`staff_required`).
+A new page adds a line to ENTRIES. `staff_required` on its view says who may open it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -18,14 +16,12 @@ from accounts.access import has_permission
 from accounts.models import User
 from accounts.roles import ROLES
 from accounts.second_factor import has_passed_second_factor
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of `adminpanel.urls` in the side bar, with its group's title, if it is in one."""
+    """A page in the side bar. `group` is its group's title, or ""."""
 
     page: str
     label: StrOrPromise
@@ -38,7 +34,7 @@ class Entry:
 
 
 SETTINGS = _("Settings")
-# In the order of the side bar. A role's work begins at the first one that it may open.
+# The order of the side bar. A role's work begins at the first page that it may open.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
@@ -66,7 +62,7 @@ ENTRIES = (
 
 @dataclass(frozen=True)
 class SideBarLink:
-    """An entry on a page. `current` is what `aria-current` says: "page" on its own, "true" on one below it."""
+    """An entry on a page. `current` is the value of `aria-current`: "page" on its own page, "true" on pages below."""
 
     entry: Entry
     current: str
@@ -74,7 +70,7 @@ class SideBarLink:
 
 @dataclass(frozen=True)
 class SideBarGroup:
-    """Entries that stand together, with the words above them, if any."""
+    """Entries with a common title."""
 
     title: StrOrPromise
     links: tuple[SideBarLink, ...]
@@ -82,7 +78,7 @@ class SideBarGroup:
 
 @dataclass(frozen=True)
 class SideBar:
-    """The side bar for one user on one page. `home` is where their work begins, "" for a shopper."""
+    """The side bar of a user's page. `home` is where their work begins, "" for a shopper."""
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
@@ -90,7 +86,7 @@ class SideBar:
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
-    """Return the side bar for a request: without entries until the second factor is passed, empty for a shopper."""
+    """Return a request's side bar: without entries before the second factor, empty for shoppers."""
     # A request that a middleware refused has no user.
     user = getattr(request, "user", None)
     if getattr(user, "role", "") not in ROLES:
@@ -106,7 +102,7 @@ def get_side_bar(request: HttpRequest) -> SideBar:
 
 
 def get_staff_home(user: User) -> str:
-    """Return the address at which the work of a member of staff begins."""
+    """Return the address where a user's work begins."""
     return _allowed_entries(user)[0].url
 
 
@@ -115,7 +111,7 @@ def _allowed_entries(user: User) -> list[Entry]:
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Group the entries, and mark the one with the longest address that the path begins with."""
+    """Yield the entries in groups. The entry with the longest address that begins the path is current."""
     here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [

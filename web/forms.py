@@ -109,6 +109,10 @@ class Form(forms.Form):
             _use_own_words(field, name)
         super().full_clean()
 
+    def keep_typed(self, **hidden: object) -> None:
+        """Keep what was typed, with new values in hidden fields, so that the form can be sent again."""
+        self.data = dict(self.data.items()) | {name: str(value) for name, value in hidden.items()}
+
     def _without_unseen(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what was sent without control and direction characters (S78); passwords are as they were typed."""
         widgets = {self.add_prefix(name): field.widget for name, field in self.fields.items()}

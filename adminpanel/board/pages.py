@@ -1,13 +1,11 @@
-"""The board: its columns with their counts, and the orders of one of them that a filter finds, in some order."""
-
-from __future__ import annotations
+"""The board: its columns with their counts, and a page of one column's orders."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -31,19 +29,17 @@ from orders.lifecycle.entities import BoardOrder, CappedCount
 from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 T = TypeVar("T")
 PAGE_LENGTH = 25
-# Columns that only grow show the newest first, and are counted anew once a minute.
+# Columns that only grow list their newest orders first. Their counts are cached for a minute.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
 TROUBLE_SECONDS = 15.0
-# How many orders a filter reads for one page; the next page goes on from there.
+# A filter reads at most this many orders for a page. The next page continues there.
 MAX_LOOKED_AT = 2_000
-# How many of a column's oldest orders are sorted by the day that they were promised for.
+# This many of a column's oldest orders are sorted by their promised day.
 MAX_SORTED = 500
 
 NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
@@ -52,7 +48,7 @@ SORT_LABELS = {
     NEWEST: gettext_lazy("Newest first"),
     PROMISED: gettext_lazy("Late first"),
 }
-# What can be shown of an order beside its number, and what is without anybody's choice.
+# The details of an order that staff can choose, and the default choice.
 CHOICES: dict[str, StrOrPromise] = {
     "placed": gettext_lazy("Placed"),
     "customer": gettext_lazy("Customer"),
@@ -115,9 +111,9 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardView:
-    """What somebody wants to see of the board: which orders, in which order, from where on, and what of them.
+    """What a user sees of the board: which orders, in which order, from which one on, and which details.
 
-    `after` is a page token; `fields` are those of the filter and the order as they stand in addresses.
+    `after` is a page token. `fields` are the filter and the sort order as the address has them.
     """
 
     chosen: OrderFilter
@@ -128,7 +124,7 @@ class BoardView:
     is_refused: bool = False  # a filter cannot be read, so nothing is listed
 
     def url(self, **changes: str) -> str:
-        """Return the address of the board like this, with some fields changed; '' leaves one out."""
+        """Return the board's address with some fields changed. An empty value leaves its field out."""
         fields = {"column": self.chosen.status, **dict(self.fields), **changes}
         sent = urlencode({name: value for name, value in fields.items() if value})
         return f"{reverse('adminpanel:board')}?{sent}"
@@ -136,7 +132,7 @@ class BoardView:
 
 @dataclass(frozen=True)
 class Wait:
-    """Something that waits for the staff: in words, how much of it, and where it is done."""
+    """Work that waits for the staff: its name, its amount, and the page where it is done."""
 
     label: StrOrPromise
     count: str
@@ -146,9 +142,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class Board:
-    """The board with one of its columns opened. `next` is a page token.
+    """The board with one column opened. `next` is a page token.
 
-    `looked_at` is how many orders a filter was asked about where it has not found a whole page of them, else 0.
+    `looked_at` is how many orders a filter has read without filling the page, else 0.
     """
 
     view: BoardView
@@ -177,12 +173,12 @@ class Board:
 
     @property
     def shown(self) -> list[tuple[str, StrOrPromise, bool]]:
-        """What is shown of each order beside its number: name, heading, whether it is a number."""
+        """The chosen details of each order: name, heading, whether it is a number."""
         return [(name, CHOICES[name], name in NUMERIC) for name in self.view.columns]
 
     @property
     def selection(self) -> tuple[tuple[str, str], ...]:
-        """The filter for the hidden fields of a form about all that it finds."""
+        """The filter as hidden fields, for a form about all orders that it finds."""
         return (("column", self.column), *(each for each in self.view.fields if each[0] != "sort"))
 
     @property
@@ -203,7 +199,7 @@ class Board:
 
     @property
     def fingerprint(self) -> str:
-        """By this a page can see whether it shows the board as it is: the same orders, numbers and, by the minute, ages."""
+        """A hash of the orders, counts and, to the minute, ages. An open page sends it to learn whether it is current."""
         parts = [
             *(f"{tally.column}={tally.count}" for tally in self.tabs),
             *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
@@ -216,9 +212,9 @@ class Board:
 
 
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
-    """Return what an address asks for. Filters that the form refuses stay, and nothing is listed by them."""
+    """Return the view that an address asks for. A refused filter stays, and lists nothing."""
     chosen = form.build_filter()
-    usual = usual_sort(chosen.status)
+    usual = NEWEST if chosen.status in GROWING else OLDEST
     sort = data.get("sort", "")
     sort = sort if sort in SORT_LABELS else usual
     fields = [each for each in list_filter_fields(data) if each[0] != "column"]
@@ -228,19 +224,14 @@ def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...])
     return BoardView(chosen, sort, after, columns, tuple(fields), form.is_refused)
 
 
-def usual_sort(column: str) -> str:
-    """Return how a column is sorted by default."""
-    return NEWEST if column in GROWING else OLDEST
-
-
 def parse_choice(text: str) -> tuple[str, ...]:
-    """Return what somebody has chosen to see of the orders ("placed,total"), in the board's order; the usual for nothing."""
+    """Return the chosen details ("placed,total") in the board's order, or the default for an empty choice."""
     names = text.split(",")
     return tuple(name for name in CHOICES if name in names) or USUAL_CHOICE
 
 
 def get_board(view: BoardView, user: User, now: datetime) -> Board:
-    """Return the board as somebody wants to see it, with what waits for them. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return the board for a view, with the work that waits for the user. Raises InvalidPageToken, CassandraUnavailable."""
     read = _list_promised if view.sort == PROMISED else _list_by_time
     orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
     counts = {**_growing_counts.get(), **queries.count_board_orders()}
@@ -260,7 +251,7 @@ def get_board(view: BoardView, user: User, now: datetime) -> Board:
 
 
 def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
-    """Return a page of what the filter finds, the token of the next, and how many were looked at if it is not full."""
+    """Return a page of the filter's orders, the next page's token, and how many orders were read if the page is not full."""
     chosen, after, looked_at = view.chosen, view.after, 0
     found: list[BoardOrder] = []
     most = PAGE_LENGTH
@@ -283,7 +274,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
-    """Return a page of the oldest orders that the filter finds, by the day until which they were promised."""
+    """Return a page of the column's oldest orders that match the filter, sorted by promised day."""
     chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
     (start,) = page_key(view.after, list_name) if view.after else (0,)
     read, more = queries.list_board_orders(
@@ -299,7 +290,7 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 class _Remembered(Generic[T]):
-    """A value that is computed again after some seconds. Two threads may compute it at once, which does no harm."""
+    """A value that is computed again after some seconds. Two threads may compute it at the same time."""
 
     def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
         self._seconds, self._find_out = seconds, find_out
@@ -315,7 +306,7 @@ class _Remembered(Generic[T]):
         return found
 
 
-# How many mails have failed lately, and how many jobs are behind.
+# The numbers of recently failed mails and of late jobs.
 _trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
 _growing_counts = _Remembered(GROWING_SECONDS, lambda: queries.count_board_orders(tuple(GROWING)))
 
@@ -326,7 +317,7 @@ def _count_trouble(now: datetime) -> tuple[int, int]:
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
-    """Return whether an order has waited to be packed for too long, or is not there on the day it was promised."""
+    """Return whether an order waits too long to be packed, or has missed its promised day."""
     if order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER:
         return True
     promised = order.estimated_delivery
@@ -334,11 +325,8 @@ def is_late(order: BoardOrder, now: datetime) -> bool:
     return bool(promised and is_open and localdate(now) > promised)
 
 
-# ---- What waits
-
-
 def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) -> list[Wait]:
-    """Return what waits for somebody, the order that has waited longest first. Raises CassandraUnavailable."""
+    """Return the user's waiting work, led by the order that has waited longest. Raises CassandraUnavailable."""
     found = []
     for column, label, tone in (
         ("late", _("Late"), "bad"),
@@ -371,5 +359,5 @@ def _age(waited: timedelta) -> str:
 
 
 def list_choice(columns: Sequence[str]) -> list[tuple[str, Any, bool]]:
-    """Return all that can be shown of an order: name, heading, whether it is shown."""
+    """Return all details that the board can show: name, heading, whether it is shown."""
     return [(name, label, name in columns) for name, label in CHOICES.items()]

@@ -1,7 +1,6 @@
 """The board: orders in columns by their status."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -14,8 +13,6 @@ from adminpanel.board.pages import (
     CHOICES,
     SORT_LABELS,
     USUAL_CHOICE,
-    Board,
-    BoardView,
     get_board,
     list_choice,
     parse_choice,
@@ -27,7 +24,7 @@ from cassandra_db import InvalidPageToken, current_time
 from web.decorators import post_only
 from web.rendering import render_page
 
-# Which columns somebody has chosen for the board, on this device.
+# The details of an order that this device shows.
 CHOICE_COOKIE = "board-columns"
 CHOICE_DAYS = 400
 
@@ -35,17 +32,26 @@ CHOICE_DAYS = 400
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
-    """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
+    """Show the board. A page that sends the current fingerprint gets 204."""
     low_stock = PendingLowStock(request)
     form = OrderFilterForm(request.GET)
-    view = _board_view(request, form)
+    details = parse_choice(request.COOKIES.get(CHOICE_COOKIE, ""))
+    view = parse_view(form, request.GET, details)
     try:
         found = get_board(view, current_member(request), current_time())
     except InvalidPageToken:
         return redirect(view.url())
     if request.GET.get("seen") == found.fingerprint:
         return HttpResponse(status=204)
-    context = _board_context(found, form) | {"low_stock": low_stock}
+    context = {
+        "board": found,
+        "filter": form,
+        "filters": [form[name] for name in form.fields if name != "column"],
+        "sorts": SORT_LABELS.items(),
+        "choice": list_choice(view.columns),
+        "selection": found.selection,
+        "low_stock": low_stock,
+    }
     status = 422 if form.is_refused else 200
     return render_page(request, "adminpanel/board/board.html", context, part="board", status=status)
 
@@ -53,7 +59,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:board")
 def choose_board_columns(request: HttpRequest) -> HttpResponse:
-    """Remember on this device what of the orders somebody wants to see, and show the board they came from."""
+    """Save in a cookie which details the board shows, and return to the board."""
     view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
     answer = redirect(view.url())
     chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))
@@ -66,18 +72,3 @@ def choose_board_columns(request: HttpRequest) -> HttpResponse:
         samesite="Lax",
     )
     return answer
-
-
-def _board_view(request: HttpRequest, form: OrderFilterForm) -> BoardView:
-    return parse_view(form, request.GET, parse_choice(request.COOKIES.get(CHOICE_COOKIE, "")))
-
-
-def _board_context(board: Board, form: OrderFilterForm) -> dict[str, Any]:
-    return {
-        "board": board,
-        "filter": form,
-        "filters": [form[name] for name in form.fields if name != "column"],
-        "sorts": SORT_LABELS.items(),
-        "choice": list_choice(board.view.columns),
-        "selection": board.selection,
-    }

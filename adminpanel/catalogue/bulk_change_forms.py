@@ -1,6 +1,4 @@
-"""The forms of bulk changes of products: which products, and what is done to them."""
-
-from __future__ import annotations
+"""The forms of bulk changes of products: the selection, and a form for each act."""
 
 from decimal import Decimal
 from typing import Any, cast
@@ -20,14 +18,14 @@ from catalogue.rules import MAX_PRICE
 from catalogue.staff_search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
-# The parameters of a selection: the list's own filters, or the ticked products, joined in one field:
-# the audit log takes none that is sent twice.
+# A selection is sent as the list's filters or as the ticked products. The ticked ids are joined in one field,
+# because the audit log keeps no field that is sent twice.
 FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare")
 TICKED, JOINED = "product", "products"
 
 
 def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the fields that say which products are selected, for hidden fields and addresses."""
+    """Return the selection as hidden fields."""
     if data.get("all"):
         return [("all", "1"), *list_filter_fields(data)]
     return [(JOINED, ",".join(str(each) for each in list_ticked_ids(data)))]
@@ -39,14 +37,14 @@ def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
 
 
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
-    """Return the products that are ticked, a page of the list at most. What is no id is left out."""
+    """Return the ticked products, at most a page of the list. Texts that are no ids are left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
     found = dict.fromkeys(parse_id(text) for text in sent[:STAFF_PAGE_LENGTH])
     return [each for each in found if each]
 
 
 class BulkActForm(Form):
-    """What is done to each of the products. Each act has a form of its own, and is named by its button."""
+    """An act on each product. Each act has its own form, which its button names."""
 
     act = ""
 
@@ -54,17 +52,17 @@ class BulkActForm(Form):
         super().__init__(data, auto_id=f"{self.act}-%s")
 
     def build_act(self) -> BulkAct:
-        """Return the act that the valid form says."""
+        """Return the act of the valid form."""
         raise NotImplementedError
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the act as they were sent, for hidden fields and addresses."""
+        """Return the submitted fields of the act, for hidden fields and addresses."""
         sent = ((name, str(self.data.get(name, ""))) for name in self.fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
 class PriceActForm(BulkActForm):
-    """Prices are lowered or raised."""
+    """Lowers or raises prices."""
 
     act = "price"
     direction = forms.ChoiceField(
@@ -102,7 +100,7 @@ class PriceActForm(BulkActForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """See that something is left of a price."""
+        """Require a reduction below 100 per cent."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         is_lowered = (clean.get("direction"), clean.get("unit")) == ("down", "percent")
         if is_lowered and clean.get("by", 0) >= 100:
@@ -110,7 +108,6 @@ class PriceActForm(BulkActForm):
         return clean
 
     def build_act(self) -> BulkAct:
-        """Return the act that the valid form says."""
         clean = self.cleaned_data
         is_lowered = clean["direction"] == "down"
         return BulkAct(
@@ -122,7 +119,7 @@ class PriceActForm(BulkActForm):
 
 
 class CategoryActForm(BulkActForm):
-    """They are added to a category, or get it as their main one."""
+    """Adds products to a category, or makes it their main one."""
 
     act = "category"
     category_id = CategoryField(label=gettext_lazy("Category"))
@@ -140,13 +137,12 @@ class CategoryActForm(BulkActForm):
         category.choices = [("", _("Choose a category")), *category_choices()]
 
     def build_act(self) -> BulkAct:
-        """Return the act that the valid form says."""
         clean = self.cleaned_data
         return BulkAct(clean["place"], category_id=clean["category_id"])
 
 
 class StatusActForm(BulkActForm):
-    """They are drafts, active or archived."""
+    """Makes products drafts, active or archived."""
 
     act = "status"
     new_status = forms.ChoiceField(
@@ -154,12 +150,11 @@ class StatusActForm(BulkActForm):
     )
 
     def build_act(self) -> BulkAct:
-        """Return the act that the valid form says."""
         return BulkAct("status", status=self.cleaned_data["new_status"])
 
 
 class FeaturedActForm(BulkActForm):
-    """They are shown on the front page, or not."""
+    """Puts products on the front page, or takes them off."""
 
     act = "featured"
     featured = forms.ChoiceField(
@@ -168,7 +163,6 @@ class FeaturedActForm(BulkActForm):
     )
 
     def build_act(self) -> BulkAct:
-        """Return the act that the valid form says."""
         return BulkAct("featured", featured=self.cleaned_data["featured"] == "yes")
 
 

@@ -1,6 +1,4 @@
-"""What the pages of bulk changes of products show: acts, differences and results in words."""
-
-from __future__ import annotations
+"""Bulk changes of products in words: acts, previews and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from pricing.templatetags.money import format_money
 
 
 def describe_act(act: BulkAct) -> str:
-    """Return in words what is done to each product."""
+    """Return in words what an act does to each product."""
     if act.is_about_prices:
         by = Decimal(act.by)
         amount = f"{abs(by).normalize():f}"
@@ -51,7 +49,7 @@ def _category_name(category_id: UUID) -> str:
 
 @dataclass(frozen=True)
 class PreviewLine:
-    """A product of the preview: what it is now and what it would be, or why it is refused."""
+    """A product of the preview: its values before and after the change, or why it is refused."""
 
     product: Product
     before: str
@@ -75,7 +73,7 @@ def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
 
 
 def _describe(product: Product, act: BulkAct) -> str:
-    """Return the values of a product that an act changes."""
+    """Return the product's values that an act changes."""
     if act.is_about_prices:
         return _describe_prices([each for each in product.variants if each.sold])
     if act.kind in ("main_category", "category"):
@@ -102,7 +100,7 @@ def _range(prices: Sequence[Money]) -> str:
 
 @dataclass(frozen=True)
 class ResultLine:
-    """A product of a change, and what became of it."""
+    """A product of a change and its result."""
 
     row: BulkChangeRow
     name: str
@@ -111,7 +109,7 @@ class ResultLine:
 
 
 def result_lines(rows: Sequence[BulkChangeRow]) -> list[ResultLine]:
-    """Return a change's rows in words. What waits has the name that it has now. Raises CassandraUnavailable."""
+    """Return a change's rows in words. A waiting product has its present name. Raises CassandraUnavailable."""
     unnamed = [row.item_id for row in rows if not row.label]
     waiting = queries.get_products(unnamed, queries.leave_out)
     return [

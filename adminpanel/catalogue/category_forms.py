@@ -1,8 +1,6 @@
-"""The forms of a category: what it is, and the order of its products."""
+"""The forms of a category: its values, and the order of its products."""
 
-from __future__ import annotations
-
-from typing import Any, cast
+from typing import Any, Self, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -13,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import PinsChanged, PinsForm
+from adminpanel.forms import text_input
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
     MAX_CATEGORY_DESCRIPTION,
@@ -26,15 +25,15 @@ from catalogue.rules import MAX_LENGTHS
 from web.forms import Form
 
 
-def list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list[CategoryNode]:
-    """Return below which categories one may stand with all that is below it."""
+def _list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list[CategoryNode]:
+    """Return the categories that can be the parent of a category with its subtree."""
     own = node.subtree if node else []
     levels = max((each.depth for each in own), default=0) - node.depth + 1 if node else 1
     return [each for each in tree.nodes if each not in own and each.depth + levels <= MAX_DEPTH]
 
 
 class CategoryOrderForm(PinsForm):
-    """In which order a category shows its products. `shown_rule` is the rule as the page has shown it."""
+    """The order of a category's products. `shown_rule` is the rule that the page showed."""
 
     shown_rule = forms.CharField(widget=forms.HiddenInput, required=False, max_length=20)
     rule = forms.ChoiceField(
@@ -44,14 +43,14 @@ class CategoryOrderForm(PinsForm):
     )
 
     @classmethod
-    def of(cls, order: ListOrder, data: QueryDict | None = None) -> CategoryOrderForm:
-        """Return the form of a category's order as it is, or as it was sent."""
+    def of(cls, order: ListOrder, data: QueryDict | None = None) -> Self:
+        """Return the form of a category's saved order, or of what was sent."""
         form = cls(order.pinned_ids, MAX_PINNED_IN_CATEGORY, data)
         form.initial.update(rule=order.rule, shown_rule=order.rule)
         return form
 
     def apply_to_order(self, order: ListOrder) -> ListOrder:
-        """Return the order that the valid form makes of one. Raises PinsChanged."""
+        """Return an order changed by the valid form. Raises PinsChanged."""
         rule, seen = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
         if rule == seen:
             rule = order.rule
@@ -59,33 +58,31 @@ class CategoryOrderForm(PinsForm):
             raise PinsChanged
         return ListOrder(rule, self.apply_to(order.pinned_ids))
 
-    def rebased_to(self, order: ListOrder) -> CategoryOrderForm:
-        """Return the form for an order as it is by now, with what was typed."""
+    def rebased_to(self, order: ListOrder) -> Self:
+        """Return the form for the present order, with what was typed."""
         return self.rebased(order.pinned_ids, shown_rule=order.rule)
 
 
 class ParentField(forms.ChoiceField):
-    """The category above this one. The list has the possible ones; the catalogue says why another is not.
+    """The category above this one. The field lists the possible parents, but accepts every category.
 
-    So who has opened the form before somebody moved that category reads a sentence about it.
+    The catalogue explains why a category that was moved meanwhile is not possible.
     """
 
     category_ids: frozenset[str] = frozenset()
 
     def valid_value(self, value: Any) -> bool:
-        """Return whether there is such a category, or none is meant."""
+        """Return whether the category exists, or none is meant."""
         return not value or str(value) in self.category_ids
 
 
 class CategoryForm(Form):
-    """What a category is, a new one or one that is there. `version` is its fingerprint as the page has shown it."""
+    """A new or an existing category. `version` is the fingerprint that the page showed."""
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     category_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=MAX_CATEGORY_NAME,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        label=gettext_lazy("Name"), max_length=MAX_CATEGORY_NAME, widget=text_input()
     )
     slug = forms.CharField(
         label=gettext_lazy("Address"),
@@ -94,9 +91,7 @@ class CategoryForm(Form):
         help_text=gettext_lazy(
             "The end of its page’s address. Leave it empty to have it made of the name."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="none", spellcheck="false"),
     )
     parent = ParentField(
         label=gettext_lazy("Below"),
@@ -121,13 +116,13 @@ class CategoryForm(Form):
             ("", _("Nothing: it stands at the top")),
             *(
                 (str(each.category_id), path_text(each))
-                for each in list_possible_parents(tree, node)
+                for each in _list_possible_parents(tree, node)
             ),
         ]
 
     @classmethod
-    def of(cls, tree: CategoryTree, node: CategoryNode) -> CategoryForm:
-        """Return the form of a category as it is."""
+    def of(cls, tree: CategoryTree, node: CategoryNode) -> Self:
+        """Return the form of a saved category."""
         initial = {
             "version": fingerprint_category(node),
             "category_id": node.category_id,
@@ -143,7 +138,7 @@ class CategoryForm(Form):
         return "\n".join(self.cleaned_data["description"].splitlines())
 
     def clean(self) -> dict[str, Any]:
-        """Make an address of the name, if none was typed. Raises ValidationError."""
+        """Derive an empty address from the name."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("name") and clean.get("slug") == "":
             slug = slugify(clean["name"])[: MAX_LENGTHS["slug"]].strip("-")
@@ -152,6 +147,6 @@ class CategoryForm(Form):
 
     @property
     def parent_id(self) -> UUID | None:
-        """Below which category it shall stand, None at the top."""
+        """The parent's id, or None at the top."""
         parent = self.cleaned_data["parent"]
         return UUID(parent) if parent else None

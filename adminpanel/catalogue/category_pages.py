@@ -1,6 +1,4 @@
-"""What the pages of categories show: the tree's rows, and values and changes in words."""
-
-from __future__ import annotations
+"""The pages of categories: the tree's rows, and values and changes in words."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -20,7 +18,7 @@ from catalogue.staff_search import count_products_in
 
 @dataclass(frozen=True)
 class CategoryLine:
-    """A category in the list; `product_count` is None without a search index."""
+    """A category in the list. `product_count` is None without a search index."""
 
     node: CategoryNode
     product_count: int | None
@@ -37,7 +35,7 @@ def list_category_lines(tree: CategoryTree) -> list[CategoryLine]:
 
 
 def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
-    """Return how many products each category has, those below it included; nothing without a search index."""
+    """Return each category's number of products, subcategories included. Empty without a search index."""
     try:
         return count_products_in(nodes)
     except SearchIndexMissing:
@@ -47,7 +45,7 @@ def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
 def describe_category(
     name: str, slug: str, parent: CategoryNode | None, description: str
 ) -> dict[str, str]:
-    """Return what a category is, by the labels of its form."""
+    """Return a category's values by the labels of its form."""
     labels = {name: str(field.label) for name, field in CategoryForm.base_fields.items()}
     return {
         labels["name"]: name,
@@ -58,17 +56,17 @@ def describe_category(
 
 
 def describe_node(node: CategoryNode) -> dict[str, str]:
-    """Return what a category is now, by the labels of its form."""
+    """Return a saved category's values by the labels of its form."""
     return describe_category(node.name, node.slug, node.parent, node.description)
 
 
 def describe_order(order: ListOrder) -> dict[str, str]:
-    """Return in which order a category's products stand, for the audit log."""
+    """Return the order of a category's products, for the audit log."""
     return {"rule": order.rule, "pinned": describe_pins(order.pinned_ids)}
 
 
 def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | None) -> list[str]:
-    """Return what follows from another address or another parent, in sentences; nothing if both stay."""
+    """Return the consequences of another address or parent, as sentences."""
     found = []
     if parent is not node.parent:
         found.append(_describe_move(node, parent))

@@ -1,15 +1,13 @@
-"""Fields that the forms of products and their variants share: categories, and values typed as in a file's cells."""
-
-from __future__ import annotations
+"""Fields that the forms of products and variants share."""
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input
+from adminpanel.forms import choice_errors, short_input, text_input
 from catalogue.columns import COLUMNS_BY_NAME, END, LINES, MOMENT, NUMBER, YES_NO
 from catalogue.entities import CategoryNode
 from catalogue.queries import get_category_tree_at_quorum
@@ -23,27 +21,24 @@ from spreadsheets.typed_values import (
     parse_price,
     parse_whole_number,
 )
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
+from web.types import StrOrPromise
 
 Value = TypeVar("Value")
 
 
 def category_choices() -> list[tuple[str, str]]:
-    """Return the categories by id with their paths, each below its parent, as a quorum knows them. Raises CassandraUnavailable."""
+    """Return the categories' ids with their paths, parents first, read at quorum. Raises CassandraUnavailable."""
     nodes = get_category_tree_at_quorum().nodes
     return [(str(node.category_id), path_text(node)) for node in nodes]
 
 
 def path_text(node: CategoryNode) -> str:
-    """Return a category's name with those above it."""
+    """Return a category's name after the names above it."""
     return " › ".join(each.name for each in node.path)
 
 
 class TypedField(forms.Field):
-    """A field whose text is read by `parse` and written by `show`, as the cells of a file are (spreadsheets.typed_values)."""
+    """A field whose text is parsed and formatted like a file's cells (spreadsheets.typed_values)."""
 
     def __init__(
         self,
@@ -63,11 +58,11 @@ class TypedField(forms.Field):
         self.parse, self.show = parse, show
 
     def prepare_value(self, value: Any) -> Any:
-        """Return what was typed, or a value as text."""
+        """Return the typed text, or a value as text."""
         return value if value is None or isinstance(value, str) else self.show(value)
 
     def to_python(self, value: Any) -> Any:
-        """Return what the text says; None for no text. Raises ValidationError."""
+        """Return the parsed text, or None for an empty one. Raises ValidationError."""
         text = str(value or "").strip()
         if not text:
             return None
@@ -75,7 +70,7 @@ class TypedField(forms.Field):
 
 
 def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
-    """Return `parse(*typed)`. Raises ValidationError where that raises CellRefused."""
+    """Return `parse(*typed)`. Raises ValidationError instead of CellRefused."""
     try:
         return parse(*typed)
     except CellRefused as refused:
@@ -111,7 +106,7 @@ def moment_field(
     parse: Callable[[str], datetime | None] = parse_moment,
     required: bool = False,
 ) -> TypedField:
-    """A moment in the shop's time; its clean value is UTC."""
+    """Return a field for a moment in the shop's time zone. Its clean value is UTC."""
     return TypedField(
         label,
         parse,
@@ -125,7 +120,7 @@ def moment_field(
 
 
 def make_column_field(name: str) -> forms.Field:
-    """Return the field of a column of a product, as catalogue.columns declares it."""
+    """Return the field of a product's column (catalogue.columns)."""
     column = COLUMNS_BY_NAME[name]
     declared = column.form
     assert declared
@@ -141,9 +136,7 @@ def make_column_field(name: str) -> forms.Field:
         required=declared.is_required,
         max_length=column.most,
         help_text=hint,
-        widget=forms.Textarea({"rows": declared.rows})
-        if column.kind is LINES
-        else forms.TextInput({"autocomplete": "off"}),
+        widget=forms.Textarea({"rows": declared.rows}) if column.kind is LINES else text_input(),
     )
 
 
@@ -160,7 +153,4 @@ def sku_field(*, required: bool = True) -> forms.CharField:
 class CategoryField(forms.ChoiceField):
     """A category of the shop, by its id."""
 
-    default_error_messages = {
-        "required": gettext_lazy("Choose a category"),
-        "invalid_choice": gettext_lazy("Choose a category"),
-    }
+    default_error_messages = choice_errors(gettext_lazy("Choose a category"))

@@ -1,6 +1,4 @@
-"""The words for a product's status, availability, order in the list, and tax."""
-
-from __future__ import annotations
+"""The words for a product's status, availability, sort order and tax."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,11 +1,9 @@
 """The forms of a product's pictures and of a category's picture."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.core.signing import BadSignature, Signer
@@ -15,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.picture_uploads import list_ready_pictures
 from adminpanel.conflicts import get_seen_version
+from adminpanel.forms import text_input
 from catalogue.entities import CategoryNode, PictureUpload, Product, ProductPicture
 from catalogue.operations import fingerprint_category_picture
 from catalogue.photos import parse_photo
@@ -27,7 +26,7 @@ _PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A picture's row on the page: its place, whether shoppers see it already, and its field."""
+    """A picture's row on the page. `is_new` says that shoppers do not see it yet."""
 
     picture: str
     number: int
@@ -38,10 +37,10 @@ class PictureRow:
 
 
 class PicturesForm(Form):
-    """A product's pictures in their order, and behind them the uploads that wait for their words.
+    """A product's pictures in their order, followed by uploads without alt text.
 
-    Each has a field with what it shows; the field `picture`, sent once for each, says which it is about. `version` is how the
-    page has shown those that the product has (catalogue.variants.fingerprint_pictures).
+    Each picture has a text field, and an entry in the repeated field `picture` that says which one the text is about.
+    `version` is the fingerprint that the page showed (catalogue.variants.fingerprint_pictures).
     """
 
     def __init__(
@@ -51,12 +50,12 @@ class PicturesForm(Form):
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are the rows, those that are `saved` and the new ones."""
+        """`entries` are all rows, `saved` the pictures among them that the product has."""
         super().__init__(data)
         self.entries, self.saved, self.version = entries, saved, version
-        # What was typed beside pictures that are not there any more.
+        # Texts that were typed for pictures that are gone.
         self.gone: list[ProductPicture] = []
-        # While others are moved a new one may wait for its words.
+        # A new picture may stay without text while others are moved.
         is_saved = self.data.get("act", "save") == "save"
         self.fields.update(
             {
@@ -65,7 +64,7 @@ class PicturesForm(Form):
                     required=is_saved or entry.picture in saved,
                     initial=entry.alt,
                     max_length=MAX_ALT_LENGTH,
-                    widget=forms.TextInput({"autocomplete": "off"}),
+                    widget=text_input(),
                     error_messages={"required": _("Say what the picture shows")},
                 )
                 for number, entry in enumerate(entries)
@@ -73,17 +72,15 @@ class PicturesForm(Form):
         )
 
     @classmethod
-    def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> PicturesForm:
-        """Return the form of a product as it is."""
+    def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> Self:
+        """Return the form of a saved product."""
         new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
         saved = [each.picture for each in product.pictures]
         return cls([*product.pictures, *new], saved, fingerprint_pictures(product.pictures))
 
     @classmethod
-    def sent(
-        cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict
-    ) -> PicturesForm:
-        """Return the form as it was sent. Pictures that the product neither has nor had uploaded are in its `gone`."""
+    def sent(cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict) -> Self:
+        """Return the submitted form. Its `gone` are texts of pictures that the product no longer has."""
         known = {each.picture: each.alt for each in product.pictures}
         saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")
@@ -119,7 +116,7 @@ class PicturesForm(Form):
         ]
 
     def typed_entries(self) -> list[ProductPicture]:
-        """Return the pictures with what was typed; new ones without a word are left out."""
+        """Return the pictures with their typed texts. New ones without text are left out."""
         typed = [
             replace(each, alt=self.cleaned_data.get(f"line_{number}", ""))
             for number, each in enumerate(self.entries)
@@ -128,7 +125,7 @@ class PicturesForm(Form):
 
 
 def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
-    """Return what was uploaded for a product and is not on its page yet, each once."""
+    """Return the uploaded pictures that the product does not have yet, each once."""
     saved = {each.picture for each in product.pictures}
     return [each for each in list_ready_pictures(uploads) if each not in saved]
 
@@ -136,7 +133,7 @@ def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> lis
 def rearrange(
     entries: Sequence[ProductPicture], act: str, picture: str
 ) -> tuple[ProductPicture, ...]:
-    """Return pictures in their new order: the one with this text moved `up` or `down` by one, to a place (`to-3`), or taken out (`remove`)."""
+    """Return the pictures after an act on one of them: moved `up`, `down` or to a place (`to-3`), or taken out (`remove`)."""
     found = list(entries)
     place = next((at for at, each in enumerate(found) if each.picture == picture), None)
     if place is None:
@@ -151,10 +148,10 @@ def rearrange(
 
 
 class CategoryPictureForm(Form):
-    """A picture that a category is shown by, or may be: one that was uploaded for it, or that it has or had.
+    """A category's picture, or one that it may get: an upload or a former picture.
 
-    The field `picture` is signed for the category, so that nothing else is sent in its place. `version` is how the page has
-    shown what it has (catalogue.operations.fingerprint_category_picture).
+    The field `picture` is signed for the category. `version` is the fingerprint that the page showed
+    (catalogue.operations.fingerprint_category_picture).
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -162,24 +159,24 @@ class CategoryPictureForm(Form):
     alt = forms.CharField(
         label=gettext_lazy("What the picture shows"),
         max_length=MAX_ALT_LENGTH,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
         error_messages={"required": gettext_lazy("Say what the picture shows")},
     )
 
     def __init__(self, node: CategoryNode, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.signer = Signer(salt=f"adminpanel.category_picture.{node.category_id}")
-        # What it is shown by, once it is known: "" of a form that was sent with anything else.
+        # The picture's text, or "" if its signature is wrong.
         self.text = self._read(str(self["picture"].value() or ""))
         prefix = f"picture-{sha256(self.text.encode()).hexdigest()[:8]}"
         self.auto_id, self.form_id = f"{prefix}-%s", f"{prefix}-form"
         self.is_shown = self.text == node.picture
-        # A drawing may do without words.
+        # A drawing needs no text.
         self.fields["alt"].required = bool(parse_photo(self.text))
 
     @classmethod
-    def of(cls, node: CategoryNode, picture: str, alt: str = "") -> CategoryPictureForm:
-        """Return the form of a picture that the category has, or may have."""
+    def of(cls, node: CategoryNode, picture: str, alt: str = "") -> Self:
+        """Return the form of a picture that the category has or may get."""
         form = cls(node)
         signed = form.signer.sign(picture)
         version = fingerprint_category_picture(node)
@@ -192,7 +189,7 @@ class CategoryPictureForm(Form):
             return ""
 
     def clean_picture(self) -> str:
-        """Return the picture's text. Raises ValidationError for what was not signed for this category."""
+        """Return the picture's text. Raises ValidationError if it was not signed for this category."""
         if not self.text:
             raise forms.ValidationError(_("There is no such picture."))
         return self.text

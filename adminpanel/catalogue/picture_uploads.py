@@ -1,4 +1,4 @@
-"""Uploads of pictures for products and categories: files are taken in, and their state is shown."""
+"""Uploads of pictures for products and categories."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from catalogue.errors import MediaUnavailable
 from catalogue.photos import MAX_PHOTO_BYTES
 from web.uploads import STAFF_UPLOADS, upload_url
 
-# All of these fit into one request.
+# One request takes this many files.
 MAX_FILES = 10
 
 
 def list_ready_pictures(uploads: Iterable[PictureUpload]) -> list[str]:
-    """Return the pictures that were made of uploads, each once."""
+    """Return the decoded pictures of uploads, each once."""
     return list(dict.fromkeys(each.picture for each in uploads if each.state == "ready"))
 
 
 def refuse_count(count: int) -> str:
-    """Return why this number of files is refused, as a sentence; "" if it is not."""
+    """Return why this number of files is refused, as a sentence, or ""."""
     if not count:
         return _("Choose a file.")
     if count > MAX_FILES:
@@ -39,7 +39,7 @@ def refuse_count(count: int) -> str:
 
 
 def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]]) -> None:
-    """Keep files for a product or a category until the worker has decoded them, and say so. Raises CassandraUnavailable."""
+    """Store files for a product or a category until the worker decodes them, and tell the user. Raises CassandraUnavailable."""
     try:
         added = [operations.add_upload(owner_id, each, current_time()) for each in files]
     except MediaUnavailable:
@@ -54,7 +54,7 @@ def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[byt
 
 
 def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
-    """Forget uploads that the worker is done with. Raises CassandraUnavailable."""
+    """Remove uploads that the worker has handled. Raises CassandraUnavailable."""
     for each in uploads:
         operations.remove_upload(each)
 
@@ -62,12 +62,12 @@ def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
 def uploads_context(
     request: HttpRequest, uploads: Sequence[PictureUpload], page: str, upload_page: str
 ) -> dict[str, Any]:
-    """Return what adminpanel/_upload_form.html and _uploads.html show; `page` and `upload_page` are the addresses of both views."""
+    """Return the context of adminpanel/_upload_form.html and _uploads.html. `page` and `upload_page` are addresses."""
     return {
         "own_url": page,
         "waiting": [each for each in uploads if each.state == "waiting"],
         "refused": [each for each in uploads if each.state == "refused"],
-        # What has become ready since the page was opened is not in its form.
+        # The form lacks pictures that became ready after the page was opened.
         "is_polled": "X-Refreshes-Itself" in request.headers,
         "upload_url": upload_url(request, upload_page),
         "max_files": MAX_FILES,

@@ -1,6 +1,4 @@
-"""Products that the staff put first in a list: their form, and what its buttons do. Used by categories and the front page."""
-
-from __future__ import annotations
+"""Pinned products: their form and its buttons. Categories and the front page use it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from catalogue.entities import Product
 from catalogue.rules import normalize_sku
 from web.forms import Form
 
-# The buttons of a product's row; one that is not pinned yet has "pin".
+# The buttons of a product's row. A product that is not pinned has "pin" alone.
 ACTS = ("first", "up", "down", "unpin", "pin")
 
 
@@ -37,9 +35,9 @@ class PinsChanged(Exception):
 
 
 class PinsForm(Form):
-    """What is pinned, each with its place in a field. `shown` are the ids in the order of the page.
+    """The pinned products, each with its place. `shown` are their ids in the order of the page.
 
-    The fields are named line_0, line_1 …, which the audit log keeps as one field however many there are.
+    The fields are named line_0, line_1 …; the audit log keeps them as one field.
     """
 
     shown = forms.CharField(widget=forms.HiddenInput, required=False, max_length=4000)
@@ -69,7 +67,7 @@ class PinsForm(Form):
         return tuple(dict.fromkeys(each for each in ids if each))[: self.most]
 
     def rebased(self, pinned: Sequence[UUID], **changes: str) -> Self:
-        """Return the form for what is pinned by now, with the numbers that were typed for what is still there."""
+        """Return the form for the present pins. Places that were typed for products still pinned stay."""
         data = {**self.data.dict(), "shown": " ".join(map(str, pinned)), **changes}  # type: ignore[attr-defined]
         for place, product_id in enumerate(pinned):
             field = self.place_of(product_id)
@@ -82,11 +80,11 @@ class PinsForm(Form):
         return form
 
     def place_of(self, product_id: UUID) -> BoundField | None:
-        """Return the field of a product's place, None if the page that was sent did not show it."""
+        """Return the field of a product's place, or None if the submitted page did not show it."""
         return self[f"line_{self.ids.index(product_id)}"] if product_id in self.ids else None
 
     def clean_sku(self) -> UUID | None:
-        """Return the product that the SKU names."""
+        """Return the product with this SKU, or None for an empty one."""
         sku = normalize_sku(self.cleaned_data["sku"])
         ids, unknown = find_related_ids([sku] if sku else [])
         if unknown:
@@ -94,15 +92,15 @@ class PinsForm(Form):
         return ids[0] if ids else None
 
     def clean(self) -> dict[str, Any]:
-        """See that what the button pins is there."""
+        """Require that the product of the pin button exists."""
         if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
             self.add_error(None, _("There is no such product any more."))
         return self.cleaned_data
 
     def apply_to(self, pinned: tuple[UUID, ...]) -> tuple[UUID, ...]:
-        """Return what is pinned after a valid form: numbers first that were typed anew, then the SKU, then the button.
+        """Return the pins after the valid form: typed places first, then the SKU, then the button.
 
-        A button alone acts on the products as they are. Raises PinsChanged for numbers that were typed beside others.
+        A button acts on the present pins. Raises PinsChanged if places were typed for other pins.
         """
         typed = {
             product_id: self.cleaned_data[f"line_{place}"]
@@ -121,7 +119,7 @@ class PinsForm(Form):
 
 def _press(pinned: tuple[UUID, ...], button: str, product_id: UUID | None) -> tuple[UUID, ...]:
     if product_id is None or (product_id in pinned) == (button == "pin"):
-        # It is there already, or another one has unpinned it.
+        # Somebody else has already pinned or unpinned it.
         return pinned
     others = [each for each in pinned if each != product_id]
     here = pinned.index(product_id) if product_id in pinned else len(pinned)
@@ -147,7 +145,7 @@ def _place_field(place: int, most: int) -> forms.IntegerField:
 
 @dataclass(frozen=True)
 class PinLine:
-    """A pinned product as the page shows it; None for one that is not there any more."""
+    """A row of the pinned products. `product` is None if it no longer exists."""
 
     product_id: UUID
     product: Product | None
@@ -160,10 +158,7 @@ class PinLine:
 def list_pin_lines(
     form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
 ) -> Iterator[PinLine]:
-    """Yield what is pinned, in its order; `why_hidden` says why one that is on sale does not stand there, or "".
-
-    Raises CassandraUnavailable.
-    """
+    """Yield the pinned products in order. `why_hidden` says why a list leaves out a product on sale, or ""."""
     found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)
@@ -177,5 +172,5 @@ def list_pin_lines(
 
 
 def describe_pins(product_ids: Sequence[UUID]) -> str:
-    """Return what is pinned, for the audit log: the beginnings of the ids."""
+    """Return the pins for the audit log: the beginnings of the ids."""
     return " ".join(each.hex[:8] for each in product_ids) or "none"

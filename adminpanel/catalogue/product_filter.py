@@ -1,6 +1,4 @@
-"""The filter of the list of products: which of them are listed, and in which order."""
-
-from __future__ import annotations
+"""The filter of the list of products."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import category_choices
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, SORT_LABELS, STATUS_LABELS
+from adminpanel.forms import text_input
 from catalogue.search_index import SearchIndexMissing
 from catalogue.staff_search import (
     STAFF_DEEPEST,
@@ -24,7 +23,7 @@ from web.forms import FilterForm
 
 @dataclass(frozen=True)
 class ProductSelection:
-    """Which products are listed, each value usable as it is."""
+    """Which products are listed, in validated values."""
 
     query: str
     filters: StaffFilters
@@ -37,7 +36,7 @@ class ProductSelection:
 
 
 class ProductFilterForm(FilterForm):
-    """Which products are listed."""
+    """Filters and sorts the list of products."""
 
     PLACES = frozenset({"sort", "page"})
 
@@ -45,7 +44,7 @@ class ProductFilterForm(FilterForm):
         label=gettext_lazy("Name, SKU or brand"),
         required=False,
         max_length=100,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off"}),
+        widget=text_input(type="search"),
     )
     status = forms.ChoiceField(
         label=gettext_lazy("Status"),
@@ -77,7 +76,7 @@ class ProductFilterForm(FilterForm):
         category.choices = [("", _("Any")), *category_choices()]
 
     def parse_selection(self) -> ProductSelection:
-        """Return what is to be listed, unless the form `is_refused`."""
+        """Return what to list. Do not use it if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         category = clean.get("category")
@@ -96,7 +95,7 @@ class ProductFilterForm(FilterForm):
         )
 
     def list_product_ids(self) -> tuple[list[UUID], int]:
-        """Return all products that are listed, STAFF_DEEPEST at most, and how many there are; none if the form `is_refused`."""
+        """Return the listed products' ids, at most STAFF_DEEPEST, and their number. Empty if the form `is_refused`."""
         if self.is_refused:
             return [], 0
         selection = self.parse_selection()

@@ -1,12 +1,10 @@
-"""The forms of a new product and of one that is there. Variants have theirs in variant_forms.py."""
-
-from __future__ import annotations
+"""The forms of a new and of an existing product."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Self, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -24,7 +22,7 @@ from adminpanel.catalogue.fields import (
     sku_field,
 )
 from adminpanel.catalogue.labels import TAX_LABELS
-from adminpanel.forms import short_input
+from adminpanel.forms import short_input, split_lines, text_input
 from catalogue import rules
 from catalogue.columns import COLUMNS, COLUMNS_BY_NAME, END, MOMENT, NUMBER
 from catalogue.entities import Product, Variant
@@ -37,10 +35,6 @@ from spreadsheets.typed_values import (
 )
 from web.forms import Form
 
-if TYPE_CHECKING:
-    pass
-
-
 FIELD_COLUMNS = tuple(each.name for each in COLUMNS if each.form)
 SECTIONS = {
     section: [each.name for each in COLUMNS if each.form and each.form.section == section]
@@ -48,18 +42,14 @@ SECTIONS = {
 }
 
 
-def _split_lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
 def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
-    """Return a text as the end of an address; empty if it has no letter or digit for one."""
+    """Return a text as the end of an address, or "" if it has no letters or digits."""
     words = re.findall(r"[a-z0-9]+", slugify(text).lower())
     return "-".join(words)[:most].rstrip("-")
 
 
 class NewProductForm(Form):
-    """A new product: a draft with one variant, under ids that were made with the page."""
+    """A new product: a draft with one variant. The page makes both ids."""
 
     product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
@@ -83,11 +73,10 @@ class NewProductForm(Form):
         category.choices = [("", _("Choose a category")), *choices]
 
     def clean_sku(self) -> str:
-        """Return the SKU as products carry it."""
         return rules.normalize_sku(self.cleaned_data["sku"])
 
     def build_product(self) -> Product:
-        """Return the draft. Its address is made of the name, or of the SKU if the name has no letters."""
+        """Return the draft. Its address is derived from the name, or from the SKU if the name has no letters."""
         clean = self.cleaned_data
         return Product(
             product_id=clean["product_id"],
@@ -117,7 +106,7 @@ class NewProductForm(Form):
 class ProductForm(Form):
     """A product without its variants. `version` is its fingerprint on the page (`fingerprint_product`).
 
-    Beside the fields here it has one for each column that has a field (catalogue.columns).
+    The columns of catalogue.columns add their fields.
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -140,7 +129,7 @@ class ProductForm(Form):
         label=gettext_lazy("Tags"),
         required=False,
         help_text=gettext_lazy("Words by which it is found, with commas between them."),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
     )
     related = forms.CharField(
         label=gettext_lazy("Related products"),
@@ -162,9 +151,7 @@ class ProductForm(Form):
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],
         help_text=gettext_lazy("The end of its page’s address. The former one leads here."),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="none", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter an address")},
     )
 
@@ -176,12 +163,12 @@ class ProductForm(Form):
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """The fields of the columns by the section of the page that lists them."""
+        """The columns' fields by section of the page."""
         return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
 
     @classmethod
-    def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> ProductForm:
-        """Return the form of a product as it is, with the SKUs of those that it names."""
+    def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> Self:
+        """Return the form of a saved product, with the SKUs of its related products and successor."""
         initial = {name: getattr(product, name) for name in SHARED_FIELDS} | {
             "version": fingerprint_product(product),
             "details": format_details(product.details),
@@ -194,18 +181,14 @@ class ProductForm(Form):
         return cls(initial=initial)
 
     def clean_details(self) -> dict[str, str]:
-        """Return the details by their labels, in their order."""
+        """Return the details by label, in their order."""
         return refuse_in_form(parse_details, self.cleaned_data["details"])
 
     def clean_tags(self) -> frozenset[str]:
-        """Return the tags."""
         return parse_tags(self.cleaned_data["tags"])
 
     def clean_related(self) -> tuple[str, ...]:
-        """Return the SKUs."""
-        skus = tuple(
-            rules.normalize_sku(line) for line in _split_lines(self.cleaned_data["related"])
-        )
+        skus = tuple(map(rules.normalize_sku, split_lines(self.cleaned_data["related"])))
         if len(skus) > rules.MAX_PINNED:
             raise forms.ValidationError(
                 _("Enter %(most)d SKUs at most.") % {"most": rules.MAX_PINNED}
@@ -213,13 +196,12 @@ class ProductForm(Form):
         return skus
 
     def clean_successor(self) -> str:
-        """Return the SKU as products carry it."""
         return rules.normalize_sku(self.cleaned_data["successor"])
 
     def apply_to(
         self, product: Product, related_ids: tuple[UUID, ...], successor_id: UUID | None
     ) -> Product:
-        """Return the product with what the valid form says."""
+        """Return the product changed by the valid form."""
         clean = self.cleaned_data
         return replace(
             product,
@@ -233,9 +215,9 @@ class ProductForm(Form):
         )
 
 
-# Of the form, and of the product under the same name.
+# Fields that the form and the product share by name.
 SHARED_FIELDS = ("slug", "tax_class", *FIELD_COLUMNS)
-# In the order of the page, in which errors are listed.
+# The order of the fields on the page and of their errors.
 FIELD_ORDER = (
     *("version", "name", "description", "brand", "details", "category_id", "category_ids", "tags"),
     *("featured", "related", "successor", *SECTIONS["sale"], "tax_class", *SECTIONS["size"]),
@@ -248,7 +230,7 @@ ProductForm.base_fields = {
 
 
 def _typed_value(name: str, value: Any, product: Product) -> Any:
-    """Return what a field says of a product: no number is 0, and a moment that was not changed stays exact."""
+    """Return a field's value for the product: an empty number as 0, an unchanged moment exactly as saved."""
     kind = COLUMNS_BY_NAME[name].kind
     if kind is NUMBER:
         return value or 0
@@ -256,7 +238,7 @@ def _typed_value(name: str, value: Any, product: Product) -> Any:
 
 
 def fingerprint_product(product: Product) -> str:
-    """Return a short text that differs when anything differs that the form of a product shows."""
+    """Return a hash of everything that the product's form shows."""
     plain = [getattr(product, name) for name in SHARED_FIELDS]
     lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
     return sha256(

@@ -1,6 +1,4 @@
-"""What the pages of products show: the list's rows, a page of variants, and values in words."""
-
-from __future__ import annotations
+"""The pages of products: the list's rows, pages of variants, and values in words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,13 +29,13 @@ from spreadsheets.typed_values import format_details, format_option_values, form
 
 VARIANTS_A_PAGE = 25
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
-# What a search engine shows of a title and a description, about.
+# About how many characters a search engine shows of a title and a description.
 SNIPPET_TITLE, SNIPPET_TEXT = 60, 155
 
 
 @dataclass(frozen=True)
 class ProductLine:
-    """A product as the list shows it."""
+    """A product in the list."""
 
     product: Product
     picture: str
@@ -45,8 +43,8 @@ class ProductLine:
     highest: Money
     sold_count: int
     units: int
-    price_form: PriceForm | None  # for a product of which one variant is sold
-    stock_line: StockLine | None  # for one whose units lie in one warehouse, too
+    price_form: PriceForm | None  # if exactly one variant is sold
+    stock_line: StockLine | None  # if its units also lie in one warehouse
     availability_label: str
     status_label: str
     tone: str
@@ -55,7 +53,7 @@ class ProductLine:
 
 @dataclass(frozen=True)
 class SubmittedCount:
-    """What was typed into a row of the list: how many units of a variant lie in a warehouse."""
+    """A count that was typed into the list: a variant's units in a warehouse."""
 
     variant: Variant
     warehouse_id: str
@@ -65,10 +63,7 @@ class SubmittedCount:
 def list_product_lines(
     products: Sequence[Product], now: datetime, submitted: PriceForm | SubmittedCount | None = None
 ) -> list[ProductLine]:
-    """Return products as the list shows them, with the stock of each, read side by side; `submitted` is some row's form as it was sent.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the list's rows with their stock. `submitted` replaces its row's own form. Raises CassandraUnavailable."""
     reading = [prefetch_stock(each.product_id) for each in products]
     stocks = [stock_from_rows(pending.rows()) for pending in reading]
     found = zip(products, stocks, strict=True)
@@ -93,7 +88,7 @@ def list_product_lines(
 def _find_countable(
     product: Product, stock: Mapping[UUID, Stock]
 ) -> tuple[Product, Variant, str] | None:
-    """Return what can be counted in the product's row: its variant and the warehouse, if it has one of each."""
+    """Return the product's only sold variant and its only warehouse, or None if it has more."""
     sold = [each for each in product.variants if each.sold]
     if len(sold) != 1 or sold[0].variant_id not in stock:
         return None
@@ -108,7 +103,7 @@ def _product_line(
     submitted: PriceForm | None,
     stock_lines: Mapping[UUID, StockLine],
 ) -> ProductLine:
-    """Return a product as the list shows it; its prices and its stock are those of what is sold."""
+    """Return a product's row. Prices and stock are those of the sold variants."""
     sold = [each for each in product.variants if each.sold] or list(product.variants)
     prices = sorted(each.price for each in sold)
     node = queries.get_category(product.category_id)
@@ -140,7 +135,7 @@ def _price_form(sold: Sequence[Variant], submitted: PriceForm | None) -> PriceFo
 
 
 def status_badge(product: Product, now: datetime) -> tuple[str, str]:
-    """Return a product's status at a moment in words, and the tone of its badge."""
+    """Return a product's status at a moment in words, and the badge's tone."""
     if product.status != "active":
         return str(STATUS_LABELS[product.status]), STATUS_TONES[product.status]
     if product.active_from and now < product.active_from:
@@ -152,7 +147,7 @@ def status_badge(product: Product, now: datetime) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class VariantPage:
-    """The variants of a product, a page of them, each with its form."""
+    """A page of a product's variants with their forms."""
 
     forms: tuple[VariantForm, ...]
     number: int
@@ -166,7 +161,7 @@ class VariantPage:
 def variant_page(
     product: Product, parameters: Mapping[str, str], submitted: VariantForm | None = None
 ) -> VariantPage:
-    """Return the page of a product's variants that the parameter "variants" asks for, or that of the form that was sent."""
+    """Return the page of variants that the parameter "variants" asks for, or the submitted form's page."""
     count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
     number = parse_page(parameters, count, "variants")
     if submitted:
@@ -186,19 +181,19 @@ def variant_page(
 
 
 def related_skus(product: Product) -> list[str]:
-    """Return a SKU of each of a product's pinned products. Raises CassandraUnavailable."""
+    """Return one SKU of each related product. Raises CassandraUnavailable."""
     found = queries.get_products(product.related_ids)
     return [found[each].variants[0].sku for each in product.related_ids if each in found]
 
 
 def successor_sku(product: Product) -> str:
-    """Return a SKU of the product that follows a product, "" if none does. Raises CassandraUnavailable."""
+    """Return one SKU of the product's successor, or "". Raises CassandraUnavailable."""
     found = queries.get_product(product.successor_id) if product.successor_id else None
     return found.variants[0].sku if found else ""
 
 
 def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
-    """Return the products that these SKUs name, and the SKUs that name none. Raises CassandraUnavailable."""
+    """Return the products with these SKUs, and the unknown SKUs. Raises CassandraUnavailable."""
     possible = [sku for sku in skus if len(sku) <= queries.MAX_SKU_LENGTH]
     reading = {sku: queries.prefetch_variant_by_sku(sku) for sku in possible}
     rows = {sku: pending.one() for sku, pending in reading.items()}
@@ -207,15 +202,15 @@ def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
 
 
 def options_text(product: Product) -> str:
-    """Return a product's options as they are typed: one a line, with their values."""
+    """Return a product's options as text, one a line with its values."""
     options = list_options(product)
-    # One of which nothing is sold has no values.
+    # An option without sold variants has no values.
     return format_option_values({name: values for name, values in options.items() if values})
 
 
 @dataclass(frozen=True)
 class SearchSnippet:
-    """How a search engine would show a product."""
+    """A product in a search engine's results."""
 
     title: str
     address: str
@@ -223,7 +218,7 @@ class SearchSnippet:
 
 
 def search_snippet(product: Product, host: str) -> SearchSnippet:
-    """Return how a search engine would show a product."""
+    """Return a product as a search engine would show it."""
     text = product.search_description or plain_description(product.description)
     return SearchSnippet(
         _cut(product.search_title or product.name, SNIPPET_TITLE),
@@ -237,9 +232,9 @@ def _cut(text: str, most: int) -> str:
 
 
 def describe_product(product: Product, skus: Sequence[str], successor: str) -> dict[str, str]:
-    """Return what a product is in words, by the labels of its form, to compare two states of it.
+    """Return a product's values in words by the labels of its form.
 
-    `skus` and `successor` are SKUs of the products that it names.
+    `skus` and `successor` are SKUs of its related products and successor.
     """
     tree = queries.get_category_tree_with(*product.all_category_ids)
 
@@ -272,10 +267,10 @@ def _moment(moment: datetime | None) -> str:
 
 
 def describe_planned(points: Iterable[PricePoint]) -> str:
-    """Return planned prices in words, for the audit log."""
+    """Return planned prices for the audit log."""
     return ", ".join(f"{each.price} {each.starts_at:%Y-%m-%d %H:%M}" for each in points) or "none"
 
 
 def preview_url(product: Product, token: str) -> str:
-    """Return the address of a product's page that its token opens before it is on sale."""
+    """Return a product's address with the token that opens it before it is on sale."""
     return f"{reverse('product', args=(product.slug,))}?preview={token}"

@@ -1,10 +1,8 @@
-"""Draws a product's page: as it is, with forms that were filled in wrongly, or with a conflict."""
-
-from __future__ import annotations
+"""Draws a product's page, with an invalid form or a conflict if there is one."""
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.catalogue.product_pages import (
@@ -17,6 +15,7 @@ from adminpanel.catalogue.product_pages import (
 )
 from adminpanel.catalogue.variant_forms import VariantForm
 from adminpanel.conflicts import Conflict
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
@@ -25,11 +24,8 @@ from web.rendering import render_page
 
 
 def get_product_or_404(product_id: UUID) -> Product:
-    """Return a product as a quorum knows it. Raises Http404, CassandraUnavailable."""
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
-    return product
+    """Return a product, read at quorum. Raises Http404, CassandraUnavailable."""
+    return found_or_404(queries.get_product_at_quorum(product_id), "product")
 
 
 def render_product_page(
@@ -41,7 +37,7 @@ def render_product_page(
     conflict: Conflict | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return the page of a product; `form` and `submitted`, a variant's, take the places of its own forms."""
+    """Return a product's page. `form` and `submitted` (a variant's form) replace the page's own forms."""
     now = current_time()
     label, tone = status_badge(product, now)
     context = {

@@ -1,6 +1,4 @@
-"""How a form of a product or a variant is saved, and how a refusal gets beside its fields."""
-
-from __future__ import annotations
+"""Saves the forms of products and variants, and shows refusals beside their fields."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,18 +7,19 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes
 from adminpanel.catalogue.variant_forms import VariantForm
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.variants import fingerprint_variant
 
-# The forms' names of what the catalogue's refusals call otherwise.
+# Form fields by the names that the catalogue's refusals use.
 FORM_FIELDS = {
     "related_ids": "related",
     "option_names": "options",
@@ -30,9 +29,9 @@ FORM_FIELDS = {
 
 
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
-    """Add each reason of a refusal to its field's errors, or to the form's if it has no such field.
+    """Add each reason of a refusal to its field's errors, or to the form's.
 
-    The form of one variant has no field of `others`: a reason that is theirs names the SKU.
+    A variant's form has no fields of `others`: a reason about one of them names its SKU.
     """
     skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
     said: dict[tuple[str | None, str], None] = {}
@@ -45,30 +44,28 @@ def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] =
 
 
 def list_others(product: Product, variant: Variant) -> list[Variant]:
-    """Return the other variants of the product."""
+    """Return the product's other variants."""
     return [each for each in product.variants if each.variant_id != variant.variant_id]
 
 
 def with_seen_version(request: HttpRequest, product: Product) -> Product:
-    """Return the product with the version that the sent page has shown."""
+    """Return the product with the version that the submitted page showed."""
     seen = request.POST.get("version", "")
     return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
 
 
 def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str]:
     """Return a variant and its fingerprint. Raises Http404."""
-    variant = product.get_variant(variant_id)
-    if variant is None:
-        raise Http404("no such variant")
+    variant = found_or_404(product.get_variant(variant_id), "variant")
     return variant, fingerprint_variant(variant)
 
 
 def save_variant_form(
     request: HttpRequest, product: Product, form: VariantForm
 ) -> tuple[Product, int]:
-    """Save a variant by its form; return the product as it is then, and the answer's status: 303 if it was saved.
+    """Save a variant. Return the product as it is then, and the answer's status: 303 if it was saved.
 
-    Otherwise the form's errors say why.
+    Otherwise the form has errors.
     """
     if not form.is_valid():
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -104,4 +101,4 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
     for name, text in VariantForm.describe(newer).items():
         if name in form.fields and text != VariantForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
-    form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
+    form.keep_typed(seen=fingerprint_variant(newer))

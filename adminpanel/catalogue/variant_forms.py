@@ -1,6 +1,4 @@
-"""The forms of a product's variants: what each is, what it costs and will cost, and the options that make them."""
-
-from __future__ import annotations
+"""The forms of a product's variants: values, prices and options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -77,7 +75,7 @@ class VariantForm(EntityForm[Variant]):
 
     @staticmethod
     def describe(variant: Variant) -> dict[str, str]:
-        """Return a variant's values in words, by the names of the fields."""
+        """Return a variant's values in words by field name."""
         return {
             "sku": variant.sku,
             "price": format_price(variant.price),
@@ -89,28 +87,26 @@ class VariantForm(EntityForm[Variant]):
         }
 
     def clean_sku(self) -> str:
-        """Return the SKU as products carry it."""
         return rules.normalize_sku(self.cleaned_data["sku"])
 
     def clean_compare_at(self) -> Money | None:
-        """Return the former price; 0 is none."""
+        """Return the former price, or None for 0."""
         return self.cleaned_data["compare_at"] or None
 
     def clean_weight_grams(self) -> int:
-        """Return the weight; none is 0."""
+        """Return the weight in grams, 0 if empty."""
         return self.cleaned_data["weight_grams"] or 0
 
     def clean_barcode(self) -> str:
-        """Return the digits."""
         return parse_barcode(self.cleaned_data["barcode"])
 
     def clean_picture(self) -> str:
-        """Return the chosen picture; the variant's own if the page had no choice."""
+        """Return the chosen picture, or the variant's own if the page offered no choice."""
         return str(self.cleaned_data["picture"] if "picture" in self.data else self.variant.picture)
 
 
 def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> list[tuple[str, str]]:
-    """Return the choices of a variant's picture: the product's first, any of its others, or the variant's drawing."""
+    """Return a variant's choices: the product's first picture, any other, or the variant's drawing."""
     found = {"": _("The product’s first") if pictures else _("None")}
     if variant.picture:
         found[variant.picture] = _("A drawing")
@@ -118,13 +114,13 @@ def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> li
 
 
 class PriceForm(VariantForm):
-    """The price of a variant alone, in its product's row of the list."""
+    """A variant's price alone, for its row in the list."""
 
     sku = compare_at = barcode = weight_grams = picture = sold = None  # type: ignore[assignment]
 
 
 class PlannedPriceForm(Form):
-    """A price that a variant has from a moment on, or between two. `seen` is the variant's fingerprint on the page."""
+    """A price that starts at a moment and may end at another. `seen` is the variant's fingerprint on the page."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     price = price_field(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
@@ -145,14 +141,14 @@ class PlannedPriceForm(Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """See that it ends after it has begun."""
+        """Require an end after the start."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if clean.get("starts") and clean.get("ends") and clean["ends"] <= clean["starts"]:
             self.add_error("ends", _("Enter a time after the first one"))
         return clean
 
     def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the variant's planned prices with the form's, which replaces those planned within its time."""
+        """Return the variant's planned prices with the form's, which replaces those within its time."""
         clean = self.cleaned_data
         starts, ends = clean["starts"], clean["ends"]
         points = [
@@ -163,7 +159,7 @@ class PlannedPriceForm(Form):
         kept = [each for each in variant.planned if each.starts_at < starts]
         if ends:
             after = price_in_force(points, ends)
-            # The price from before comes back, unless another one was planned to begin meanwhile.
+            # The earlier price returns, unless another one starts in between.
             is_back = after == price_in_force(points, starts)
             back = replace(after, compare_at=None, back_to=starts) if is_back else after
             planned.append(replace(back, starts_at=ends))
@@ -187,5 +183,5 @@ class OptionsForm(Form):
     )
 
     def clean_options(self) -> dict[str, tuple[str, ...]]:
-        """Return each option's values, in their order."""
+        """Return each option's values, in order."""
         return refuse_in_form(parse_option_values, self.cleaned_data["options"])

@@ -1,11 +1,8 @@
 """The form of a draft order, and its lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +13,7 @@ from moneyed import Money
 
 from accounts.addresses import Address, address_from_fields
 from accounts.forms import AddressFields, SingleLineField, email_field
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field, text_input
 from cart.limits import MAX_QUANTITY
 from catalogue.entities import Variant
 from drafts.entities import DraftDiscount, DraftOrder
@@ -33,7 +30,7 @@ _WHOLE = re.compile(r"[0-9]{1,3}")
 
 @dataclass(frozen=True)
 class DraftLine:
-    """A line of the form: what was typed, what is sold now, and what is wrong with it, if anything."""
+    """A line of the form: the typed text, the variant on sale, and an error, if any."""
 
     product_id: UUID
     variant_id: UUID
@@ -53,7 +50,7 @@ class DraftLine:
 
     @property
     def quoted(self) -> QuotedLine | None:
-        """The line at the price in force; what it was saved as where it is no longer sold."""
+        """The line at the present price, or as saved if it is no longer sold."""
         if self.product.product and self.variant:
             return self.product.product.quote_line(self.variant, self.units)
         return self.saved
@@ -69,7 +66,7 @@ class DraftLine:
 
 
 def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
-    """Return the ids in "product:variant", None if they are none."""
+    """Return the ids of "product:variant", or None."""
     try:
         product_id, variant_id = map(UUID, text.split(":"))
     except ValueError:
@@ -78,7 +75,7 @@ def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
 
 
 def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
-    """Return what was typed for each (product, variant), without fields that the page does not have."""
+    """Return the typed units by (product, variant), at most MAX_LINES."""
     found: dict[tuple[UUID, UUID], str] = {}
     for name, typed in data.items():
         if not name.startswith(UNITS):
@@ -89,17 +86,17 @@ def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
 
 
 def check_units(typed: str) -> str:
-    """Return what is wrong with a number of units, "" if nothing."""
+    """Return why a number of units is refused, or ""."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}
 
 
 class DraftForm(AddressFields):
-    """Whom a draft is for, where it goes, and what is taken off. Saved it may be incomplete; offered or ordered (`is_final`) it may not."""
+    """A draft's customer, delivery and discount. Only an offer or an order (`is_final`) must be complete."""
 
     field_order = ("email",)
-    # "optional" beside each of them would say nothing: the page says what a link or an order needs.
+    # The page says what an offer or an order needs, so no field is marked as optional.
     hides_needs = True
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     added_to = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
@@ -114,23 +111,18 @@ class DraftForm(AddressFields):
             (AMOUNT, gettext_lazy("Amount in euros")),
         ],
     )
-    discount_value = forms.DecimalField(
-        label=gettext_lazy("How much"),
-        required=False,
-        min_value=Decimal("0.01"),
-        max_value=Decimal(10_000),
-        decimal_places=2,
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(
-            NUMBER_ERRORS, gettext_lazy("Enter a number such as 10 or 12.50")
-        ),
+    discount_value = decimal_field(
+        gettext_lazy("How much"),
+        gettext_lazy("Enter a number such as 10 or 12.50"),
+        least="0.01",
+        most=10_000,
     )
     discount_reason = SingleLineField(
         label=gettext_lazy("Reason"),
         required=False,
         max_length=MAX_REASON,
         help_text=gettext_lazy("The customer sees it beside the discount."),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
     )
 
     def __init__(
@@ -151,18 +143,18 @@ class DraftForm(AddressFields):
         self.fields["email"].help_text = gettext_lazy("The offer and the order’s mails go here.")
         for name, field in self.fields.items():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = "off"  # it is not theirs
+                field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
             if not is_final and name != "version":
                 field.required = False
 
     @property
     def shipping_country(self) -> str:
-        """The country that is chosen now, or the default."""
+        """The chosen country, or the default one."""
         return str(self["country"].value() or get_default_country())
 
     @property
     def method(self) -> DeliveryMethod | None:
-        """The delivery method that is chosen now, or the first one; None if none takes the order there."""
+        """The chosen delivery method, or the first. None if no method takes the order."""
         chosen = self["delivery"].value()
         first = self.methods[0] if self.methods else None
         return next((each for each in self.methods if each.code == chosen), first)
@@ -174,13 +166,13 @@ class DraftForm(AddressFields):
             super()._normalize_field(cleaned, name, tidy)
 
     def clean_delivery(self) -> str:
-        """See that something takes the order there."""
+        """Require a method that takes the order."""
         if self.is_final and not self.methods:
             raise forms.ValidationError(_("Nothing takes an order of this weight there."))
         return str(self.cleaned_data["delivery"])
 
     def clean(self) -> dict[str, Any]:
-        """See that a discount has all that it needs, and takes off no more than everything."""
+        """Require a complete discount of at most 100 per cent."""
         cleaned = super().clean()
         kind, value = cleaned.get("discount_kind"), cleaned.get("discount_value")
         if kind and value is None and "discount_value" not in self.errors:
@@ -196,7 +188,7 @@ class DraftForm(AddressFields):
     def build_draft(
         self, draft_id: UUID, lines: Iterable[QuotedLine], billing: Address | None
     ) -> DraftOrder:
-        """Return the draft that the valid form describes."""
+        """Return the draft of the valid form."""
         clean = self.cleaned_data
         kind = clean["discount_kind"]
         return DraftOrder(
@@ -213,7 +205,7 @@ class DraftForm(AddressFields):
         )
 
     def describe_values(self) -> dict[str, str]:
-        """Return what the fields say, by their labels, for a conflict."""
+        """Return the fields' values by label, for a conflict."""
         return {str(field.label): _describe_value(field) for field in self.visible_fields()}
 
 
@@ -241,5 +233,5 @@ def _initial(draft: DraftOrder | None) -> dict[str, Any]:
 
 
 def weigh(lines: Iterable[DraftLine]) -> int:
-    """Return what the lines weigh, in grams."""
+    """Return the weight of the lines in grams."""
     return lines_weight(each.quoted for each in lines if each.quoted and each.variant)

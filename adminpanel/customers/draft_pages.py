@@ -1,10 +1,8 @@
-"""What the page of a draft order shows: its lines, sums and the products that can be added."""
-
-from __future__ import annotations
+"""The page of a draft order: lines, sums, and products to add."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -22,9 +20,7 @@ from orders.lifecycle.entities import Order
 from orders.queries import order_from_rows, prefetch_order
 from pricing.quotes import Quote
 from pricing.tax import get_tax_rates
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 MAX_FOUND = 8
 STATES: dict[str, tuple[StrOrPromise, str]] = {
@@ -37,7 +33,7 @@ ORDERED = (_("Ordered"), "good")
 
 @dataclass(frozen=True)
 class ListedDraft:
-    """A draft in the list, and the order that it has become, if it has."""
+    """A draft in the list, and its order if it has become one."""
 
     draft: DraftOrder
     order: Order | None
@@ -52,7 +48,7 @@ class ListedDraft:
 
 
 def list_with_orders(drafts: list[DraftOrder]) -> list[ListedDraft]:
-    """Return drafts with the orders that they have become, read side by side. Raises CassandraUnavailable."""
+    """Return drafts with their orders, read side by side. Raises CassandraUnavailable."""
     reading = [
         (each, prefetch_order(each.order_id) if each.state == ACCEPTED and each.order_id else None)
         for each in drafts
@@ -69,7 +65,7 @@ def make_lines(
     *,
     checked: bool = False,
 ) -> list[DraftLine]:
-    """Return the form's lines with what is sold now, read side by side. Raises CassandraUnavailable."""
+    """Return the form's lines with what is on sale, read side by side. Raises CassandraUnavailable."""
     products = get_products_with_stock({product_id for product_id, _variant in units})
     saved_lines = {line.variant_id: line for line in saved.lines} if saved else {}
     return [
@@ -87,25 +83,25 @@ def make_lines(
 
 
 def draft_units(draft: DraftOrder) -> dict[tuple[UUID, UUID], str]:
-    """Return a draft's units as a form has them."""
+    """Return a draft's units in the form's shape."""
     return {(line.product_id, line.variant_id): str(line.quantity) for line in draft.lines}
 
 
 def quote_form(form: DraftForm, lines: list[DraftLine], draft: DraftOrder) -> Quote | None:
-    """Return the sums of what a form says now; None without lines, or without a delivery method."""
+    """Return the sums of the form, or None without lines or a delivery method."""
     if form.method is None or not any(each.variant and each.units for each in lines):
         return None
     return compute_sums(draft, form.method, get_tax_rates(form.shipping_country))
 
 
 def find_by_sku(typed: str) -> tuple[UUID, UUID] | None:
-    """Return the (product, variant) of a SKU that was typed as a whole. Raises CassandraUnavailable."""
+    """Return the (product, variant) of a whole SKU, or None. Raises CassandraUnavailable."""
     row = find_variant_by_sku(normalize_sku(typed))
     return (row.product_id, row.variant_id) if row else None
 
 
 def find_choices(words: str) -> list[tuple[Product, Variant]]:
-    """Return what can be added that has these words. Raises CassandraUnavailable."""
+    """Return the variants that can be added, found by words. Raises CassandraUnavailable."""
     try:
         found = find_products_for_staff(words, limit=MAX_FOUND).products
     except SearchIndexMissing:
@@ -118,11 +114,7 @@ def find_choices(words: str) -> list[tuple[Product, Variant]]:
     ]
 
 
-def describe_lines(draft: DraftOrder) -> str:
-    """Return a draft's lines in words, for a conflict."""
-    return "\n".join(f"{line.quantity} × {line.label}" for line in draft.lines)
-
-
 def conflict_values(draft: DraftOrder, form: DraftForm) -> dict[str, Any]:
-    """Return what a form says and what its draft has, by labels."""
-    return form.describe_values() | {str(_("Products")): describe_lines(draft)}
+    """Return a form's values and its draft's lines in words, by label."""
+    lines = "\n".join(f"{line.quantity} × {line.label}" for line in draft.lines)
+    return form.describe_values() | {str(_("Products")): lines}

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
 from adminpanel.forms import note_field
+from adminpanel.parameters import parse_moment
 from mail.addresses import email_key
 from web.forms import Form
 
@@ -17,7 +18,7 @@ MAX_REASON = 500
 
 
 class CustomerNoteForm(Form):
-    """A note on a customer. Its id is made with the page: sent twice, it is one note."""
+    """A note on a customer. The page makes its id: sending the form twice adds one note."""
 
     note_id = forms.UUIDField(widget=forms.HiddenInput)
     customer_note = note_field(
@@ -50,23 +51,20 @@ class BlockForm(Form):
 
 
 class UnblockForm(Form):
-    """The end of the block that the page showed."""
+    """Ends the block that the page showed."""
 
     seen = forms.CharField(max_length=40, widget=forms.HiddenInput)
 
     def clean_seen(self) -> datetime:
-        """Return since when the customer was blocked, in UTC."""
-        try:
-            seen = datetime.fromisoformat(self.cleaned_data["seen"])
-        except ValueError as error:
-            raise forms.ValidationError(_("Reload the page and try again")) from error
-        if seen.tzinfo is None:
+        """Return when the shown block began, in UTC."""
+        seen = parse_moment(self.cleaned_data["seen"])
+        if seen is None:
             raise forms.ValidationError(_("Reload the page and try again"))
         return seen
 
 
 class EraseForm(Form):
-    """A customer's e-mail address, typed to make sure that this is the account to delete."""
+    """A customer's email address, typed to confirm the deletion."""
 
     email = email_field("off")
 
@@ -76,7 +74,7 @@ class EraseForm(Form):
         self.fields["email"].label = _("Type the customer’s email address")
 
     def clean_email(self) -> str:
-        """Return the address if it is the customer's."""
+        """Return the address. Raises ValidationError if it is another one."""
         email: str = self.cleaned_data["email"]
         if email_key(email) != email_key(self.customer_email):
             raise forms.ValidationError(

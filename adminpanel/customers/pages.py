@@ -1,11 +1,8 @@
-"""What the page of a customer shows, read side by side."""
-
-from __future__ import annotations
+"""The page of a customer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from accounts.addresses import Address
@@ -18,23 +15,20 @@ from accounts.queries import (
     prefetch_profile,
     user_from_row,
 )
-from cassandra_db import Row
 from mail import fates
 from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
+from web.types import StrOrPromise
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-# How many customers the list shows that were looked at last, how many mails a page, how many orders of a guest.
+# Upper bounds: recently viewed customers, mails on a page, orders of a guest.
 MAX_LISTED, MAX_MAILS, MAX_GUEST_ORDERS = 50, 20, 50
 
 
 @dataclass(frozen=True)
 class SentMail:
-    """A mail to a customer, and what became of it."""
+    """A mail to a customer and its fate."""
 
     subject: str
     queued_at: datetime
@@ -45,7 +39,7 @@ class SentMail:
 
 @dataclass(frozen=True)
 class CustomerPage:
-    """All that the page of a customer shows. `years` are those with orders, `year` the chosen one, if any was."""
+    """Everything on a customer's page. `years` have orders; `year` is the chosen one, if any."""
 
     customer: User
     stats: Sequence[UserStats]
@@ -58,9 +52,9 @@ class CustomerPage:
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
-    """Return a customer's page with the orders of a year, by default of this one and the last; None if there is no such account.
+    """Return a customer's page, or None without such an account. Without a year it has the orders of this year and the last.
 
-    All is read side by side but the mails, which are found by the address. Raises CassandraUnavailable.
+    Only the mails are read afterwards: they are found by the address. Raises CassandraUnavailable.
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)
@@ -85,15 +79,14 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
 
 def _list_mails(email: str) -> list[SentMail]:
     found = sorted(list_recipient_mails(email), key=lambda row: row.queued_at, reverse=True)
-    return [_sent_mail(row) for row in found[:MAX_MAILS]]
-
-
-def _sent_mail(row: Row) -> SentMail:
-    return SentMail(row.subject, row.queued_at, row.sent_at, *fates.LABELS[fates.get_fate(row)])
+    return [
+        SentMail(row.subject, row.queued_at, row.sent_at, *fates.LABELS[fates.get_fate(row)])
+        for row in found[:MAX_MAILS]
+    ]
 
 
 def list_guest_orders(email: str) -> list[Order]:
-    """Return the newest orders that were placed with an e-mail address by somebody without an account. Raises CassandraUnavailable."""
+    """Return a guest's newest orders by email address. Raises CassandraUnavailable."""
     ids = queries.list_order_ids_by_email(email)[:MAX_GUEST_ORDERS]
     reading = [queries.prefetch_order(each) for each in ids]
     found = (queries.order_from_rows(pending.rows()) for pending in reading)

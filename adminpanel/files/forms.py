@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import choice_errors
 from spreadsheets.files import FORMATS, MAX_FILE_BYTES
 from spreadsheets.layouts import Layout
 from web.forms import Form
@@ -24,11 +25,7 @@ assert FORMAT_LABELS.keys() == set(FORMATS)
 class _LayoutForm(Form):
     task_id = forms.UUIDField(widget=forms.HiddenInput)
     layout = forms.ChoiceField(
-        label=gettext_lazy("What"),
-        error_messages={
-            "required": gettext_lazy("Choose one"),
-            "invalid_choice": gettext_lazy("Choose one"),
-        },
+        label=gettext_lazy("What"), error_messages=choice_errors(gettext_lazy("Choose one"))
     )
 
     def __init__(self, layouts: Iterable[Layout], *args: Any, **kwargs: Any) -> None:
@@ -38,7 +35,7 @@ class _LayoutForm(Form):
 
 
 class ImportForm(_LayoutForm):
-    """A file that comes in."""
+    """An import."""
 
     file = forms.FileField(
         label=gettext_lazy("File"),
@@ -51,7 +48,7 @@ class ImportForm(_LayoutForm):
     )
 
     def clean_file(self) -> UploadedFile[Any]:
-        """Return the file, unless it is too large."""
+        """Return the file. Raises ValidationError if it is too large."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_FILE_BYTES:
             megabytes = MAX_FILE_BYTES // (1024 * 1024)
@@ -62,7 +59,7 @@ class ImportForm(_LayoutForm):
 
 
 class ExportForm(_LayoutForm):
-    """A file that goes out."""
+    """An export."""
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"), choices=list(FORMAT_LABELS.items()), initial="csv"

@@ -1,6 +1,4 @@
-"""What the pages of imports and exports show: states, rows and results in words."""
-
-from __future__ import annotations
+"""Imports and exports in words: states, rows and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,20 +21,20 @@ PLAN_LABELS = {
     "unchanged": gettext_lazy("Stays as it is"),
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
-# Of a product with two hundred variants the first changes say enough.
+# A product can have two hundred variants: a row lists its first changes.
 MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
 
 
 def list_layouts(request: HttpRequest) -> list[Layout]:
-    """Return the kinds of files that the user may have."""
+    """Return the layouts that the user's role may use."""
     role = current_member(request).role
     return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
 
 
 @dataclass(frozen=True)
 class TaskLine:
-    """An import or export as the list shows it."""
+    """An import or export in the list."""
 
     task: SpreadsheetTask
     title: str
@@ -46,20 +44,20 @@ class TaskLine:
 
 
 def task_line(task: SpreadsheetTask, who: str = "") -> TaskLine:
-    """Return an import or export in words."""
+    """Return an import's or export's row."""
     state, tone = STATE_LABELS[task.state]
     return TaskLine(task, describe_task(task), who, str(state), tone)
 
 
 def describe_task(task: SpreadsheetTask) -> str:
-    """Return in words what comes in or goes out."""
+    """Return an import or export in words."""
     text = _("Export: %(what)s") if task.is_export else _("Import: %(what)s")
     return text % {"what": LAYOUTS[task.layout].label}
 
 
 @dataclass(frozen=True)
 class RowLine:
-    """A row of an import: what it would change or what is wrong with it, and what became of it."""
+    """A row of an import: its changes or faults, and its result."""
 
     row: PlannedRow
     label: str
@@ -69,12 +67,8 @@ class RowLine:
     more_count: int
 
 
-def row_lines(rows: Sequence[PlannedRow]) -> list[RowLine]:
-    """Return the rows of an import in words."""
-    return [_row_line(each) for each in rows]
-
-
-def _row_line(row: PlannedRow) -> RowLine:
+def row_line(row: PlannedRow) -> RowLine:
+    """Return a row of an import in words."""
     if row.result:
         label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
     else:
@@ -95,7 +89,7 @@ def _cut(text: str) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows have a plan or a result, and the parameters that list them."""
+    """How many rows have a plan or a result, and the query that lists them."""
 
     label: str
     count: int
@@ -104,7 +98,7 @@ class Tally:
 
 
 def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
-    """Return by what the rows of an import can be listed."""
+    """Return the plans and results by which an import's rows can be listed."""
     plans = [
         Tally(str(label), task.counts[name], f"plan={name}", plan == name)
         for name, label in PLAN_LABELS.items()

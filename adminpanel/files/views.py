@@ -1,13 +1,10 @@
 """Imports and exports of products, prices and stock."""
 
-from __future__ import annotations
-
-from typing import cast
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,12 +13,13 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.files.forms import ExportForm, ImportForm
-from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
+from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_line, task_line
 from adminpanel.names import list_names
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue.staff_search import STAFF_DEEPEST
-from jobs.bulk_changes import is_usable_id
 from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, SpreadsheetTask
@@ -31,7 +29,7 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# spreadsheets.layouts says which of these roles may have which files.
+# spreadsheets.layouts says which of these roles may use which layout.
 SPREADSHEET_STAFF = ("catalogue", "warehouse")
 
 
@@ -49,7 +47,7 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_help(request: HttpRequest) -> HttpResponse:
-    """Say which columns each file has."""
+    """Show the columns of each layout."""
     layouts = list_layouts(request)
     return render_page(request, "adminpanel/files/spreadsheet_help.html", {"layouts": layouts})
 
@@ -57,7 +55,7 @@ def spreadsheet_help(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_example(request: HttpRequest, layout: str) -> HttpResponse:
-    """Send an example of a file."""
+    """Send an example file."""
     found = _get_layout(request, layout)
     content = b"".join(csv_line(each) for each in example_lines(found))
     response = HttpResponse(content, content_type=CONTENT_TYPES["csv"])
@@ -72,24 +70,15 @@ def _get_layout(request: HttpRequest, name: str) -> Layout:
     raise Http404("no such file for this role")
 
 
-def _usable_id(task_id: UUID) -> UUID:
-    """Return the id that a page has given, or another one if it was open for days."""
-    now = current_time()
-    return task_id if is_usable_id(task_id, now) else uuid_from_time(now)
-
-
 def _initial(request: HttpRequest) -> dict[str, object]:
     return {"task_id": uuid_from_time(current_time()), "layout": request.GET.get("layout")}
-
-
-# ---- In
 
 
 @staff_required(SPREADSHEET_STAFF, is_about_people=False)
 @takes_files(MAX_FILE_BYTES)
 @get_or_post
 def import_new(request: HttpRequest) -> HttpResponse:
-    """Take a file, for the worker to read."""
+    """Accept a file for the worker to read."""
     layouts = list_layouts(request)
     if request.method != "POST":
         return _import_page(request, ImportForm(layouts, initial=_initial(request)))
@@ -98,11 +87,11 @@ def import_new(request: HttpRequest) -> HttpResponse:
         return _import_page(request, form, status=422)
     clean = form.cleaned_data
     task = operations.start_import(
-        _usable_id(clean["task_id"]),
+        renew_if_old(clean["task_id"], current_time()),
         clean["layout"],
         clean["file"],
         clean["file"].name,
-        UUID(str(current_member(request).pk)),
+        current_member(request).user_id,
         current_time(),
     )
     note_changes(request, {}, {"file": task.file_name, "layout": task.layout})
@@ -117,7 +106,7 @@ def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> H
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Show how far an import or export is; what each row of an import would change, and what became of it."""
+    """Show the progress of an import or export, and the rows of an import."""
     task = _get_task(request, task_id)
     plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
     text = request.GET.get("from", "")[:6]
@@ -129,7 +118,7 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
         "line": task_line(task),
         "task": task,
         "is_polled": is_polled,
-        "lines": row_lines(rows),
+        "lines": [row_line(each) for each in rows],
         "is_listed": is_listed,
         "tallies": list_tallies(task, plan, result),
         "query": f"plan={plan}" if plan else f"result={result}" if result else "",
@@ -149,9 +138,7 @@ def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
 
 
 def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
-    task = queries.get_task(task_id)
-    if task is None:
-        raise Http404("no such import or export")
+    task = found_or_404(queries.get_task(task_id), "import or export")
     _get_layout(request, task.layout)
     return task
 
@@ -159,7 +146,7 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
 @staff_required(SPREADSHEET_STAFF)
 @post_only("adminpanel:spreadsheet", "task_id")
 def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Have the worker make the changes of a file that was looked at."""
+    """Let the worker apply an import that was checked."""
     task = _get_task(request, task_id)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
@@ -168,13 +155,10 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
     return redirect("adminpanel:spreadsheet", task_id=task_id)
 
 
-# ---- Out
-
-
 @staff_required(SPREADSHEET_STAFF, is_about_people=False)
 @get_or_post
 def export_new(request: HttpRequest) -> HttpResponse:
-    """Choose what goes out, and have the worker write it."""
+    """Choose an export for the worker to write."""
     layouts = list_layouts(request)
     data = request.POST if request.method == "POST" else request.GET
     selection = list_filter_fields(data)
@@ -194,11 +178,11 @@ def export_new(request: HttpRequest) -> HttpResponse:
             return _export_page(request, form, selection, status=422)
     clean = form.cleaned_data
     task = operations.start_export(
-        _usable_id(clean["task_id"]),
+        renew_if_old(clean["task_id"], current_time()),
         clean["layout"],
         clean["format"],
         ids,
-        UUID(str(current_member(request).pk)),
+        current_member(request).user_id,
         current_time(),
     )
     note_changes(request, {}, {"file": task.file_name})
@@ -215,16 +199,11 @@ def _export_page(
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Send the file of an export, in pieces."""
+    """Send a written export."""
     task = _get_task(request, task_id)
     if task.state != entities.WRITTEN:
         raise Http404("no such file (any more)")
-    response = StreamingHttpResponse(
-        operations.iterate_export(task), content_type=CONTENT_TYPES[task.format]
-    )
-    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so
+    return send_file(task)
 
 
 assert {role for each in LAYOUTS.values() for role in each.roles} == set(SPREADSHEET_STAFF)

@@ -1,12 +1,11 @@
 """The forms about reviews, questions and answers."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from adminpanel.forms import choice_errors
 from cart.forms import IdempotencyKeyField
 from moderation.rules import MAX_ANSWER, MAX_REASON
 from web.forms import Form
@@ -15,14 +14,11 @@ PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 
 
 class ReviewDecisionForm(Form):
-    """What becomes of a review, in the version that the page showed. Who refuses it says why: its writer is mailed that."""
+    """A decision about the version of a review that the page showed. A refusal needs a reason, which its writer gets by mail."""
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
-        error_messages={
-            "required": _("Choose what to do"),
-            "invalid_choice": _("Choose what to do"),
-        },
+        error_messages=choice_errors(_("Choose what to do")),
     )
     reason = forms.CharField(
         label=_("Reason"),
@@ -36,7 +32,7 @@ class ReviewDecisionForm(Form):
     operation = IdempotencyKeyField()
 
     def clean(self) -> dict[str, Any]:
-        """See that a refusal has its reason."""
+        """Require a reason for a refusal."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("act") == REFUSE and not clean.get("reason") and "reason" not in self.errors:
             self.add_error("reason", _("Enter why you refuse it"))
@@ -44,24 +40,20 @@ class ReviewDecisionForm(Form):
 
 
 class QuestionDecisionForm(ReviewDecisionForm):
-    """What becomes of a question or an answer. One of the shop's own can be taken back."""
+    """A decision about a question or an answer. The shop's own answer can be withdrawn."""
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
-        error_messages={
-            "required": _("Choose what to do"),
-            "invalid_choice": _("Choose what to do"),
-        },
+        error_messages=choice_errors(_("Choose what to do")),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Let the help name what is refused."""
         super().__init__(*args, **kwargs)
         self.fields["reason"].help_text = _("It is mailed to whoever wrote it.")
 
 
 class ReviewPictureForm(Form):
-    """Which picture a review loses, in the version that the page showed."""
+    """Removes a picture from the version of a review that the page showed."""
 
     picture = forms.CharField(max_length=100)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
@@ -69,7 +61,7 @@ class ReviewPictureForm(Form):
 
 
 class ReviewAnswerForm(Form):
-    """The shop's answer to a review; emptied, there is none."""
+    """The shop's answer to a review. An empty one removes it."""
 
     answer = forms.CharField(
         label=_("Answer"),

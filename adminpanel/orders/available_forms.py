@@ -1,6 +1,4 @@
-"""The forms that an order's page has, by what the order allows now."""
-
-from __future__ import annotations
+"""The forms on an order's page: those that the order allows."""
 
 from adminpanel.orders.change_forms import ChangeLinesForm, StaffAddressForm, can_be_changed
 from adminpanel.orders.forms import OrderForm
@@ -17,7 +15,7 @@ AnyForm = OrderForm | StaffAddressForm
 
 
 def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
-    """Return the forms of what an order allows now, by their keys, in the order of the page.
+    """Return the forms that an order allows, by key, in the order of the page.
 
     `money`: whether the user may record payments and refund.
     """

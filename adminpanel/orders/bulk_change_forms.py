@@ -1,10 +1,7 @@
 """The forms of bulk changes of orders, one for each act."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -12,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import text_input
 from adminpanel.orders.parcel_forms import TRACKING
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.lifecycle.errors import InvalidTag
@@ -19,21 +17,24 @@ from orders.numbers import derive_order_number, normalize_order_number
 from orders.queries import get_order_by_number
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
+from web.types import StrOrPromise
 
 MAX_NOTE = 500
-MAIL_LABELS: dict[str, Any] = {
+MAIL_LABELS: dict[str, StrOrPromise] = {
     CONFIRMATION: gettext_lazy("Order confirmation"),
     DISPATCH: gettext_lazy("The last about what was shipped"),
 }
-# Which page's roles may do an act, where not all may who change many orders.
-PERMISSIONS = {"mailed": "adminpanel.mail_again"}
 MAX_TRACKING_TEXT = 400_000
 
 
 class OrderActForm(Form):
-    """What is done to each of the selected orders. Each act has a form of its own, and is named by its button."""
+    """An act on each selected order. Each act has its own form, which its button names."""
 
     act = ""
+    title: StrOrPromise = ""
+    hint: StrOrPromise = ""
+    # Of users who may change many orders, only those with this permission may do the act.
+    permission = ""
 
     def __init__(self, data: QueryDict | None = None, order_ids: Sequence[UUID] = ()) -> None:
         super().__init__(data, auto_id=f"{self.act}-%s")
@@ -41,12 +42,12 @@ class OrderActForm(Form):
 
     @property
     def tracking_by_order(self) -> dict[UUID, str]:
-        """The numbers of the orders' parcels, as far as the valid form has any."""
+        """The tracking numbers in the valid form, by order."""
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act that the valid form says; it gives back what was paid until then, None gives back nothing."""
+        """Return the act of the valid form. It refunds payments until `refunds_until`; None refunds nothing."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -59,21 +60,25 @@ class OrderActForm(Form):
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the act as they were sent, for hidden fields; a code that is asked for is none of them."""
+        """Return the act's submitted fields, for hidden fields, without the code."""
         sent = ((name, str(self.data.get(name, ""))) for name in self.base_fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
 class PackForm(OrderActForm):
-    """All that is left is packed, a parcel for each warehouse."""
+    """Packs all units in stock, a parcel for each warehouse."""
 
-    act = "packed"
+    act, title = "packed", gettext_lazy("Pack")
+    hint = gettext_lazy("All that is in stock of each order, a parcel for each warehouse.")
 
 
 class ShipForm(OrderActForm):
-    """What is packed is sent, with a carrier and numbers or without."""
+    """Ships the packed parcels, with or without carrier and tracking numbers."""
 
-    act = "shipped"
+    act, title = "shipped", gettext_lazy("Ship")
+    hint = gettext_lazy(
+        "Each order’s packed parcels; if none is packed, all of it that can be. The customers get an email."
+    )
     carrier = forms.CharField(
         label=gettext_lazy("Carrier"),
         max_length=40,
@@ -91,7 +96,7 @@ class ShipForm(OrderActForm):
     )
 
     def clean_tracking(self) -> dict[UUID, str]:
-        """Return the numbers by order. Raises ValidationError that names the first line that is wrong."""
+        """Return the tracking numbers by order. Raises ValidationError for the first wrong line."""
         ids = {derive_order_number(each): each for each in self.order_ids}
         found: dict[UUID, str] = {}
         lines_by_number: dict[str, int] = {}
@@ -120,7 +125,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Return the selected order with a number that does not follow from its id: another had that one already."""
+        """Return the selected order whose number was not derived from its id, because another order had that number."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 
@@ -134,7 +139,7 @@ def _split_line(text: str) -> tuple[str, str]:
 
 
 class NoteActForm(OrderActForm):
-    """Something that an order's history says why."""
+    """An act with a note for each order's history."""
 
     note = forms.CharField(
         label=gettext_lazy("Note"),
@@ -146,31 +151,34 @@ class NoteActForm(OrderActForm):
 
 
 class HoldForm(NoteActForm):
-    """They are not to be packed for now."""
+    """Puts orders on hold."""
 
-    act = "held"
+    act, title = "held", gettext_lazy("Put on hold")
 
 
 class ResumeForm(NoteActForm):
-    """They go on."""
+    """Resumes orders on hold."""
 
-    act = "resumed"
+    act, title = "resumed", gettext_lazy("Resume")
 
 
 class CancelForm(NoteActForm):
-    """They are ended; what was paid is paid back, by those who may."""
+    """Cancels orders, and refunds them if the user may refund."""
 
-    act = "cancelled"
+    act, title = "cancelled", gettext_lazy("Cancel")
+    hint = gettext_lazy(
+        "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
+    )
 
 
 class TagsForm(OrderActForm):
-    """Tags are put on them."""
+    """Adds tags."""
 
-    act = "tagged"
+    act, title = "tagged", gettext_lazy("Add tags")
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
         max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
-        widget=forms.TextInput({"autocomplete": "off"}),
+        widget=text_input(),
         help_text=gettext_lazy("With commas between them."),
         error_messages={"required": gettext_lazy("Enter a tag, for example gift")},
     )
@@ -187,50 +195,26 @@ class TagsForm(OrderActForm):
 
 
 class UntagForm(TagsForm):
-    """Tags are taken off them."""
+    """Removes tags."""
 
-    act = "untagged"
+    act, title = "untagged", gettext_lazy("Remove tags")
 
 
 class MailForm(OrderActForm):
-    """An email that each of them had is sent again."""
+    """Sends an earlier mail again."""
 
-    act = "mailed"
+    act, title = "mailed", gettext_lazy("Send an email again")
+    hint = gettext_lazy(
+        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
+    )
+    permission = "adminpanel.mail_again"
     mail = forms.ChoiceField(label=gettext_lazy("Email"), choices=list(MAIL_LABELS.items()))
 
 
 ACT_FORMS: dict[str, type[OrderActForm]] = {
     form.act: form
     for form in (
-        PackForm,
-        ShipForm,
-        HoldForm,
-        ResumeForm,
-        CancelForm,
-        TagsForm,
-        UntagForm,
-        MailForm,
+        *(PackForm, ShipForm, HoldForm, ResumeForm, CancelForm),
+        *(TagsForm, UntagForm, MailForm),
     )
-}
-TITLES: dict[str, Any] = {
-    "packed": gettext_lazy("Pack"),
-    "shipped": gettext_lazy("Ship"),
-    "held": gettext_lazy("Put on hold"),
-    "resumed": gettext_lazy("Resume"),
-    "cancelled": gettext_lazy("Cancel"),
-    "tagged": gettext_lazy("Add tags"),
-    "untagged": gettext_lazy("Remove tags"),
-    "mailed": gettext_lazy("Send an email again"),
-}
-HINTS: dict[str, Any] = {
-    "packed": gettext_lazy("All that is in stock of each order, a parcel for each warehouse."),
-    "shipped": gettext_lazy(
-        "Each order’s packed parcels; if none is packed, all of it that can be. The customers get an email."
-    ),
-    "cancelled": gettext_lazy(
-        "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
-    ),
-    "mailed": gettext_lazy(
-        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
-    ),
 }

@@ -1,14 +1,12 @@
 """The forms that change a placed order: its lines and its delivery address."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 
-from adminpanel.orders.forms import OrderForm, list_typed_values
+from adminpanel.orders.forms import OrderForm, TypedForm
 from inventory.entities import BACKORDER_WAREHOUSE
 from orders.change_forms import DeliveryAddressForm
 from orders.lifecycle import parcels
@@ -29,7 +27,7 @@ class ChangeLinesForm(OrderForm):
         self.add_unit_fields(ItemUnits(item, item.quantity) for item in order.current_lines(items))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError if nothing would change, or stay, or if it is packed already."""
+        """Require that units are removed, that some stay, and that packed ones stay."""
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -49,7 +47,7 @@ class ChangeLinesForm(OrderForm):
         return cleaned
 
 
-class StaffAddressForm(DeliveryAddressForm):
+class StaffAddressForm(TypedForm, DeliveryAddressForm):
     """Another delivery address in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
@@ -60,24 +58,11 @@ class StaffAddressForm(DeliveryAddressForm):
         self.order, self.key = order, "address"
         for field in self.fields.values():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = "off"  # it is not theirs
-
-    @property
-    def typed_values(self) -> list[tuple[str, str]]:
-        """What the user has typed, by label."""
-        return list_typed_values(self)
+                field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
 
 
 def can_be_changed(order: Order) -> bool:
-    """Return whether an order has units that are not packed yet, and so can be removed."""
-    has_backorders = any(
-        units
-        for warehouse, lines in order.reserved_units.items()
-        if warehouse == BACKORDER_WAREHOUSE
-        for units in lines.values()
-    )
-    return (
-        order.state in (CONFIRMED, ON_HOLD)
-        and (order.has_units_to_pack or has_backorders)
-        and not order.is_erased
-    )
+    """Return whether an order has unpacked units that can be removed."""
+    has_backorders = any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
+    has_units = order.has_units_to_pack or has_backorders
+    return order.state in (CONFIRMED, ON_HOLD) and has_units and not order.is_erased

@@ -1,6 +1,4 @@
-"""The forms that every order's page has, and the base and fields of its other forms."""
-
-from __future__ import annotations
+"""The forms that every order's page has, and the base and fields of the others."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,7 +24,7 @@ _AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
 
 
 class UnitsField(forms.CharField):
-    """A number of units, up to `most`; empty is 0."""
+    """A number of units from 0 to `most`. Empty is 0."""
 
     def __init__(self, label: str, most: int) -> None:
         super().__init__(
@@ -35,7 +33,7 @@ class UnitsField(forms.CharField):
         self.most = most
 
     def clean(self, value: Any) -> int:
-        """Return the number. Raises ValidationError with what can be typed."""
+        """Return the number. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return 0
@@ -47,7 +45,7 @@ class UnitsField(forms.CharField):
 
 
 class AmountField(forms.CharField):
-    """A sum of money with its cents, in an order's currency."""
+    """A sum in an order's currency."""
 
     def __init__(
         self,
@@ -69,7 +67,7 @@ class AmountField(forms.CharField):
         self.most, self.takes_zero = most, takes_zero
 
     def clean(self, value: Any) -> Money | None:
-        """Return the sum, None for an empty field. Raises ValidationError with what can be typed."""
+        """Return the sum, or None for an empty field. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return None
@@ -82,8 +80,20 @@ class AmountField(forms.CharField):
         return amount
 
 
-class OrderForm(Form):
-    """A form on an order's page that changes the order, for the version that the page showed."""
+class TypedForm(Form):
+    """A form that lists its typed texts, for a page that no longer has the form."""
+
+    @property
+    def typed_values(self) -> list[tuple[str, str]]:
+        """The typed texts by label, without empty ones."""
+        said = [
+            (str(each.label), str(each.value() or "").strip()) for each in self.visible_fields()
+        ]
+        return [(label, value) for label, value in said if value]
+
+
+class OrderForm(TypedForm):
+    """A form that changes an order, for the version that the page showed."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -95,7 +105,7 @@ class OrderForm(Form):
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
     def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
-        """Ask for a number of each of these lines, at most their units, and that by default with `prefill`."""
+        """Add a field for each line, at most its units. `prefill` makes these the initial value."""
         for content in contents:
             name = f"line_{content.item.line_number}"
             self.fields[name] = UnitsField(content.item.label, content.units)
@@ -104,16 +114,11 @@ class OrderForm(Form):
 
     @property
     def units(self) -> dict[int, int]:
-        """The numbers by line."""
+        """The typed units by line number."""
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
 
-    @property
-    def typed_values(self) -> list[tuple[str, str]]:
-        """What the user has typed, by label, to be shown where the form itself makes no sense any more."""
-        return list_typed_values(self)
-
     def require_some_units(self) -> None:
-        """Complain if no number was given."""
+        """Add an error if no units were typed."""
         if not self.errors and not any(self.units.values()):
             self.add_error(
                 self.lines[0][1].name if self.lines else None,
@@ -121,21 +126,15 @@ class OrderForm(Form):
             )
 
 
-def list_typed_values(form: Form) -> list[tuple[str, str]]:
-    """Return what the user has typed into a form, by label, without what is empty."""
-    said = [(str(field.label), str(field.value() or "").strip()) for field in form.visible_fields()]
-    return [(label, value) for label, value in said if value]
-
-
 def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
-    """Return units by line number as items with their units, without those of which there are none."""
+    """Return the items that have units by line number, with these units."""
     return [
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     ]
 
 
 class TransitionForm(Form):
-    """A button of an order's page, for the version that the page showed."""
+    """A transition of an order, for the version that the page showed."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -146,10 +145,10 @@ class TransitionForm(Form):
 
 
 class NoteForm(Form):
-    """A note that only staff read."""
+    """A staff note on an order."""
 
     note = note_field()
-    # The last event that the page knew: the same words sent from a later page are another note (orders.submits).
+    # The page's last event: the same note sent from a newer page is another one (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -159,7 +158,7 @@ class NoteForm(Form):
 class MailAgainForm(Form):
     """Sends a mail about an order again."""
 
-    # The last event that the page knew: pressed on a later page, it is sent once more (orders.submits).
+    # The page's last event: a newer page can send the mail once more (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
@@ -174,7 +173,7 @@ class TagForm(Form):
         widget=forms.TextInput({"list": "known-tags", "autocomplete": "off"}),
     )
     remove = forms.CharField(required=False, widget=forms.HiddenInput)
-    # The last event that the page knew: the same words sent from a later page are sent anew (orders.submits).
+    # The page's last event: the same tags sent from a newer page are another submit (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,6 +1,4 @@
-"""The history of an order, in words for staff."""
-
-from __future__ import annotations
+"""An order's history in words for staff."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,19 +23,19 @@ NUMBERED = {
 
 @dataclass(frozen=True)
 class StaffHistoryEntry:
-    """An event of an order, in words for staff."""
+    """An event of an order in words for staff. `is_public` and `is_note_public` say what the shopper sees."""
 
     label: str
     actor: str
     at: datetime
     note: str
-    is_public: bool  # whether the shopper is shown the event, and
-    is_note_public: bool  # its note
-    details: str = ""  # which parcel, how much
+    is_public: bool
+    is_note_public: bool
+    details: str = ""
 
 
 def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
-    """Return the whole history of an order, private notes included, the newest first."""
+    """Return an order's whole history, newest first, with private notes."""
     return tuple(_line(event, order) for event in order.events)
 
 
@@ -54,7 +52,7 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
 
 
 def describe_submitted_event(order: Order, event: Event) -> str:
-    """Return what a member of staff has just done, as the end of a sentence."""
+    """Return what a user has just done, as the end of a sentence."""
     details, currency = event.details, order.total.currency.code
 
     def amount(name: str) -> str:
@@ -103,9 +101,8 @@ def _event_details(event: Event, order: Order) -> str:
             if each
         ]
     parts += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
-    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
-        "amount"
-    ):
+    is_money = event.kind in ("authorized", "captured", "refund_owed", "refunded")
+    if is_money and details.get("amount"):
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "tagged":
         parts = _tag_changes(event)

@@ -1,6 +1,4 @@
-"""Staff's words for the states and events of an order, and for who made them (orders.lifecycle.labels has the table)."""
-
-from __future__ import annotations
+"""Staff's words for an order's states and events, and for their actors (table: orders.lifecycle.labels)."""
 
 from django.utils.translation import gettext_lazy
 
@@ -14,23 +12,23 @@ _STAFF = "staff:"
 
 
 def event_label(order: Order, event: Event) -> str:
-    """Return what has happened to an order, in words for staff."""
+    """Return an event in words for staff."""
     is_pickup = not order.find_carrier(event.details.get("parcel"))
     return staff_label("event", event.kind, is_pickup=is_pickup)
 
 
 def actor_label(event: Event) -> str:
-    """Return who did it, in words: for one of the staff the name that was theirs then."""
+    """Return an event's actor in words."""
     return name_actor(event.actor)
 
 
 def name_actor(actor: str) -> str:
-    """Return an actor in words, as `actor_label`."""
+    """Return an actor in words. Staff have the name that they had then."""
     if actor.startswith(_STAFF):
         return actor.split(":", 2)[2]
     return str(ACTORS.get(actor, actor))
 
 
 def staff_actor(user: User) -> str:
-    """Return the actor that an order's history keeps for a member of staff. Anybody may be called "system"."""
+    """Return the actor under which an order's history keeps a member of staff. A user may be called "system", hence the prefix."""
     return f"{_STAFF}{user.pk}:{user.name}"

@@ -1,6 +1,4 @@
-"""The forms that move money of an order: a refund, and a payment that came by hand."""
-
-from __future__ import annotations
+"""The forms that move an order's money: refunds, and payments recorded by hand."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,10 +18,10 @@ from pricing.templatetags.money import format_money
 
 
 class RefundForm(OrderForm):
-    """A refund: of units, of the delivery, or of another sum; for a return or without one.
+    """A refund of units, of the delivery, or of another sum, for a return or without one.
 
-    Each unit, and the delivery, is refunded once, up to what was paid. A return's refund may be 0: of a free
-    unit, or one that was refunded before. Then 0 is filled in, and the return is closed.
+    Units and delivery are refunded once, up to what was paid. A refund of 0 closes a return whose units were free or are
+    already refunded; then 0 is filled in.
     """
 
     def __init__(
@@ -49,7 +47,7 @@ class RefundForm(OrderForm):
         self._add_fields()
 
     def _count_wanted_units(self) -> dict[int, int]:
-        """Return by line the units that can go back, of a return those that it has sent."""
+        """Return the refundable units by line; for a return, those that it has sent."""
         refundable = {
             item.line_number: max(0, item.quantity - self.refunded_units.get(item.line_number, 0))
             for item in self.items
@@ -60,7 +58,7 @@ class RefundForm(OrderForm):
         return {line: min(units, refundable.get(line, 0)) for line, units in returned}
 
     def _add_fields(self) -> None:
-        """Add the delivery, if it can go back, another amount, and the reason."""
+        """Add the fields for delivery (if refundable), another amount, and the reason."""
         if self.order.delivery.amount and not _delivery_refunded(self.order):
             self.fields["delivery"] = forms.BooleanField(
                 label=_("Delivery, %(amount)s") % {"amount": format_money(self.order.delivery)},
@@ -92,7 +90,7 @@ class RefundForm(OrderForm):
             self.initial["amount"] = "0"
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, `amount` being what goes back. Raises ValidationError for nothing, or for too much."""
+        """Return the values; `amount` is the refund. Raises ValidationError for nothing or too much."""
         cleaned = super().clean() or self.cleaned_data
         if "delivery" not in self.fields and self.data.get("delivery"):
             raise forms.ValidationError(_("Delivery is already refunded, or was free"))
@@ -130,7 +128,7 @@ def _delivery_refunded(order: Order) -> bool:
 
 
 class ReceivedPaymentForm(OrderForm):
-    """Money that came by transfer, or was paid on delivery."""
+    """Money received by transfer or on delivery."""
 
     press = forms.UUIDField(widget=forms.HiddenInput)
 

@@ -1,17 +1,15 @@
-"""Reads what an order's page shows."""
+"""Reads an order's page."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any
 from uuid import UUID
-
-from django.http import Http404
 
 from accounts.models import User
 from accounts.queries import find_user_by_email, prefetch_profile, user_from_row
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from mail import fates
 from mail.queries import order_mails_from_rows, prefetch_order_mails
@@ -22,25 +20,19 @@ from orders.lifecycle.payment_attempts import PaymentAttempt
 from orders.lifecycle.refunds import Refund
 from orders.numbers import normalize_order_number
 from payments.methods import MANUAL_METHODS
+from web.types import StrOrPromise
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-
-# What the audit log calls a look at an order, or at what was mailed about it.
+# The audit log's act for a look at an order or its mails.
 ORDER_LOOK = "order_looked_at"
 
 
 def get_order_or_404(number: str) -> Order:
-    """Return the order with this number, however it was typed. Raises Http404."""
-    found = queries.get_order_by_number(normalize_order_number(number))
-    if found is None:
-        raise Http404(f"no order {number!r}")
-    return found
+    """Return the order with a number in any spelling. Raises Http404, CassandraUnavailable."""
+    return found_or_404(queries.get_order_by_number(normalize_order_number(number)), "order")
 
 
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the delivery address and, if it is another one, the invoice's, line by line."""
+    """Return the lines of the delivery address, and of the invoice address if it differs."""
     delivery, billing = (
         [*each.lines, *filter(None, [each.phone])]
         for each in (order.delivery_address, order.billing_address)
@@ -50,7 +42,7 @@ def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
 
 @dataclass(frozen=True)
 class OrderMail:
-    """A mail about an order, in its list: what it was called, since when it is there, and what became of it."""
+    """A mail about an order: subject, time and fate."""
 
     mail_id: UUID
     subject: str
@@ -61,7 +53,7 @@ class OrderMail:
 
 @dataclass(frozen=True)
 class OrderPage:
-    """All that an order's page shows."""
+    """Everything on an order's page."""
 
     order: Order
     items: tuple[Item, ...]
@@ -70,15 +62,12 @@ class OrderPage:
     known_tags: tuple[str, ...]
     mails: tuple[OrderMail, ...]
     now: datetime
-    # who has ordered; of a guest's order the account with its e-mail address; None if there is none, or no more
+    # The customer; for a guest's order the account with its email address, if any.
     customer: User | None = None
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable.
-
-    The customer of a guest's order is the account that has its e-mail address, if there is one.
-    """
+    """Return an order's page, read side by side. Raises CassandraUnavailable."""
     items = queries.prefetch_items(order.order_id)
     attempts = queries.prefetch_payments(order.order_id)
     viewing = viewers.prefetch_viewers(order.number)
@@ -108,3 +97,10 @@ def get_order_page(order: Order) -> OrderPage:
 def manual_refunds(order: Order) -> Sequence[Refund]:
     """Return the refunds that staff have to send by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()
+
+
+def viewers_context(number: str, found: Iterable[viewers.Viewer], own: User) -> dict[str, Any]:
+    """Return the context of adminpanel/_viewers.html. An open page compares `viewers_fingerprint`."""
+    names = [each.name for each in found if each.user_id != own.pk]
+    fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+    return {"viewed_number": number, "viewer_names": names, "viewers_fingerprint": fingerprint}

@@ -1,7 +1,5 @@
 """The parcels and returns on an order's page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +16,7 @@ from orders.lifecycle.returns import Return
 
 @dataclass(frozen=True)
 class ParcelPanel:
-    """A parcel on an order's page; `form` is what can be done with it, `tracking_form` corrects its number; if anything does."""
+    """A parcel on an order's page. `form` is its next step, `tracking_form` corrects its number."""
 
     parcel: Parcel
     state_label: str
@@ -30,7 +28,7 @@ class ParcelPanel:
 
 @dataclass(frozen=True)
 class ReturnPanel:
-    """A return on an order's page, and what can be done with it: answered or received, and refunded."""
+    """A return on an order's page, with its forms."""
 
     order_return: Return
     contents: Sequence[ItemUnits]
@@ -47,7 +45,7 @@ class ReturnPanel:
 def parcel_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ParcelPanel]:
-    """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
+    """Return an order's parcels, oldest first. `forms` are the page's forms by key."""
     return [
         ParcelPanel(
             each,
@@ -64,7 +62,7 @@ def parcel_panels(
 def return_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ReturnPanel]:
-    """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
+    """Return an order's returns, newest first. `forms` are the page's forms by key."""
     return [
         ReturnPanel(
             each,

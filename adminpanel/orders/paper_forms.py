@@ -1,28 +1,24 @@
 """The form that chooses a paper or a table of orders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import choice_errors
 from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, list_order_files
 from web.forms import Form
 
 
 class PaperForm(Form):
-    """What a role may print or export of the selected orders. `file_id` is made with the page, so that a file is made once."""
+    """A role's choice of a paper or table of the selected orders. The page makes `file_id`, so a file is made once."""
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(
         label=gettext_lazy("What"),
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose one"),
-            "invalid_choice": gettext_lazy("Choose one"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose one")),
     )
 
     def __init__(self, total: int, role: str, *args: Any, **kwargs: Any) -> None:
@@ -32,7 +28,7 @@ class PaperForm(Form):
         self.fields["kind"].choices = [(each.name, each.label) for each in kinds]  # type: ignore[attr-defined]
 
     def clean_kind(self) -> str:
-        """Return the kind, unless there are too many orders for it."""
+        """Return the kind. Raises ValidationError if a paper would have too many orders."""
         name: str = self.cleaned_data["kind"]
         if ORDER_FILES[name].draw and self.total > MAX_PRINTED_ORDERS:
             raise forms.ValidationError(

@@ -1,6 +1,4 @@
-"""What the pages of papers show: the kinds to choose, and the files that were made, in words."""
-
-from __future__ import annotations
+"""The pages of papers: kinds to choose, and files in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
 
 @dataclass(frozen=True)
 class PaperLine:
-    """A paper or a table of orders as the list shows it."""
+    """A paper or table in the list."""
 
     task: SpreadsheetTask
     kind: OrderFile
@@ -52,9 +50,9 @@ class PaperLine:
 
 
 def paper_line(task: SpreadsheetTask, names: Mapping[UUID, str], now: datetime) -> PaperLine:
-    """Return a paper or a table of orders in words. `names` are of those who had it made."""
+    """Return a paper or table in words. `names` are those of the users who started it."""
     is_ready = can_be_fetched(task, now)
-    # The worker deletes it some minutes after its hour.
+    # The worker deletes an expired file some minutes late.
     state = task.state if is_ready or task.state != entities.WRITTEN else entities.EXPIRED
     label, tone = STATE_LABELS[state]
     who = names.get(task.started_by, "")
@@ -62,7 +60,7 @@ def paper_line(task: SpreadsheetTask, names: Mapping[UUID, str], now: datetime) 
 
 
 def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
-    """Return whether a file is there, and its hour not over."""
+    """Return whether a file is written and less than an hour old."""
     return (
         task.state == entities.WRITTEN
         and task.changed_at is not None
@@ -76,9 +74,9 @@ def needs_code(kind: OrderFile, orders: int) -> bool:
 
 
 def file_id_of(form_id: UUID, kind: str, selection: list[tuple[str, str]]) -> UUID:
-    """Return the id of the file that a form makes: the same for the same kind and orders, and another one for others.
+    """Return the id of a form's file: the same for the same kind and orders, another for others.
 
-    Who goes back and chooses something else from the same page gets that. It keeps the form's time.
+    A user can go back and choose another kind on the same page. The id keeps the form's time.
     """
     text = urlencode([("kind", kind), *selection])
     node = int.from_bytes(sha256(text.encode()).digest()[: _NODE_BITS // 8])

@@ -1,6 +1,4 @@
-"""The forms of an order's parcels: pack one, ship it, say what became of it, correct its tracking number."""
-
-from __future__ import annotations
+"""The forms of an order's parcels: pack, ship, record the outcome, correct tracking."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import text_input
 from adminpanel.orders.forms import WHOLE_NUMBER, OrderForm, UnitsField, line_contents
 from catalogue.queries import MAX_SKU_LENGTH
 from orders.lifecycle import parcels
@@ -22,9 +21,9 @@ TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
 
 
 class PackForm(OrderForm):
-    """The contents of a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each adds a unit.
+    """The contents of a warehouse's new parcel. The first scanned SKU empties the lines, and each scan adds a unit.
 
-    `is_counted` after `count_scan`: then the scanner's field gets the focus.
+    `is_counted` moves the focus to the scanner's field after a scan.
     """
 
     scan = forms.CharField(
@@ -32,9 +31,7 @@ class PackForm(OrderForm):
         required=False,
         max_length=MAX_SKU_LENGTH,
         help_text=gettext_lazy("A barcode of a SKU, or its letters and Enter, counts one unit."),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
     )
     scanning = forms.CharField(widget=forms.HiddenInput, required=False, max_length=1)
 
@@ -50,19 +47,19 @@ class PackForm(OrderForm):
         self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError if the parcel would be empty."""
+        """Require units."""
         cleaned = super().clean() or self.cleaned_data
         self.require_some_units()
         return cleaned
 
     @property
     def is_scanning(self) -> bool:
-        """Whether the lines have what was scanned, and not all that is left."""
+        """Whether the lines hold scanned units, instead of all that are left."""
         return str(self["scanning"].value()) == "1"
 
     @property
     def full_names(self) -> set[str]:
-        """The fields of the lines of which all units were scanned."""
+        """The fields of lines whose units are all scanned."""
         return {
             field.name
             for _item, field in self.lines
@@ -70,7 +67,7 @@ class PackForm(OrderForm):
         }
 
     def count_scan(self) -> bool:
-        """Count a unit of the SKU that was scanned, in the form itself; return whether it was. If not, the field has an error."""
+        """Count a unit of the scanned SKU in the form. Return whether it fitted; if not, the field has an error."""
         self.full_clean()
         self.is_counted = True
         sku = self.cleaned_data.get("scan", "").upper()
@@ -90,7 +87,7 @@ class PackForm(OrderForm):
             return False
         counted[wanting.name] += 1
         texts = {name: str(units or "") for name, units in counted.items()}
-        self.data = {**dict(self.data.items()), **texts, "scan": "", "scanning": "1"}
+        self.keep_typed(**texts, scan="", scanning="1")
         self.full_clean()
         return True
 
@@ -106,18 +103,13 @@ def _most(field: forms.BoundField) -> int:
 
 
 class TrackingField(forms.CharField):
-    """A carrier's number of a parcel."""
+    """A carrier's tracking number."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(
-            label=_("Tracking number"),
-            max_length=60,
-            widget=forms.TextInput({"autocomplete": "off"}),
-            **kwargs,
-        )
+        super().__init__(label=_("Tracking number"), max_length=60, widget=text_input(), **kwargs)
 
     def clean(self, value: Any) -> str:
-        """Return the number without the spaces around it. Raises ValidationError with what it may consist of."""
+        """Return the number. Raises ValidationError if it has unusual characters."""
         typed = str(super().clean(value))
         if typed and not TRACKING.fullmatch(typed):
             raise forms.ValidationError(
@@ -127,7 +119,7 @@ class TrackingField(forms.CharField):
 
 
 class ParcelForm(OrderForm):
-    """The next step of a parcel. A tracking number is optional: not every carrier has one."""
+    """The next step of a parcel. The tracking number is optional."""
 
     STEPS = {
         parcels.PACKED: (
@@ -153,7 +145,7 @@ class ParcelForm(OrderForm):
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
-        """What can be typed."""
+        """The fields of carrier and tracking number."""
         return [self[name] for name in ("carrier", "tracking") if name in self.fields]
 
 
@@ -187,16 +179,14 @@ class TrackingForm(OrderForm):
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 
     def clean(self) -> dict[str, Any]:
-        """Require a change, and a number if it is to be mailed."""
+        """Require a change, and a number to mail."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean
         known = (self.order.find_carrier(self.parcel.parcel_id), self.parcel.tracking)
+        typed = (clean["carrier"] or self.order.method.carrier, clean["tracking"])
         if clean["mail"] and not clean["tracking"]:
             self.add_error("tracking", _("Enter the tracking number to email"))
-        elif (
-            clean["carrier"] or self.order.method.carrier,
-            clean["tracking"],
-        ) == known and not clean["mail"]:
+        elif typed == known and not clean["mail"]:
             self.add_error("tracking", _("Enter another tracking number or carrier"))
         return clean

@@ -1,4 +1,4 @@
-"""Whether a member of staff may refund. Every act that gives money back asks here."""
+"""Whether a user may refund. Every act that gives money back asks here."""
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -16,12 +16,12 @@ from web.forms import Form
 
 
 def may_refund(user: User) -> bool:
-    """Return whether a role gives money back."""
+    """Return whether a user's role may refund."""
     return has_permission(user, "adminpanel.refund")
 
 
 def confirm_order_refund(request: HttpRequest, form: Form, order: Order, amount: Money) -> bool:
-    """Do what `confirm_refund` does for an act that gives back so much of one order."""
+    """Confirm a refund of one order by `confirm_refund`."""
     cents = to_minor_units(amount)
     return confirm_refund(
         request, form, cents, cents + to_minor_units(balance.amount_given_back(order))
@@ -29,17 +29,16 @@ def confirm_order_refund(request: HttpRequest, form: Form, order: Order, amount:
 
 
 def confirm_refund(request: HttpRequest, form: Form, cents: int, in_all: int) -> bool:
-    """Return whether the user behind a valid form may give so much back now; if not, the form asks for a code.
+    """Return whether the user may refund `cents` (minor units) now. If not, the form asks for a code.
 
-    `in_all` is the sum with all that went back of its orders before, in minor units, too. The code is needed where that, or what
-    this person has given back within the hour, is more than one may give without. Raises PermissionDenied for a role that gives
-    nothing back, CassandraUnavailable.
+    `in_all` includes earlier refunds of the same orders. A code is needed if `in_all`, or the user's refunds within the hour,
+    exceed the limit. Raises PermissionDenied without the role, CassandraUnavailable.
     """
     if cents <= 0:
         return True
     if not may_refund(current_member(request)):
         raise PermissionDenied
-    # Written before it is done: what a crash cuts off counts, and nothing goes back that does not.
+    # Noted before the refund: after a crash it may count without having happened, never the reverse.
     within_hour = note_money(request, cents)
     if max(in_all, within_hour) <= refund_limit() or confirm_by_code(request, form):
         return True
@@ -48,5 +47,5 @@ def confirm_refund(request: HttpRequest, form: Form, cents: int, in_all: int) ->
 
 
 def refund_limit() -> int:
-    """Return up to which sum money goes back without a code, in minor units. Raises CassandraUnavailable."""
+    """Return the largest sum that needs no code, in minor units. Raises CassandraUnavailable."""
     return to_minor_units(Money(get_terms().refund_code_above, settings.CURRENCY))

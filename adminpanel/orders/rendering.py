@@ -1,4 +1,4 @@
-"""Draws an order's page: as it is, with a form that was filled in wrongly, or with a conflict."""
+"""Draws an order's page, with an invalid form or a conflict if there is one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,16 @@ from adminpanel.orders.available_forms import AnyForm, build_order_forms
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.history import staff_history
 from adminpanel.orders.labels import actor_label, event_label
-from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
+from adminpanel.orders.order_page import (
+    OrderPage,
+    address_lines,
+    get_order_page,
+    manual_refunds,
+    viewers_context,
+)
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm
 from adminpanel.orders.refund_permission import may_refund
-from adminpanel.orders.viewers import viewers_context
 from adminpanel.templatetags.ages import ago
 from orders.lifecycle import balance, states
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
@@ -31,46 +36,41 @@ def render_conflict(
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
-    """Return the order's page as it is now (409), with what another user has done and what was typed.
+    """Return the order's page as it is now (409), with what somebody else did and what was typed.
 
-    `note` stays in its field; `typed` (by label) is what was typed elsewhere.
+    `note` stays in its field. `typed` are other typed texts, by label.
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # What a user did, not its effects: the money, the mail.
+    # The act of a person, not its effects.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
-    who = actor_label(last) if last else ""
-    words = (
-        _("%(who)s changed it %(when)s: %(what)s.")
-        % {
+    words = ""
+    if last:
+        who = actor_label(last)
+        words = _("%(who)s changed it %(when)s: %(what)s.") % {
             "who": f"{who[:1].upper()}{who[1:]}",
             "when": ago(last.at),
             "what": event_label(current, last).lower(),
         }
-        if last
-        else ""
-    )
-    refused = _describe_impossible(request, error)
-    if note and not states.allowed_transitions(
-        current
-    ):  # no button is left, and so no field for it
+    # Without transitions the page has no field for a note.
+    if note and not states.allowed_transitions(current):
         note, typed = "", [*typed, (_("Note on this step"), note)]
-    fresh = TransitionForm(initial={"version": current.version, "note": note})
-    context: dict[str, Any] = {
-        "conflict": words,
-        "refused": refused,
-        "kept_note": note,
-        "typed": typed,
-    }
     return render_order_page(
-        request, get_order_page(current), move_form=fresh, status=409, **context
+        request,
+        get_order_page(current),
+        status=409,
+        move_form=TransitionForm(initial={"version": current.version, "note": note}),
+        conflict=words,
+        refused=_describe_impossible(request, error),
+        kept_note=note,
+        typed=typed,
     )
 
 
 def _describe_impossible(request: HttpRequest, error: OrderChanged | TransitionRefused) -> str:
-    """Return why what was wanted is not possible, '' where another click may do it: the page was only old."""
+    """Return why the act is impossible, or '' if the page was only stale."""
     if isinstance(error, TransitionRefused):
         return str(error)
     rule = states.TRANSITION_RULES.get(request.POST.get("event", ""))
@@ -87,7 +87,7 @@ def render_order_page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Return an order's page. With status 422 one of its forms is invalid, and keeps what was typed."""
+    """Return an order's page. With status 422 it shows the errors of an invalid form."""
     context = order_page_context(request, page_data, form) | more | {"has_errors": status == 422}
     return render_page(
         request, "adminpanel/orders/order.html", context, part="order", status=status
@@ -97,7 +97,7 @@ def render_order_page(
 def order_page_context(
     request: HttpRequest, page_data: OrderPage, form: AnyForm | None = None
 ) -> dict[str, Any]:
-    """Return what the templates of an order's page show; `form` takes the place of the page's form with its key."""
+    """Return the context of an order's page. `form` replaces the page's own form with its key."""
     found = page_data.order
     delivery, billing = address_lines(found)
     moves_money = may_refund(current_member(request))

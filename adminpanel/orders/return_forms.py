@@ -1,7 +1,5 @@
 """The forms that answer a return and receive it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,7 +16,7 @@ MAX_WORDS = 1000
 
 
 class ReturnDecisionForm(OrderForm):
-    """Yes or no to a return."""
+    """Approves or declines a return."""
 
     event = forms.ChoiceField(
         choices=[
@@ -41,19 +39,16 @@ class ReturnDecisionForm(OrderForm):
         self.order_return = order_return
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError for a refusal without words."""
+        """Require a reason for declining."""
         cleaned = super().clean() or self.cleaned_data
-        if (
-            cleaned.get("event") == "return_rejected"
-            and not cleaned.get("note")
-            and "note" not in self.errors
-        ):
+        is_declined = cleaned.get("event") == "return_rejected"
+        if is_declined and not cleaned.get("note") and "note" not in self.errors:
             self.add_error("note", _("Tell the customer why you decline the return"))
         return cleaned
 
 
 class ReturnReceiptForm(OrderForm):
-    """How many units of a return that has arrived go back into stock."""
+    """How many units of a received return go back into stock."""
 
     def __init__(
         self,

@@ -1,6 +1,4 @@
-"""The selection of orders: the ticked ones of the board, or all that a filter finds."""
-
-from __future__ import annotations
+"""The selected orders: ticked on the board, or all that a filter finds."""
 
 from datetime import date
 from typing import Any
@@ -25,14 +23,14 @@ from web.forms import FilterForm
 DEFAULT_COLUMN = "to_pack"
 # How many orders can be changed or printed at once.
 MAX_SELECTED_ORDERS = 10_000
-# The parameters of a selection: the ticked orders of a page, joined in one field from then on (the audit log takes
-# none that is sent twice), or `all` with the filter.
+# A selection is sent as the ticked orders or as `all` with the filter. The ticked ids are joined in one field,
+# because the audit log keeps no field that is sent twice.
 TICKED, JOINED, ALL = "order", "orders", "all"
 MAX_TICKED = 100
 
 
 class OrderFilterForm(FilterForm):
-    """Which orders of a column are shown."""
+    """Filters the orders of a column."""
 
     PLACES = frozenset({"column"})
 
@@ -73,7 +71,7 @@ class OrderFilterForm(FilterForm):
             self.fields[name].choices = [*anything, *found]  # type: ignore[attr-defined]
 
     def build_filter(self) -> OrderFilter:
-        """Return what the fields ask for, unless the form `is_refused`."""
+        """Return the filter. Do not use it if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
 
@@ -96,41 +94,33 @@ class OrderFilterForm(FilterForm):
         )
 
 
-def parse_order_filter(data: QueryDict) -> OrderFilter:
-    """Return the filter that an address or a form asks for."""
-    return OrderFilterForm(data).build_filter()
-
-
 def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the filter's fields that are set, the column first, for hidden fields and addresses."""
+    """Return the filter's set fields, the column first."""
     return [(name, str(data[name])) for name in OrderFilterForm.base_fields if data.get(name)]
 
 
 def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the fields that say which orders are selected, for hidden fields and addresses."""
+    """Return the selection as hidden fields."""
     if data.get(ALL):
         return [(ALL, "1"), *list_filter_fields(data)]
     return [(JOINED, ",".join(str(each) for each in list_ticked_ids(data)))]
 
 
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
-    """Return the orders that are ticked, a page of the board at most. What is no id is left out."""
+    """Return the ticked orders, at most a page of the board. Texts that are no ids are left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
     found = dict.fromkeys(parse_id(text) for text in sent[:MAX_TICKED])
     return [each for each in found if each]
 
 
 def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
-    """Return the selected orders, 10,000 at most, and how many there are, as far as they were counted: one more than that.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the selected orders, at most MAX_SELECTED_ORDERS, and their number, at most one more. Raises CassandraUnavailable."""
     if not data.get(ALL):
         ticked = list_ticked_ids(data)
         return ticked, len(ticked)
     found: list[UUID] = []
     form = OrderFilterForm(data)
-    # The board shows its first column instead of one that it does not have; nothing is done to the orders of another one.
+    # The board replaces an unknown column by its first one. A selection must not.
     if form.errors:
         return [], 0
     for order in iterate_orders(form.build_filter()):

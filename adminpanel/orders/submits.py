@@ -1,4 +1,4 @@
-"""How a form on an order's page is handled: checked, applied, and answered by the page."""
+"""Handles a form on an order's page: check it, apply it, answer with the page."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -25,20 +25,20 @@ from orders.submits import find_submitted_event, handle_once
 from web.rendering import render_or_redirect
 
 F = TypeVar("F", bound=AnyForm)
-# The form with what was sent, for the order and its items; None if the order has no such form (any more).
+# Returns the submitted form for the order and its items, or None if the order does not allow it.
 BuildForm = Callable[[Order, tuple[Item, ...]], F | None]
-# What is done to the order, by whom and when; it returns the order.
+# Applies the form in the name of an actor at a moment, and returns the changed order.
 ApplyForm = Callable[[Order, F, str, datetime], Order]
-# Whether a valid form may be acted upon; if not, it has an error.
+# Returns whether a valid form may be applied. If not, the form has an error.
 ConfirmForm = Callable[[HttpRequest, Order, F], bool]
 
 
 def answer_submit(
     request: HttpRequest, changed: Order, before: Order | None = None
 ) -> HttpResponse:
-    """Return the order's page after a submit has changed it, with a message, and enter the changes in the audit log.
+    """Return the order's page with a message, and enter the changes in the audit log.
 
-    A repeated submit has no `before`: the log has its first one.
+    A repeated submit has no `before`: the log has the first one.
     """
     if before:
         note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
@@ -56,7 +56,7 @@ def answer_submit(
 
 
 def _audited(order: Order) -> dict[str, object]:
-    """Return what the audit log compares of an order, before and after an act of the staff."""
+    """Return an order's values that the audit log compares."""
     return {
         "status": order.state,
         "payment": order.payment,
@@ -75,7 +75,7 @@ def _audited(order: Order) -> dict[str, object]:
 
 
 def order_submit(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the order of its number, and run it once for each form, however often the form is sent. Raises Http404."""
+    """Give a view the order of its number, and run it once per form, however often it is sent. Raises Http404."""
     handled = handle_once(answer_submit)(view)
 
     @wraps(view)
@@ -92,9 +92,9 @@ def handle_submit(
     apply: ApplyForm[F],
     confirm: ConfirmForm[F] | None = None,
 ) -> HttpResponse:
-    """Apply a form to an order if the order still has the version that the page showed, and answer with its page.
+    """Apply a form to an order of the version that the page showed, and answer with its page.
 
-    A stale form, and one that the order refuses, is answered as a conflict (409); an invalid one with its errors (422).
+    A stale or refused form is a conflict (409). An invalid one shows its errors (422).
     """
     form = build_form(order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
@@ -117,8 +117,6 @@ def conflict_error(
     refused: OrderChanged | TransitionRefused | NotPayable, order: Order
 ) -> OrderChanged | TransitionRefused:
     """Return the refusal that the order's page explains."""
-    return (
-        TransitionRefused(order, "paid", _("there is nothing to pay"))
-        if isinstance(refused, NotPayable)
-        else refused
-    )
+    if isinstance(refused, NotPayable):
+        return TransitionRefused(order, "paid", _("there is nothing to pay"))
+    return refused

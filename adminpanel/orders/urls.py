@@ -11,8 +11,6 @@ from adminpanel.orders.views import (
     papers,
     parcels,
     returns,
-    tags,
-    viewers,
 )
 
 urlpatterns = [
@@ -29,12 +27,12 @@ urlpatterns = [
     path("orders/<str:number>/", order.order_detail, name="order"),
     path("orders/<str:number>/move/", order.change_order_status, name="move"),
     path("orders/<str:number>/note/", order.add_staff_note, name="note"),
-    path("orders/<str:number>/viewers/", viewers.list_order_viewers, name="viewers"),
+    path("orders/<str:number>/viewers/", order.list_order_viewers, name="viewers"),
     path("orders/<str:number>/mails/<uuid:mail_id>/", mails.order_mail, name="order_mail"),
     path(
         "orders/<str:number>/mails/<uuid:mail_id>/again/", mails.send_mail_again, name="mail_again"
     ),
-    path("orders/<str:number>/tags/", tags.change_order_tags, name="tags"),
+    path("orders/<str:number>/tags/", order.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", parcels.pack_parcel, name="pack"),
     path("orders/<str:number>/pack/<str:warehouse>/scan/", parcels.count_scanned, name="pack_scan"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", parcels.update_parcel, name="parcel"),

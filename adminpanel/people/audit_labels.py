@@ -1,7 +1,5 @@
 """The audit log in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ from catalogue.queries import get_category_tree, prefetch_product, product_from_
 from orders.lifecycle.labels import staff_label
 
 PAGE_LENGTH = 40
-# The acts by name. Anything else in the log is a page that a user was refused.
+# The acts by name. Other names in the log are pages that were refused.
 ACTS = {
     "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
@@ -129,7 +127,7 @@ OUTCOMES = {
     "refused": gettext_lazy("Refused"),
     "failed": gettext_lazy("Failed"),
 }
-# Why, by the status of the answer.
+# Reasons by the answer's status.
 REASONS = {
     "400": gettext_lazy("the form couldn’t be read"),
     "403": gettext_lazy("not allowed"),
@@ -141,9 +139,9 @@ REASONS = {
     "503": gettext_lazy("the database was away"),
 }
 _OUTCOME = re.compile(r"(done|refused|failed)(?:: (.*?))?(?: \(([0-9]{3})\))?")
-# What of a form says nothing to people: versions, keys, and which of its buttons was used.
+# Form fields that mean nothing to readers: versions, keys and buttons.
 _TECHNICAL = frozenset(
-    (
+    [
         "change_id",
         "confirmed",
         "count",
@@ -154,8 +152,13 @@ _TECHNICAL = frozenset(
         "press",
         "save",
         "seen",
-    )
-) | {"shown_rule", "task_id", "version", "way", "widget"}
+        "shown_rule",
+        "task_id",
+        "version",
+        "way",
+        "widget",
+    ]
+)
 FIELDS = {
     "act": gettext_lazy("Change"),
     "block_reason": gettext_lazy("Reason"),
@@ -174,7 +177,7 @@ _NOT_KEPT = "(not kept)"
 
 @dataclass(frozen=True)
 class AuditLogLine:
-    """An entry as it is shown."""
+    """An entry of the log in words."""
 
     entry: AuditLogEntry
     who: str
@@ -191,7 +194,7 @@ class AuditLogLine:
 
 @dataclass(frozen=True)
 class AuditLogPage:
-    """A page of the log. `who` is set if it shows one person's acts alone; `next` is a page token."""
+    """A page of the log. `who` and `name` are set if it shows one user's acts. `next` is a page token."""
 
     book: str
     who: UUID | None
@@ -207,20 +210,20 @@ def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
 
 
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
-    """Return a page of what a user did in the month of a day. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a user's acts in the month of a day. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     return AuditLogPage("", who, list_names([who])[who], _lines(entries), following)
 
 
 @dataclass(frozen=True)
 class _Names:
-    """What the ids in a page of the log belong to."""
+    """Names of the ids on a page of the log."""
 
     people: dict[UUID, User]
     things: dict[UUID, str]
 
     def describe(self, text: str) -> str:
-        """Return a text with names in place of ids, without ids that are unknown by now."""
+        """Return a text with ids replaced by names. Unknown ids are left out."""
         return " ".join(filter(None, map(self._describe_word, text.split(" "))))
 
     def _describe_word(self, word: str) -> str:
@@ -259,7 +262,7 @@ def _line(entry: AuditLogEntry, names: _Names) -> AuditLogLine:
 
 
 def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str]]:
-    """Yield what was sent and what it has changed, in words: what has changed says what was sent, too."""
+    """Yield the submitted fields and the changes in words. A changed field is listed once, as a change."""
     sent = {
         name: value
         for name, value in entry.fields.items()
@@ -272,13 +275,13 @@ def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str
 
 
 def describe_outcome(outcome: str) -> str:
-    """Return how an act has ended, in words: "Refused: it had changed in the meantime" for "refused (409)"."""
+    """Return an outcome in words: "Refused: it had changed in the meantime" for "refused (409)"."""
     found = _OUTCOME.fullmatch(outcome)
     if found is None:
         return outcome
     what, said, status = found.groups()
     if what == "failed":
-        # The error's name says nothing to people.
+        # Readers do not know the error's name.
         said, status = None, status or "500"
     reason = said or REASONS.get(status)
     return f"{OUTCOMES[what]}: {reason}" if reason else str(OUTCOMES[what])

@@ -1,7 +1,5 @@
 """Forms for accounts, roles and the audit log."""
 
-from __future__ import annotations
-
 from datetime import date
 from uuid import UUID
 
@@ -11,13 +9,13 @@ from django.utils.translation import gettext_lazy
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.roles import ROLE_DUTIES
-from adminpanel.forms import day_input
+from adminpanel.forms import choice_errors, day_input, text_input
 from adminpanel.templatetags.roles import role_label
 from web.forms import FilterForm, Form
 
 
 class RecoveryCodeForm(Form):
-    """A recovery code, for the day when the telephone is lost."""
+    """A recovery code, for a lost phone."""
 
     code = forms.CharField(
         label=gettext_lazy("Recovery code"),
@@ -25,9 +23,7 @@ class RecoveryCodeForm(Form):
         help_text=gettext_lazy(
             "One of your ten codes, for example ABCD-EFGH-JKLM. Each works once."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter one of your recovery codes")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -45,22 +41,19 @@ class StaffRoleForm(Form):
         label=gettext_lazy("Role"),
         choices=_role_choices,
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose a role"),
-            "invalid_choice": gettext_lazy("Choose a role"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose a role")),
     )
 
     # The role that the page showed.
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean_role(self) -> str:
-        """Return the role as accounts carry it: '' for a shopper."""
+        """Return the role as accounts store it: '' for a shopper."""
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
 class AuditLogForm(FilterForm):
-    """Which page of the audit log to show; by default what staff did today."""
+    """Which page of the audit log to show. The default is what staff did today."""
 
     PLACES = frozenset({"after"})
 
@@ -74,7 +67,7 @@ class AuditLogForm(FilterForm):
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self, today: date) -> tuple[str, date, UUID | None, str]:
-        """Return book, day (one that is kept), whose acts alone, and page token, each usable as it is."""
+        """Return book, day within the retention, user (for one user's acts) and page token, all validated."""
         self.is_valid()
         clean = self.cleaned_data
         day = min(max(clean.get("day") or today, today - RETENTION), today)

@@ -1,9 +1,7 @@
 """The form of a promotion."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID
 
 from django import forms
@@ -12,16 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from adminpanel.forms import day_input, short_input
+from adminpanel.forms import choice_errors, day_input, decimal_field, short_input, text_input
 from catalogue.queries import get_category_tree_at_quorum
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
 from web.days import end_of_day, start_of_day, validate_shop_day
 from web.forms import Form
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:
@@ -36,15 +32,7 @@ def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:
 
 
 def _amount(label: StrOrPromise, hint: StrOrPromise) -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal("0.01"),
-        max_value=Decimal(100_000),
-        decimal_places=2,
-        help_text=hint,
-        widget=short_input(inputmode="decimal"),
-    )
+    return decimal_field(label, least="0.01", most=100_000, hint=hint)
 
 
 def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
@@ -57,7 +45,7 @@ def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
     )
 
 
-# What to say where a kind of promotion lacks something.
+# The errors of fields that a kind of promotion needs.
 NEEDED = {
     "percent": gettext_lazy("Enter a percentage"),
     "amount": gettext_lazy("Enter an amount"),
@@ -67,7 +55,7 @@ NEEDED = {
 
 
 class PromotionForm(Form):
-    """The terms of a promotion. Days are the shop's, sums its currency."""
+    """The terms of a promotion. Days are the shop's, sums in its currency."""
 
     title = forms.CharField(
         label=gettext_lazy("Name"),
@@ -83,9 +71,7 @@ class PromotionForm(Form):
             "Leave empty to apply the promotion automatically. "
             "Capitals, spaces and dashes don’t matter."
         ),
-        widget=forms.TextInput(
-            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
-        ),
+        widget=text_input(autocapitalize="characters", spellcheck="false"),
     )
     kind = forms.ChoiceField(
         label=gettext_lazy("Type"),
@@ -96,19 +82,9 @@ class PromotionForm(Form):
             (FREE_DELIVERY, gettext_lazy("Free delivery")),
         ],
         widget=forms.RadioSelect,
-        error_messages={
-            "required": gettext_lazy("Choose a type"),
-            "invalid_choice": gettext_lazy("Choose a type"),
-        },
+        error_messages=choice_errors(gettext_lazy("Choose a type")),
     )
-    percent = forms.DecimalField(
-        label=gettext_lazy("Percentage"),
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(100),
-        decimal_places=1,
-        widget=short_input(inputmode="decimal"),
-    )
+    percent = decimal_field(gettext_lazy("Percentage"), least="0.1", most=100, places=1)
     amount = _amount(gettext_lazy("Amount"), gettext_lazy("In euros."))
     buy = _limit(gettext_lazy("Items to buy"), gettext_lazy("In “buy two, get one free”: 2."))
     free = _limit(gettext_lazy("Free items"), gettext_lazy("In “buy two, get one free”: 1."))
@@ -136,7 +112,7 @@ class PromotionForm(Form):
         category.choices = [("", _("Everything")), *named]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for what the kind needs."""
+        """Require the fields of the kind."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         needed = {PERCENTAGE: ("percent",), AMOUNT: ("amount",), BUY_GET: ("buy", "free")}
         for name in needed.get(clean.get("kind", ""), ()):
@@ -151,7 +127,7 @@ class PromotionForm(Form):
         return clean
 
     def build_terms(self) -> PromotionTerms:
-        """Return the terms of the valid form. Those that its kind does not have stay out."""
+        """Return the valid form's terms, without those of other kinds."""
         clean = self.cleaned_data
         kind = clean["kind"]
         return PromotionTerms(

@@ -1,6 +1,4 @@
-"""What the page of promotions shows: its rows, in words."""
-
-from __future__ import annotations
+"""The page of promotions: its rows in words."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +14,13 @@ from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
 
-# How many of a trigger are shown, the newest.
+# The page lists this many promotions of each trigger.
 MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class PromotionLine:
-    """A promotion as the list shows it."""
+    """A promotion in the list."""
 
     trigger: str
     promotion: Promotion
@@ -36,7 +34,7 @@ class PromotionLine:
 
 
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
-    """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
+    """Return current and future promotions, then ended ones, newest first. Raises CassandraUnavailable."""
     found = []
     for trigger in (AUTOMATIC, CODE):
         promotions = [
@@ -72,7 +70,7 @@ def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> Promo
 
 
 def discount_label(promotion: Promotion) -> str:
-    """Return what a promotion does, in words for the staff."""
+    """Return a promotion's discount in words for staff."""
     what = _("Free delivery")
     if promotion.kind == PERCENTAGE:
         what = _("%(percent)s%% off") % {"percent": f"{promotion.percent.normalize():f}"}

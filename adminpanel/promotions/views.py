@@ -1,14 +1,13 @@
-"""Offers and codes: made, ended, and how often each was used."""
-
-from datetime import datetime
+"""Promotions: listed, created, ended, resumed."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
+from adminpanel.parameters import found_or_404, parse_moment
 from adminpanel.promotions.forms import PromotionForm
 from adminpanel.promotions.pages import list_promotion_lines
 from cassandra_db import current_time
@@ -28,7 +27,7 @@ def promotion_list(request: HttpRequest) -> HttpResponse:
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def create_promotion(request: HttpRequest) -> HttpResponse:
-    """Make a promotion, with a code or without."""
+    """Create a promotion with or without a code."""
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
@@ -47,10 +46,8 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """End a promotion now; orders that have it keep it."""
-    found = queries.get_promotion(trigger, name)
-    if found is None:
-        raise Http404("no such promotion")
+    """End a promotion now. Orders that have it keep it."""
+    found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     now = current_time()
     if operations.end_promotion(trigger, name, now):
         note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
@@ -64,29 +61,17 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """Take the end of a promotion back that the page has shown; what its own dates say stays."""
-    found = queries.get_promotion(trigger, name)
-    if found is None:
-        raise Http404("no such promotion")
-    ended_at = _read_moment(request.POST.get("ended_at", ""))
+    """Undo the end that the page showed. The promotion's own dates stay."""
+    found = found_or_404(queries.get_promotion(trigger, name), "promotion")
+    ended_at = parse_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())
-    if ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at):
-        note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
-        said = _("Promotion %(name)s goes on.")
-    else:
+    if not (ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at)):
         said = _("Promotion %(name)s was changed meanwhile. This is how it is now.")
         messages.error(request, said % {"name": found.title})
         return _page(request, PromotionForm(), status=409)
-    messages.success(request, said % {"name": found.title})
+    note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
+    messages.success(request, _("Promotion %(name)s goes on.") % {"name": found.title})
     return redirect("adminpanel:promotions")
-
-
-def _read_moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:

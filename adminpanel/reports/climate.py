@@ -1,10 +1,7 @@
 """The climate report (A2): a day of each sensor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -23,17 +20,15 @@ from sensors.readings import (
     prefetch_latest,
     prefetch_quarters,
 )
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 KEPT_DAYS = 90
 CHART_HEIGHT, CHART_STEP, BAR_WIDTH = 80, 10, 8
-# A calm day shall not look like a storm: a chart spans so much at least, in the unit of its kind.
+# A chart spans at least this much (in UNITS), so that a calm day looks calm.
 LEAST_SPANS = {TEMPERATURE: 10.0, HUMIDITY: 20.0}
 LABELS: dict[str, StrOrPromise] = {TEMPERATURE: _("Temperature"), HUMIDITY: _("Humidity")}
 UNITS = {TEMPERATURE: "°C", HUMIDITY: "%"}
-# A sensor that has sent nothing for so long needs a look.
+# A sensor is silent after this time without readings.
 SILENT_AFTER = timedelta(minutes=30)
 
 
@@ -67,7 +62,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class HourLine:
-    """An hour's ranges: None where nothing came."""
+    """The ranges of an hour, None without readings."""
 
     at: datetime
     temperature: QuarterRange | None
@@ -89,7 +84,7 @@ class SensorDay:
 
 @dataclass(frozen=True)
 class ClimateDay:
-    """All sensors' day."""
+    """A day of all sensors."""
 
     day: date
     earlier: date | None
@@ -98,7 +93,7 @@ class ClimateDay:
 
 
 def get_climate_day(day: date, now: datetime) -> ClimateDay:
-    """Return what all sensors have measured on a day of the shop's, read side by side. Raises CassandraUnavailable."""
+    """Return a day of all sensors in the shop's time zone, read side by side. Raises CassandraUnavailable."""
     zone = timezone.get_default_timezone()
     begins = datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
     ends = datetime.combine(day + timedelta(1), time(), tzinfo=zone).astimezone(UTC)
@@ -180,7 +175,7 @@ def _chart(
 
 
 def _hours(quarters: dict[tuple[datetime, str], QuarterRange]) -> tuple[HourLine, ...]:
-    """Return the hours in which something came, the latest first."""
+    """Return the hours with readings, latest first."""
     ranges: dict[tuple[datetime, str], QuarterRange] = {}
     for (at, kind), seen in quarters.items():
         hour = at.replace(minute=0)

@@ -1,11 +1,7 @@
 """Forms that choose the days of a report."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, cast
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -14,53 +10,28 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import day_input
 from adminpanel.reports.sales import MAX_REPORT_PERIOD, USUAL
-from adminpanel.reports.visits import MAX_VISITS_PERIOD
+from adminpanel.reports.visits import MAX_VISITS_PERIOD, VisitsSelection
 from analytics.figures import ALL_CATEGORIES
 from catalogue.queries import get_category_tree
 from web.forms import FilterForm
 
 
 class SalesForm(FilterForm):
-    """The first and last day of a sales report; by default the last thirty days."""
+    """The first and last day of a report. The default is the last thirty days."""
 
     first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
     last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
     def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and the last day, in this order, a year apart at most, and none of them to come."""
+        """Return the first and last day: ordered, not in the future, at most a year apart."""
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
         return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last
 
 
-@dataclass(frozen=True)
-class VisitsSelection:
-    """Of which days visits are shown, both included, in which lines, and of what."""
-
-    first: date
-    last: date
-    by_week: bool = False
-    category_id: UUID = ALL_CATEGORIES
-    product_id: UUID | None = None
-
-    def to_initial(self) -> dict[str, Any]:
-        """Return it as the form shows it."""
-        return {
-            "first": self.first,
-            "last": self.last,
-            "by": "week" if self.by_week else "day",
-            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
-        }
-
-    @property
-    def as_query(self) -> str:
-        """The address's query, without the product."""
-        return urlencode({name: value for name, value in self.to_initial().items() if value})
-
-
 class VisitsForm(SalesForm):
-    """Of which days the visits are shown, and how."""
+    """The days, lines and products of the visits report."""
 
     by = forms.ChoiceField(
         label=gettext_lazy("Lines"),
@@ -80,7 +51,7 @@ class VisitsForm(SalesForm):
         cast(forms.ChoiceField, self.fields["category"]).choices = choices
 
     def parse(self, today: date) -> VisitsSelection:
-        """Return what is asked for, as far as it is kept."""
+        """Return the selection, within the days that are kept."""
         first, last = self.parse_selection(today)
         found = self.cleaned_data
         return VisitsSelection(

@@ -1,7 +1,5 @@
 """The live report: the last half hour of the shop, minute by minute."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +12,7 @@ CHART_STEP = 10
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A minute, and its bar in the chart in units of the drawing."""
+    """A minute and its bar, in units of the drawing."""
 
     at: datetime
     visitors: int
@@ -27,7 +25,7 @@ class LiveLine:
 
 @dataclass(frozen=True)
 class LiveView:
-    """The last thirty minutes, oldest first. A visitor is counted once in all of them."""
+    """The last thirty minutes, oldest first. A visitor counts once in the totals."""
 
     visitors: int
     pages: int
@@ -36,7 +34,7 @@ class LiveView:
 
     @property
     def lines(self) -> list[LiveLine]:
-        """The minutes in which something happened, the latest first."""
+        """The minutes with visitors, latest first."""
         return [each for each in reversed(self.minutes) if each.visitors]
 
     @property
@@ -45,12 +43,12 @@ class LiveView:
 
     @property
     def fingerprint(self) -> str:
-        """By this a page can see whether it shows all this already."""
+        """A hash by which an open page learns whether it is current."""
         return hashlib.sha256(repr((self.visitors, self.minutes)).encode()).hexdigest()[:16]
 
 
 def get_live_view(now: datetime) -> LiveView:
-    """Return what the live page shows at a moment. Raises CassandraUnavailable."""
+    """Return the live report at a moment. Raises CassandraUnavailable."""
     minutes, total = list_live_minutes(now), LiveTally()
     for tally in minutes.values():
         total.merge(tally)

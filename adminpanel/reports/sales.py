@@ -1,7 +1,5 @@
 """The sales report, computed from the daily figures (Q18)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,14 +12,14 @@ from analytics.figures import ALL_CATEGORIES, DailySales, Figures
 from catalogue.queries import get_category_tree, prefetch_categories
 from pricing.money import from_minor_units
 
-# The longest period of a report, and the usual one.
+# The longest and the default period of a report.
 MAX_REPORT_PERIOD = timedelta(days=366)
 USUAL = timedelta(days=29)
 
 
 @dataclass(frozen=True)
 class SalesLine:
-    """A day or a category. `share` is its part of the best one's, in per cent, for its bar."""
+    """A day or a category. `share` is its part of the best one, in per cent."""
 
     figures: Figures
     gross: Money
@@ -35,7 +33,7 @@ class SalesLine:
 
 @dataclass(frozen=True)
 class SalesReport:
-    """What was sold from one day to another, both included, in one currency."""
+    """The sales of a period, both days included, in one currency."""
 
     first: date
     last: date
@@ -46,10 +44,7 @@ class SalesReport:
 
 
 def get_sales_report(first: date, last: date, currency: str) -> SalesReport:
-    """Return what was sold from one day to another, the last day first; days without a sale are left out.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the sales of a period, last day first, without empty days. Raises CassandraUnavailable."""
     prefetch_categories()
     found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
     whole = [each for each in found if each.category_id == ALL_CATEGORIES]
@@ -70,7 +65,7 @@ def _days(whole: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
 
 
 def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
-    """The categories as the tree has them, each with the way to it; those that are gone come last."""
+    """Return the categories in tree order with their paths, then deleted ones."""
     sums = queries.sum_by_category(found)
     sums.pop(ALL_CATEGORIES, None)
     best = max((each.gross for each in sums.values()), default=0)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from adminpanel.reports.views import climate, live, sales, visits
+from adminpanel.reports import views
 
 urlpatterns = [
-    path("sales/", sales.sales_report, name="sales"),
-    path("live/", live.live_visits, name="live"),
-    path("visits/", visits.visits_report, name="visits"),
-    path("climate/", climate.climate_day, name="climate"),
+    path("sales/", views.sales_report, name="sales"),
+    path("live/", views.live_visits, name="live"),
+    path("visits/", views.visits_report, name="visits"),
+    path("climate/", views.climate_day, name="climate"),
 ]

@@ -1,11 +1,11 @@
-"""The visits report (Q19): from a look to a paid order, products and searches."""
-
-from __future__ import annotations
+"""The visits report (Q19): from page views to paid orders; products and searches."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from typing import Any, Self
+from urllib.parse import urlencode
 from uuid import UUID
 
 from moneyed import Money
@@ -18,7 +18,7 @@ from cassandra_db import PendingResult
 from catalogue.queries import get_products, leave_out
 from pricing.money import from_minor_units
 
-# Roll-ups of products and searches are kept so long.
+# Roll-ups of products and searches are kept this long.
 MAX_VISITS_PERIOD = timedelta(days=89)
 SHOWN_PRODUCTS = 20
 SHOWN_SEARCHES = 20
@@ -28,7 +28,7 @@ CHART_STEP = 10
 
 @dataclass
 class VisitLine:
-    """A day, or a week by its first day in the period. Visitors of several days are the sum of each day's."""
+    """A day, or a week by its first day in the period. A week's visitors are the sum of its days."""
 
     day: date
     visitors: int = 0
@@ -42,25 +42,25 @@ class VisitLine:
 
     @property
     def returning(self) -> float | None:
-        """Of a hundred paid orders, those by people who had bought before; None while that is not known of any."""
+        """Paid orders by returning customers, in per cent; None if unknown for all."""
         known = self.first_orders + self.returning_orders
         return 100 * self.returning_orders / known if known else None
 
     @property
     def conversion(self) -> float | None:
-        """Paid orders for a hundred visitors; None if it says nothing: without visitors, or if not even all buyers were counted."""
+        """Paid orders per hundred visitors; None without visitors, or with fewer visitors than orders."""
         if not self.visitors or self.sales.orders > self.visitors:
             return None
         return 100 * self.sales.orders / self.visitors
 
     @property
     def average_order(self) -> Money | None:
-        """What a paid order came to on average, tax included, without delivery; None without orders."""
+        """The average of paid orders, tax included, without delivery; None without orders."""
         if not self.sales.orders:
             return None
         return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
 
-    def add(self, other: VisitLine) -> None:
+    def add(self, other: Self) -> None:
         self.visitors += other.visitors
         self.page_views += other.page_views
         self.adding += other.adding
@@ -72,7 +72,7 @@ class VisitLine:
 
 @dataclass(frozen=True)
 class ProductLine:
-    """How often a product was looked at, and by how many visitors of a day."""
+    """A product's page views and daily visitors."""
 
     product_id: UUID
     name: str
@@ -82,7 +82,7 @@ class ProductLine:
 
 @dataclass(frozen=True)
 class SearchLine:
-    """How often words were searched for, and how often nothing was found."""
+    """How often words were searched for, and how often without results."""
 
     words: str
     searches: int
@@ -101,7 +101,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class VisitsReport:
-    """What visitors did from one day to another, both included; lines are days or weeks, the latest first."""
+    """The visits of a period, both days included. `lines` are days or weeks, latest first."""
 
     first: date
     last: date
@@ -118,20 +118,38 @@ class VisitsReport:
         return CHART_STEP * len(self.bars)
 
 
-def get_visits_report(
-    first: date,
-    last: date,
-    currency: str,
-    *,
-    category_id: UUID = ALL_CATEGORIES,
-    product_id: UUID | None = None,
-    by_week: bool = False,
-) -> VisitsReport:
-    """Return what visitors did; products of one category, and the days of one product if it is named. Raises CassandraUnavailable."""
+@dataclass(frozen=True)
+class VisitsSelection:
+    """Which visits to show: the days (both included), by day or week, of a category or product."""
+
+    first: date
+    last: date
+    by_week: bool = False
+    category_id: UUID = ALL_CATEGORIES
+    product_id: UUID | None = None
+
+    def to_initial(self) -> dict[str, Any]:
+        """Return the form's initial values."""
+        return {
+            "first": self.first,
+            "last": self.last,
+            "by": "week" if self.by_week else "day",
+            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
+        }
+
+    @property
+    def as_query(self) -> str:
+        """The address's query, without the product."""
+        return urlencode({name: value for name, value in self.to_initial().items() if value})
+
+
+def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport:
+    """Return the visits of a period, the products of a category, and one product's days. Raises CassandraUnavailable."""
+    first, last, product_id = selection.first, selection.last, selection.product_id
     days = [first + timedelta(n) for n in range((last - first).days + 1)]
     visits = queries.prefetch_visits(first, last)
     customers = queries.prefetch_daily_customers(first, last)
-    products = queries.prefetch_top_products(days, category_id)
+    products = queries.prefetch_top_products(days, selection.category_id)
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
     lines = {day: VisitLine(day, currency=currency) for day in days}
@@ -152,7 +170,7 @@ def get_visits_report(
         first,
         last,
         total,
-        tuple(_group(lines.values(), by_week=by_week))[::-1],
+        tuple(_group(lines.values(), by_week=selection.by_week))[::-1],
         tuple(_list_bars(lines.values())),
         tuple(
             ProductLine(each, named[each].name, views[each], visitors[each])
@@ -206,7 +224,7 @@ def _list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
 
 
 def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
-    """Yield the days, or the weeks, which begin on Monday; the first one with the first day."""
+    """Yield the days or weeks. Weeks begin on Monday, the first one with the first day."""
     if not by_week:
         yield from lines
         return

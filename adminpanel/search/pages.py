@@ -1,11 +1,10 @@
-"""The staff's search: it looks for orders, customers and products at once."""
-
-from __future__ import annotations
+"""The staff's search: orders, customers and products at once."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django import forms
+from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
@@ -19,11 +18,10 @@ from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
 from orders.search_terms import NAME
+from web.forms import Form
+from web.types import StrOrPromise
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-# Of orders two years are looked through at a time.
+# A search reads orders of this many years.
 YEARS_AT_ONCE = 2
 MAX_PRODUCTS = 10
 TITLES: dict[str, StrOrPromise] = {
@@ -37,7 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class SearchAnswers:
-    """What was found, as far as the role of who looks may open it. `years` are those of the orders, the last one first."""
+    """The results that the user's role may open. `years` are those of the orders, latest first."""
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None
@@ -53,7 +51,7 @@ class SearchAnswers:
 
     @property
     def names_people(self) -> bool:
-        """Whether it was found by a person's name or address, and so shows it."""
+        """Whether people were found by name or address."""
         return bool(
             self.customer
             or self.customers
@@ -81,7 +79,7 @@ class SearchAnswers:
 
 
 def find_order_number(typed: str, user: User) -> str:
-    """Return the number of the order that was typed as a whole, or "" if there is none, or not for this role. Raises CassandraUnavailable."""
+    """Return the number of an order that was typed as a whole, or "" if unknown or not allowed. Raises CassandraUnavailable."""
     number = normalize_order_number(typed)
     if not (is_order_number(number) and has_permission(user, "adminpanel.order")):
         return ""
@@ -92,9 +90,9 @@ def find_order_number(typed: str, user: User) -> str:
 def find_everything(
     typed: str, user: User, now: datetime, year: int | None = None
 ) -> SearchAnswers:
-    """Return what staff find by what they typed; orders of `year`, by default this one, and of the year before it.
+    """Return the results for a text. Orders are those of `year` (default: this year) and the year before.
 
-    The orders are read while customers and products are. Raises CassandraUnavailable.
+    Orders are read while customers and products are. Raises CassandraUnavailable.
     """
     if not typed:
         return SearchAnswers()
@@ -104,7 +102,7 @@ def find_everything(
     if has_permission(user, "adminpanel.order"):
         last = year or now.year
         years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
-        # An address leads to all its orders.
+        # An address finds orders of all years.
         search = prefetch_order_search(
             typed, email, list_order_years_by_email(email) if email else years
         )
@@ -133,3 +131,9 @@ def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:
     except SearchIndexMissing:
         return (), 0
     return found.products, found.total
+
+
+class SearchForm(Form):
+    """The staff's search."""
+
+    q = forms.CharField(label=gettext_lazy("Search"), required=False, max_length=100)

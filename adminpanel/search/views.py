@@ -12,8 +12,7 @@ from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
-from adminpanel.search.forms import SearchForm
-from adminpanel.search.pages import SearchAnswers, find_everything, find_order_number
+from adminpanel.search.pages import SearchAnswers, SearchForm, find_everything, find_order_number
 from cassandra_db import current_time
 from catalogue.words import split_words
 from orders.search_terms import HEAD
@@ -21,14 +20,14 @@ from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
 
 _PURPOSE = "adminpanel.search"
-# For so long one can go back to what was found by an e-mail address.
+# The encrypted address of a search works this long.
 _SEALED_SECONDS = 24 * 3600
 
 
 @staff_required((*ORDER_STAFF, *CATALOGUE_STAFF))
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """Show what was found, by kind. A whole order's number leads to the order at once, but not while it is being typed."""
+    """Show results by kind. A whole order number redirects to its order, unless it is still being typed."""
     sealed = request.GET.get("sealed", "")
     form = SearchForm({"q": unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
     member, now = current_member(request), current_time()
@@ -67,9 +66,9 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
-    """Return the audit log's subject of a search that finds people, and those of the shorter searches that it covers.
+    """Return the audit log's subject of a search for people, and the subjects of shorter searches that it covers.
 
-    A name is typed letter by letter. A search that has found more people than it shows covers none with more letters.
+    A name is typed letter by letter. If a search found more people than it shows, a longer one is not covered.
     """
     if "@" in typed:
         return mailbox_pseudonym(typed), []
@@ -81,13 +80,13 @@ def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[
 
 
 def _sealed_url(typed: str) -> str:
-    """Return where this is looked for, in an address that shows none of it: an e-mail address stays in no browser's history."""
+    """Return the search's address with its text encrypted: an email address stays out of the browser's history."""
     sealed = encrypt_token([typed], _PURPOSE)
     return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
 
 
 def unseal(sealed: str) -> str:
-    """Return what a sealed address looks for; "" if it is not ours or older than a day."""
+    """Return the text of an encrypted address, or "" if it is invalid or older than a day."""
     try:
         (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
     except DecryptionError:

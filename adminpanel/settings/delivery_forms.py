@@ -1,6 +1,4 @@
-"""The forms of delivery: a method, and what heavier parcels cost."""
-
-from __future__ import annotations
+"""The forms of delivery: methods, and surcharges by weight."""
 
 from decimal import Decimal
 from typing import Any, cast
@@ -12,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field
 from adminpanel.settings.fields import amount_field, count_field, day_field
 from adminpanel.settings.forms import LinesForm, SettingForm
 from pricing.delivery_settings import DELIVERY, DeliverySetting
@@ -68,17 +66,13 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         most=60,
     )
     last_day = count_field(gettext_lazy("Arrives after, at the latest"), most=60)
-    max_kg = forms.DecimalField(
-        label=gettext_lazy("Weight limit in kg"),
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(10_000),
-        decimal_places=3,
-        help_text=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(
-            NUMBER_ERRORS, gettext_lazy("Enter a weight from 0.1 to 10,000 kg")
-        ),
+    max_kg = decimal_field(
+        gettext_lazy("Weight limit in kg"),
+        gettext_lazy("Enter a weight from 0.1 to 10,000 kg"),
+        least="0.1",
+        most=10_000,
+        places=3,
+        hint=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
     )
     valid_from = day_field(
         gettext_lazy("Offered from"), gettext_lazy("Leave it empty for at once.")
@@ -96,12 +90,11 @@ class DeliveryForm(SettingForm[DeliverySetting]):
     )
 
     def get_initial_values(self, entity: DeliverySetting) -> dict[str, Any]:
-        """Return a method's values by the names of the fields."""
         kilograms = None if entity.max_grams is None else Decimal(entity.max_grams) / 1000
         return super().get_initial_values(entity) | {"max_kg": kilograms}
 
     def clean(self) -> dict[str, Any]:
-        """See that a method has a carrier or is picked up, and that it ends after it begins."""
+        """Require a carrier or pickup, and ends after beginnings."""
         clean = cast(dict[str, Any], super().clean())
         if not clean.get("is_pickup") and not clean.get("carrier") and "carrier" not in self.errors:
             self.add_error("carrier", _("Enter who brings it, or tick that it is picked up"))
@@ -114,7 +107,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         return clean
 
     def get_values(self) -> dict[str, Any]:
-        """Return the method's values. One that is picked up has no carrier."""
+        """Return the method's values. A pickup has no carrier."""
         clean, cent = self.cleaned_data, Decimal("0.01")
         free_from, max_kg = clean["free_from"], clean["max_kg"]
         return super().get_values() | {
@@ -126,34 +119,38 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         }
 
     def build_setting(self, key: str) -> DeliverySetting:
-        """Return the method that the valid form describes. A new one has the code of its name; a code never changes."""
+        """Return the method. A new one's code is derived from its name; a code never changes."""
         code = self.entity.code if self.entity else slugify(self.cleaned_data["name"])[:40]
         return self.build(key=key, code=code or key[:8])
 
 
 class WeightsForm(LinesForm[ParcelWeights]):
-    """What a parcel costs more by its weight, a line for each band. The heaviest is what a parcel may weigh."""
+    """The surcharges of parcels by weight, a line for each band. The heaviest band is the maximum weight."""
 
-    kind, entity_class = WEIGHTS, ParcelWeights
+    kind, entity_class, key_field = WEIGHTS, ParcelWeights, ""
     columns, max_lines = ("kg", "surcharge"), MAX_BANDS
     template = "adminpanel/settings/parcel_weights.html"
 
     def list_lines(self, entity: ParcelWeights) -> list[list[Any]]:
-        """Return the bands' weights in kilograms with their surcharges."""
         return [
             [f"{(Decimal(band.max_grams) / 1000).normalize():f}", band.surcharge]
             for band in entity.bands
         ]
 
     def make_field(self, column: str, number: int) -> forms.Field:
-        """Return the field of a weight, or of what parcels up to it cost more."""
         line = {"number": number}
         if column == "kg":
-            return _weight_field(_("Up to kg, line %(number)d") % line)
+            return decimal_field(
+                _("Up to kg, line %(number)d") % line,
+                gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5"),
+                least="0.1",
+                most=1_000,
+                places=3,
+            )
         return amount_field(_("Costs more, line %(number)d") % line, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """See that the lines go from light to heavy."""
+        """Require lines from light to heavy."""
         clean = super().clean()
         before = Decimal(0)
         for number in self.numbers:
@@ -164,23 +161,5 @@ class WeightsForm(LinesForm[ParcelWeights]):
         return clean
 
     def get_values(self) -> dict[str, Any]:
-        """Return the bands."""
         lines = self.list_typed_lines()
         return {"bands": tuple(WeightBand(int(kg * 1000), more) for kg, more in lines)}
-
-    def build_setting(self, key: str) -> ParcelWeights:
-        """Return the bands that the valid form describes."""
-        return self.build()
-
-
-def _weight_field(label: str) -> forms.DecimalField:
-    complaint = gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5")
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal("0.1"),
-        max_value=Decimal(1_000),
-        decimal_places=3,
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
-    )

@@ -1,23 +1,15 @@
 """Fields that forms of settings share."""
 
-from __future__ import annotations
-
 from datetime import date
-from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from django import forms
 from django.core.validators import MaxValueValidator
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import NUMBER_ERRORS, day_input, short_input
+from adminpanel.forms import day_input, decimal_field, short_input
+from web.types import StrOrPromise
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-
-MAX_PRICE = Decimal(10_000)
-# The rules compute with the day after: a calendar ends with the year 9999.
+# The rules add a day, and Python's calendar ends in 9999.
 LAST_DAY = date(2999, 12, 31)
 
 
@@ -25,17 +17,8 @@ def amount_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, required: bool
 ) -> forms.DecimalField:
     """Return a field for a sum in the shop's currency."""
-    complaint = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
-    return forms.DecimalField(
-        label=label,
-        required=required,
-        min_value=Decimal(0),
-        max_value=MAX_PRICE,
-        decimal_places=2,
-        help_text=hint,
-        widget=short_input(inputmode="decimal"),
-        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
-    )
+    words = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
+    return decimal_field(label, words, least="0", most=10_000, required=required, hint=hint)
 
 
 def count_field(
@@ -57,7 +40,7 @@ def count_field(
 
 
 def day_field(label: StrOrPromise, hint: StrOrPromise = "") -> forms.DateField:
-    """Return a field for a day that may be left out."""
+    """Return a field for an optional day."""
     return forms.DateField(
         label=label,
         required=False,

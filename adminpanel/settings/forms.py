@@ -1,6 +1,4 @@
-"""What all forms of settings share, and the forms of warehouses, terms and reviews."""
-
-from __future__ import annotations
+"""The base of all forms of settings, and the forms of warehouses, terms and reviews."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -15,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
 from accounts.forms import email_field
+from adminpanel.forms import split_lines
 from adminpanel.settings.fields import count_field, day_field
 from inventory.warehouses import WAREHOUSE, Warehouse
 from moderation.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
@@ -26,11 +25,13 @@ T = TypeVar("T")
 
 
 class SettingForm(EntityForm[T]):
-    """A setting as the staff change it. `version` is its fingerprint as the page has shown it, '' for a new one."""
+    """A setting. `version` is the fingerprint that the page showed, '' for a new one."""
 
-    # A new one's key, made with its page, so that a form that is sent twice adds one.
+    # The page makes a new setting's key, so that sending the form twice adds one.
     OWN_FIELDS = frozenset({"key"})
     kind: SettingKind[T]
+    # The entity's field with its key, "" if it has none.
+    key_field = "key"
     template: str
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
 
@@ -38,20 +39,15 @@ class SettingForm(EntityForm[T]):
         super().__init__(setting, data, initial={"version": self.kind.fingerprint(setting)})
 
     def build_setting(self, key: str) -> T:
-        """Return the setting that the valid form describes."""
-        return self.build(key=key)
+        """Return the setting of the valid form."""
+        return self.build(**({self.key_field: key} if self.key_field else {}))
 
     def describe(self) -> dict[str, str]:
-        """Return the form's values in words, by the labels of its fields."""
+        """Return the values in words by label."""
         return {
             str(field.label): _describe_value(field.value(), field.field)
             for field in self.visible_fields()
         }
-
-
-def split_lines(text: str) -> list[str]:
-    """Return the lines of a text without the spaces around them, and without empty ones."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _describe_value(value: Any, field: forms.Field) -> str:
@@ -64,7 +60,7 @@ def _describe_value(value: Any, field: forms.Field) -> str:
 
 
 class LinesForm(SettingForm[T]):
-    """A setting of several lines, each with a field for each column, `<column>_<number>`. A line that is emptied goes."""
+    """A setting of several lines with a field for each column, `<column>_<number>`. An emptied line is removed."""
 
     columns: tuple[str, ...]
     max_lines: int
@@ -72,7 +68,7 @@ class LinesForm(SettingForm[T]):
 
     def __init__(self, setting: T, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)
-        # All lines that were sent, also where fewer are saved by now.
+        # All submitted lines, even if fewer are saved by now.
         first = self.columns[0]
         sent = [line + 1 for line in range(self.max_lines) if data and f"{first}_{line}" in data]
         saved = len(self.list_lines(setting))
@@ -82,15 +78,14 @@ class LinesForm(SettingForm[T]):
                 self.fields[f"{column}_{number}"] = self.make_field(column, number + 1)
 
     def list_lines(self, entity: T) -> list[list[Any]]:
-        """Return a setting's lines, each with the values of the columns."""
+        """Return a setting's lines with the columns' values."""
         raise NotImplementedError
 
     def make_field(self, column: str, number: int) -> forms.Field:
-        """Return a line's field; the first line has number 1."""
+        """Return a line's field. The first line has number 1."""
         raise NotImplementedError
 
     def get_initial_values(self, entity: T) -> dict[str, Any]:
-        """Return what the fields show of a setting, by their names."""
         return super().get_initial_values(entity) | {
             f"{column}_{number}": value
             for number, values in enumerate(self.list_lines(entity))
@@ -99,16 +94,16 @@ class LinesForm(SettingForm[T]):
 
     @property
     def lines(self) -> list[list[forms.BoundField]]:
-        """The fields, a list for each line."""
+        """The fields of each line."""
         return [[self[f"{column}_{number}"] for column in self.columns] for number in self.numbers]
 
     def list_typed_lines(self) -> list[list[Any]]:
-        """Return the values of the valid form's lines, without those that are empty."""
+        """Return the values of the valid form's lines, without empty lines."""
         lines = [[self.cleaned_data[field.name] for field in line] for line in self.lines]
         return [line for line in lines if line[0] is not None]
 
     def clean(self) -> dict[str, Any]:
-        """See that each line is filled in, or empty."""
+        """Require that each line is complete or empty."""
         clean = cast(dict[str, Any], super().clean())
         for line in self.lines:
             names = [field.name for field in line]
@@ -120,7 +115,7 @@ class LinesForm(SettingForm[T]):
 
 
 class WarehouseForm(SettingForm[Warehouse]):
-    """A warehouse: where it is, and when orders take from it. Its key follows from its first name."""
+    """A warehouse. Its key is derived from its first name."""
 
     kind, entity_class = WAREHOUSE, Warehouse
     template = "adminpanel/settings/warehouse.html"
@@ -145,7 +140,7 @@ class WarehouseForm(SettingForm[Warehouse]):
     )
 
     def clean_name(self) -> str:
-        """See that a key can be made of the name."""
+        """Require a name from which a key can be derived."""
         name = str(self.cleaned_data["name"])
         if not slugify(name):
             raise forms.ValidationError(_("Enter a name with letters or digits"))
@@ -153,7 +148,7 @@ class WarehouseForm(SettingForm[Warehouse]):
 
 
 class TermsForm(SettingForm[Terms]):
-    """The shop's terms from a day on: who sells, how long things may be sent back, and its limits."""
+    """The shop's terms from a day on."""
 
     kind, entity_class = TERMS, Terms
     template = "adminpanel/settings/terms_detail.html"
@@ -205,12 +200,11 @@ class TermsForm(SettingForm[Terms]):
         self.fields["email"].help_text = _("Shoppers write here, and see it on the help page.")
 
     def get_initial_values(self, entity: Terms) -> dict[str, Any]:
-        """Return terms by the names of the fields."""
         address = "\n".join(entity.seller_address)
         return super().get_initial_values(entity) | {"seller_address": address}
 
     def clean_valid_from(self) -> date | None:
-        """See that no terms are planned for the past: orders were promised those of their day."""
+        """Return the day. Raises ValidationError for a new day in the past: past orders keep their terms."""
         day: date | None = self.cleaned_data["valid_from"]
         known = self.entity.valid_from if self.entity else None
         if day and day != known and day < localdate():
@@ -218,14 +212,13 @@ class TermsForm(SettingForm[Terms]):
         return day
 
     def clean_seller_address(self) -> tuple[str, ...]:
-        """Return the lines of the address."""
         return tuple(split_lines(self.cleaned_data["seller_address"]))
 
 
 class ReviewRulesForm(SettingForm[ReviewRules]):
-    """Which words hold a review, what stays of the reviews of somebody who was erased, and whether buyers are asked."""
+    """The rules for reviews: words that hold one, erased writers' texts, and requests by mail."""
 
-    kind, entity_class = REVIEW_RULES, ReviewRules
+    kind, entity_class, key_field = REVIEW_RULES, ReviewRules, ""
     template = "adminpanel/settings/review_rules.html"
     words = forms.CharField(
         label=gettext_lazy("Words that hold a review"),
@@ -245,13 +238,8 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
     )
 
     def get_initial_values(self, entity: ReviewRules) -> dict[str, Any]:
-        """Return the rules by the names of the fields."""
         return super().get_initial_values(entity) | {"words": "\n".join(entity.words)}
 
     def clean_words(self) -> tuple[str, ...]:
         """Return each word once."""
         return tuple(dict.fromkeys(split_lines(self.cleaned_data["words"])))
-
-    def build_setting(self, key: str) -> ReviewRules:
-        """Return the rules that the valid form describes."""
-        return self.build()

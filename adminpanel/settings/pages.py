@@ -1,6 +1,4 @@
-"""What the pages of settings show: settings in words, and the consequences of a change."""
-
-from __future__ import annotations
+"""The pages of settings: settings in words, and consequences of changes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ from shop_settings.terms import Terms, find_terms_among
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """A delivery method in the list of all."""
+    """A delivery method in the list."""
 
     setting: DeliverySetting
     countries: str
@@ -40,12 +38,12 @@ class DeliveryLine:
 
 
 def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list[DeliveryLine]:
-    """Return the methods as the list shows them: those of one name together, in the shoppers' order."""
+    """Return the list's rows in the shoppers' order, methods of one name together."""
     return [
         DeliveryLine(
             each,
-            list_country_names(each.countries),
-            days_text(each),
+            ", ".join(sorted(map(country_name, each.countries))),
+            _days_text(each),
             Money(each.price, settings.CURRENCY),
             None if each.free_from is None else Money(each.free_from, settings.CURRENCY),
             *_status(each, today),
@@ -56,12 +54,7 @@ def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list
     ]
 
 
-def list_country_names(codes: Iterable[str]) -> str:
-    """Return countries by their names, in one line."""
-    return ", ".join(sorted(country_name(each) for each in codes))
-
-
-def days_text(setting: DeliverySetting) -> str:
+def _days_text(setting: DeliverySetting) -> str:
     """Return how long a method takes: "2 to 3 working days"."""
     if setting.first_day == setting.last_day:
         return ngettext("%(count)s working day", "%(count)s working days", setting.first_day) % {
@@ -92,7 +85,7 @@ def _day(day: date) -> str:
 def describe_lost_countries(
     before: Mapping[str, DeliverySetting], after: Mapping[str, DeliverySetting], today: date
 ) -> list[str]:
-    """Say to which countries less can be sent after a change of the methods than before."""
+    """Return sentences about countries that lose deliveries by a change."""
     return [
         _loss_text(each, today)
         for each in find_lost_countries(before.values(), after.values(), today)
@@ -100,7 +93,7 @@ def describe_lost_countries(
 
 
 def describe_coming_gaps(methods: Mapping[str, DeliverySetting], today: date) -> list[str]:
-    """Say to which countries less can be sent on a day to come, because a method ends."""
+    """Return sentences about countries that lose deliveries when a method ends."""
     return [_loss_text(each, today) for each in find_coming_gaps(methods.values(), today)]
 
 
@@ -110,10 +103,8 @@ def _loss_text(lost: LostCountry, today: date) -> str:
         words["kg"] = f"{lost.max_grams / 1000:g}"
         if lost.since <= today:
             return _("Orders of more than %(kg)s kg can’t be sent to %(country)s any more.") % words
-        return (
-            _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
-            % words
-        )
+        text = _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
+        return text % words
     if lost.since <= today:
         return _("Nobody can order to %(country)s any more: no delivery method is left.") % words
     return (
@@ -124,7 +115,7 @@ def _loss_text(lost: LostCountry, today: date) -> str:
 def describe_closed_warehouses(
     before: Mapping[str, Warehouse], after: Mapping[str, Warehouse]
 ) -> list[str]:
-    """Say what follows for the warehouses that a change closes."""
+    """Return sentences about the warehouses that a change closes."""
     return [
         _(
             "%(name)s gets no new stock. What lies there is still sold and sent from there, after what all other warehouses have. Transfer it if it is to be sent from elsewhere."
@@ -138,7 +129,7 @@ def describe_closed_warehouses(
 def describe_rewritten_terms(
     before: Mapping[str, Terms], after: Mapping[str, Terms], today: date
 ) -> list[str]:
-    """Say what a change of the terms makes of the days before today: of invoices issued, and of returns promised."""
+    """Return sentences about past days whose terms a change rewrites: invoices and returns."""
     begin = [each.valid_from for each in after.values()]
     if None not in begin or len(set(begin)) < len(begin):
         return []  # refused when it is saved
@@ -168,7 +159,7 @@ def describe_rewritten_terms(
 
 
 def _time_text(first: date, next_day: date | None) -> str:
-    """Return the days from one on until the next, in words; without the next, until now."""
+    """Return the days from `first` until before `next_day` in words; without it, until now."""
     words = {"first": _day(first), "next": _day(next_day) if next_day else ""}
     if next_day is None:
         return _("from the beginning on") if first == date.min else _("since %(first)s") % words
@@ -179,7 +170,7 @@ def _time_text(first: date, next_day: date | None) -> str:
 
 @dataclass(frozen=True)
 class TaxLine:
-    """A country's taxes in the list of all: the rates of today in words, and those that will follow."""
+    """A country's tax rates in the list: today's, and those to come."""
 
     setting: TaxSetting
     country: str
@@ -188,7 +179,7 @@ class TaxLine:
 
 
 def list_tax_lines(taxes: Iterable[TaxSetting], today: date) -> list[TaxLine]:
-    """Return all countries' taxes by their names."""
+    """Return the countries' tax rates by name."""
     lines = []
     for setting in taxes:
         coming = [

@@ -1,7 +1,5 @@
 """The form of a country's tax rates."""
 
-from __future__ import annotations
-
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -10,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.forms import decimal_field
 from adminpanel.settings.fields import day_field
 from adminpanel.settings.forms import LinesForm
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
@@ -21,9 +19,9 @@ TAX_CLASS_LABELS = {"standard": gettext_lazy("Standard"), "reduced": gettext_laz
 
 
 class TaxForm(LinesForm[TaxSetting]):
-    """A country's tax rates, a line for each day from which on they hold."""
+    """A country's tax rates, a line for each day on which they change."""
 
-    kind, entity_class = TAX, TaxSetting
+    kind, entity_class, key_field = TAX, TaxSetting, "country"
     columns, max_lines, spare_lines = ("from", *TAX_CLASSES), MAX_PERIODS, 2
     template = "adminpanel/settings/country_tax.html"
     is_added = forms.BooleanField(
@@ -32,21 +30,26 @@ class TaxForm(LinesForm[TaxSetting]):
     )
 
     def list_lines(self, entity: TaxSetting) -> list[list[Any]]:
-        """Return the days with their rates."""
         return [
             [each.valid_from, *(f"{rate.normalize():f}" for rate in each.by_class.values())]
             for each in entity.periods
         ]
 
     def make_field(self, column: str, number: int) -> forms.Field:
-        """Return the field of a day, or of a rate from then on."""
         if column == "from":
             return day_field(_("From, line %(number)d") % {"number": number})
         line = {"number": number, "class": TAX_CLASS_LABELS[column]}
-        return _rate_field(_("%(class)s %%, line %(number)d") % line)
+        return decimal_field(
+            _("%(class)s %%, line %(number)d") % line,
+            gettext_lazy("Enter a rate from 0 to 100, such as 13.5"),
+            least="0",
+            most=100,
+            places=3,
+            css_class="input--tiny",
+        )
 
     def clean(self) -> dict[str, Any]:
-        """See that no two lines have one day."""
+        """Require a different day for each line."""
         clean = super().clean()
         days: set[date] = set()
         for number in self.numbers:
@@ -56,24 +59,6 @@ class TaxForm(LinesForm[TaxSetting]):
         return clean
 
     def get_values(self) -> dict[str, Any]:
-        """Return the country's rates, by their days."""
         lines = sorted(self.list_typed_lines(), key=lambda line: line[0])
         periods = (DatedRates(day, tuple(map(Decimal.normalize, rates))) for day, *rates in lines)
         return super().get_values() | {"periods": tuple(periods)}
-
-    def build_setting(self, key: str) -> TaxSetting:
-        """Return the taxes that the valid form describes."""
-        return self.build(country=key)
-
-
-def _rate_field(label: str) -> forms.DecimalField:
-    complaint = gettext_lazy("Enter a rate from 0 to 100, such as 13.5")
-    return forms.DecimalField(
-        label=label,
-        required=False,
-        min_value=Decimal(0),
-        max_value=Decimal(100),
-        decimal_places=3,
-        widget=short_input("input--tiny", inputmode="decimal"),
-        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
-    )

@@ -1,6 +1,4 @@
-"""The settings of the whole shop. Each is checked against all others when it is saved; a stale edit is a conflict."""
-
-from __future__ import annotations
+"""The shop's settings. Saving checks a setting against all others; a stale edit is a conflict."""
 
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -8,7 +6,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.utils.timezone import localdate
@@ -18,6 +16,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
 from adminpanel.settings.forms import ReviewRulesForm, SettingForm, TermsForm, WarehouseForm
 from adminpanel.settings.pages import (
@@ -64,13 +63,10 @@ def setting_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adminpanel/settings/settings.html", context)
 
 
-# ---- Delivery
-
-
 @staff_required((ADMIN,))
 @require_safe
 def delivery_methods(request: HttpRequest) -> HttpResponse:
-    """Show all delivery methods, and which countries will lose theirs."""
+    """List the delivery methods, and the countries that will lose theirs."""
     snapshot, today = get_settings_at_quorum(), localdate()
     methods = snapshot.get_values(DELIVERY)
     context = {
@@ -89,7 +85,7 @@ def _lost_countries(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 @get_or_post
 def create_delivery_method(request: HttpRequest) -> HttpResponse:
     """Add a delivery method."""
-    form = DeliveryForm(None, request.POST if request.method == "POST" else None)
+    form = DeliveryForm(None, _sent(request))
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
     return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
@@ -97,21 +93,21 @@ def create_delivery_method(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
 @get_or_post
 def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a delivery method, and change it, after a warning about countries that would lose theirs.
+    """Show or change a delivery method. Losing a country asks for confirmation first.
 
-    If it was removed meanwhile, that is a conflict (409): what was typed stays, and saving again restores the method.
+    If it was removed meanwhile, saving is a conflict (409), and saving again restores it.
     """
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
         raise Http404("no such setting")
-    form = DeliveryForm(setting, request.POST if request.method == "POST" else None)
+    form = DeliveryForm(setting, _sent(request))
     return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
 
 @staff_required((ADMIN,), is_about_people=False)
 @post_only("adminpanel:delivery_method", "key")
 def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Remove a delivery method, after a warning about countries that would lose theirs. Placed orders keep it."""
+    """Remove a delivery method. Losing a country asks for confirmation first. Placed orders keep it."""
     methods = get_settings_at_quorum().get_values(DELIVERY)
     if (setting := methods.get(key)) is None:
         return redirect("adminpanel:delivery_methods")  # sent twice
@@ -137,25 +133,19 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def parcel_weights(request: HttpRequest) -> HttpResponse:
-    """Show what a parcel costs more by its weight, and change it."""
+    """Show or change the surcharges by weight."""
     setting = _get_setting(WEIGHTS, PARCEL)
-    form = WeightsForm(setting, request.POST if request.method == "POST" else None)
+    form = WeightsForm(setting, _sent(request))
     return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
-
-
-# ---- Reviews
 
 
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def review_rules(request: HttpRequest) -> HttpResponse:
-    """Show which words hold a review and what stays of erased writers' texts, and change it."""
+    """Show or change the rules for reviews."""
     setting = _get_setting(REVIEW_RULES, REVIEW_RULES_KEY)
-    form = ReviewRulesForm(setting, request.POST if request.method == "POST" else None)
+    form = ReviewRulesForm(setting, _sent(request))
     return _edit(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
-
-
-# ---- Taxes
 
 
 @staff_required((ADMIN,))
@@ -170,18 +160,15 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def country_tax(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a country's tax rates by the days from which on they hold, and change them."""
-    form = TaxForm(_get_setting(TAX, key), request.POST if request.method == "POST" else None)
+    """Show or change a country's tax rates."""
+    form = TaxForm(_get_setting(TAX, key), _sent(request))
     return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
-
-
-# ---- Warehouses
 
 
 @staff_required((ADMIN,))
 @require_safe
 def warehouses(request: HttpRequest) -> HttpResponse:
-    """Show all warehouses in the order in which orders take from them."""
+    """List the warehouses in the order in which orders take from them."""
     lines = [
         (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
     ]
@@ -192,13 +179,11 @@ def warehouses(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
-    form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
+    form, key = WarehouseForm(None, _sent(request)), ""
     if form.is_valid():
-        # One that was renamed keeps the key of its first name. A form that is sent twice finds its own.
-        slug, known = (
-            slugify(form.cleaned_data["name"]),
-            get_settings_at_quorum().get_values(WAREHOUSE),
-        )
+        # A renamed warehouse keeps its key. A form that is sent twice finds its own.
+        slug = slugify(form.cleaned_data["name"])
+        known = get_settings_at_quorum().get_values(WAREHOUSE)
         keys = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
         key = next(each for each in keys if known.get(each) in (None, form.build_setting(each)))
     return _edit(request, form, key, "adminpanel:warehouses")
@@ -207,20 +192,15 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a warehouse, and change it, after a warning about what closing it means."""
-    form = WarehouseForm(
-        _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
-    )
+    """Show or change a warehouse. Closing it asks for confirmation first."""
+    form = WarehouseForm(_get_setting(WAREHOUSE, key), _sent(request))
     return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
-
-
-# ---- The seller, returns and limits
 
 
 @staff_required((ADMIN,))
 @require_safe
 def terms_list(request: HttpRequest) -> HttpResponse:
-    """Show the shop's terms by the days from which on they hold."""
+    """List the shop's terms by their first days."""
     settings, today = get_settings_at_quorum(), localdate()
     context = {
         "terms": list_terms(settings),
@@ -237,12 +217,11 @@ def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
-    """Plan terms from a day on, beginning with those of today."""
-    form = TermsForm(None, request.POST if request.method == "POST" else None)
+    """Plan terms from a day on, starting from today's."""
+    form = TermsForm(None, _sent(request))
     if request.method != "POST":
-        form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
-            "valid_from": None
-        }
+        present = list_terms(get_settings_at_quorum())[0]
+        form.initial = form.get_initial_values(present) | {"valid_from": None}
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
@@ -250,19 +229,17 @@ def create_terms(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the terms from a day on, and change them, after a warning about what that changes in the past."""
-    form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
+    """Show or change terms. Changing past days asks for confirmation first."""
+    form = TermsForm(_get_setting(TERMS, key), _sent(request))
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
 
-# ---- What they share
+def _sent(request: HttpRequest) -> QueryDict | None:
+    return request.POST if request.method == "POST" else None
 
 
 def _get_setting(kind: SettingKind[T], key: str) -> T:
-    setting = get_settings_at_quorum().get_values(kind).get(key)
-    if setting is None:
-        raise Http404("no such setting")
-    return setting
+    return found_or_404(get_settings_at_quorum().get_values(kind).get(key), "setting")
 
 
 def _edit(
@@ -273,7 +250,7 @@ def _edit(
     consequences: Consequences[Any] = lambda before, after: [],
     **more: Any,
 ) -> HttpResponse:
-    """Show the form of a setting, or save what was sent. A change with consequences has to be confirmed first."""
+    """Show a setting's form, or save it. A change with consequences asks for confirmation first."""
     if request.method != "POST":
         return _page(request, form, key, **more)
     if not form.is_valid():
@@ -308,7 +285,7 @@ def _edit(
 def _conflict_page(
     request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
 ) -> HttpResponse:
-    """Show what is saved now beside what was typed, which stays in the form."""
+    """Show the saved beside the typed values, which stay in the form."""
     fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
     conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
     return _page(request, form, key, status=409, conflict=conflict, **more)

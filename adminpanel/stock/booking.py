@@ -1,6 +1,4 @@
-"""Books stock that staff enter in a row of a page: units that have arrived, or what was counted."""
-
-from __future__ import annotations
+"""Books stock from a row's form: a receipt or a count."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -34,9 +32,9 @@ from web.forms import Form
 
 
 class StockForm(Form):
-    """Units of a variant that have arrived in a warehouse, or what was counted there.
+    """Units that have arrived in a warehouse, or were counted there.
 
-    `key` is the submit's own, so that it is booked once. `seen` is how many units lie there, as the page has shown it.
+    `key` is unique to the page, so that a submit is booked once. `seen` are the units that the page showed.
     """
 
     key = forms.UUIDField(widget=forms.HiddenInput)
@@ -56,11 +54,11 @@ class StockForm(Form):
         self.is_open = any(each.key == warehouse_id for each in list_open_warehouses())
         initial = {"key": uuid4(), "seen": numbers.on_hand}
         super().__init__(data, initial=initial, auto_id=f"{variant_id}-{warehouse_id}-%s")
-        # Whether what was counted was counted beside other units than lie there now.
+        # Whether the units have changed since the page was shown.
         self.is_stale = False
 
     def clean(self) -> dict[str, Any]:
-        """See that a receipt has units, and a count a reason."""
+        """Require units for a receipt, and a reason for a count."""
         clean = cast(dict[str, Any], super().clean())
         if self.is_count and not clean.get("reason"):
             self.add_error(
@@ -74,43 +72,45 @@ class StockForm(Form):
 
     @property
     def is_count(self) -> bool:
-        """Whether the units are all that lie there, not what has arrived."""
+        """Whether the units are a count, not a receipt."""
         return "count" in self.data
 
     def is_booking(self, row: Row) -> bool:
-        """Return whether a row of stock is what this valid form books."""
+        """Return whether a row of stock is this valid form's booking."""
         state, units = "received", self.cleaned_data["units"]
         if self.is_count:
             state, units = "adjusted", units - (self.cleaned_data["seen"] or 0)
         return bool(row.state == state and row.quantity == units)
 
-    def show_with(self, **hidden: object) -> None:
-        """Keep what was typed, with other values in hidden fields."""
-        self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
+
+def get_warehouse_or_404(request: HttpRequest) -> str:
+    """Return the warehouse that a form names. Raises Http404."""
+    warehouse = request.POST.get("warehouse", "")
+    if warehouse not in list_warehouses():
+        raise Http404("no such warehouse")
+    return warehouse
 
 
 def book_submitted(
     request: HttpRequest, product: Product, variant: Variant
 ) -> tuple[str, StockForm, int]:
-    """Book what a row's form says of a variant in the warehouse that it names, once, and note it for the log.
+    """Book a row's form once, and note it for the audit log.
 
-    Return the warehouse, the form and the answer's status: 303 if it is booked; 409 if something has changed since the page was
-    shown, or 422, and then the form's errors say what, and it can be sent again. Raises Http404, CassandraUnavailable.
+    Return the warehouse, the form and the status: 303 if booked, 409 if the stock has changed since the page was shown, else 422.
+    A form with errors can be sent again. Raises Http404, CassandraUnavailable.
     """
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     before = get_stock_numbers(variant.variant_id, warehouse)
     form = StockForm(variant.variant_id, warehouse, before, request.POST)
     said = ""
     if is_valid := form.is_valid():
         member, now = current_member(request), current_time()
-        said = book_stock(product, variant.variant_id, warehouse, form, member, now)
+        said = _book_stock(product, variant.variant_id, warehouse, form, member, now)
     after = get_stock_numbers(variant.variant_id, warehouse)
     if not said:
-        # An invalid form keeps the number that it was sent for: whether it is stale was not checked yet.
+        # An invalid form keeps its `seen`, which was not checked yet.
         if is_valid or form.cleaned_data.get("seen") is None:
-            form.show_with(seen=after.on_hand)
+            form.keep_typed(seen=after.on_hand)
         status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY
         return warehouse, form, status
     note_changes(request, {"units": before.on_hand}, {"units": after.on_hand, "sku": variant.sku})
@@ -122,21 +122,18 @@ def book_submitted(
     return warehouse, form, HTTPStatus.SEE_OTHER
 
 
-def book_stock(
+def _book_stock(
     product: Product, variant_id: UUID, warehouse_id: str, form: StockForm, by: User, now: datetime
 ) -> str:
-    """Book what a valid form says, once, and return what was done, in words; "" if its errors say why not.
-
-    Raises CassandraUnavailable.
-    """
+    """Book a valid form once. Return what was done in words, or "" if the form has errors. Raises CassandraUnavailable."""
     units = form.cleaned_data["units"]
-    # Never the key itself: a form that names a reservation would find that one.
+    # Not the key itself: a forged one could name a reservation.
     booking_id = uuid5(variant_id, f"{warehouse_id} {form.cleaned_data['key']}")
     rows = prefetch_stock_numbers(variant_id, warehouse_id, booking_id).rows()
     booked = _find_booking(rows, booking_id)
     is_new = True
     if not form.is_count and (booked is None or form.is_booking(booked)):
-        # Also one that is booked: what a crash has left out of the ledger is entered there.
+        # A booked receipt, too: after a crash its entry in the ledger may be missing.
         threshold = rows[0].threshold if rows and rows[0].threshold is not None else None
         is_new = operations.receive_stock(
             *(product.product_id, variant_id, warehouse_id, units),
@@ -152,18 +149,18 @@ def book_stock(
         if form.errors:
             return ""
     if booked is None and not is_new:
-        # The form was sent before, and that was booked only now.
+        # Another request has just booked the same form.
         rows = prefetch_stock_numbers(variant_id, warehouse_id, booking_id).rows()
         booked = _find_booking(rows, booking_id)
     if booked is not None and not form.is_booking(booked):
         form.add_error("units", _booked_text(booked))
-        form.show_with(key=uuid4())
+        form.keep_typed(key=uuid4())
         return ""
     said = (_("%(units)d counted.") if form.is_count else _("%(units)d received.")) % {
         "units": units
     }
     if waiting := list_waiting_orders(variant_id):
-        # What is left is copied to the pages once they have theirs: new buyers do not overtake them.
+        # The pages get the stock that is left after the waiting orders: new buyers do not overtake them.
         return _("%(said)s Orders that wait for it: %(count)d. They get theirs first.") % {
             "said": said,
             "count": len(waiting),
@@ -185,7 +182,7 @@ def _book_count(
     booking_id: UUID,
     now: datetime,
 ) -> bool:
-    """Book a count, and return whether it was booked now; the form has an error if it can't be."""
+    """Book a count. Return whether it was booked now; if it cannot be, the form has an error."""
     clean = form.cleaned_data
     if numbers is None:
         form.add_error("units", _("Nothing has arrived here yet. Enter what arrives as received."))

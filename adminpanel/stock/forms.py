@@ -1,7 +1,5 @@
 """The forms of stock: the list's filter, a variant's threshold and place, a transfer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -12,14 +10,14 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input
+from adminpanel.forms import short_input, text_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
 from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
 from web.forms import FilterForm, Form
 
-# Of one delivery or transfer, or in one warehouse.
+# The largest number of units in a form.
 MAX_UNITS = 1_000_000
 MAX_PLACE_LENGTH = 20
 LIST_LABELS = {
@@ -48,7 +46,7 @@ def units_field(label: Any, **options: Any) -> forms.IntegerField:
 
 @dataclass(frozen=True)
 class StockSelection:
-    """Which stock items are listed: of which warehouse, all or some, from which SKU on."""
+    """Which stock items are listed: warehouse, list, beginning of the SKU, page token."""
 
     warehouse: str
     show: str = ALL
@@ -56,13 +54,13 @@ class StockSelection:
     after: str = ""
 
     def to_query(self, **other: str) -> str:
-        """Return the parameters of the list's address, with these instead."""
+        """Return the list's query, with some fields replaced."""
         fields = asdict(self) | other
         return urlencode({name: value for name, value in fields.items() if value})
 
 
 class StockListForm(FilterForm):
-    """Which stock items to list; by default all of the first warehouse."""
+    """Filters the stock list. The default is all stock of the first warehouse."""
 
     PLACES = frozenset({"after"})
 
@@ -75,12 +73,12 @@ class StockListForm(FilterForm):
         label=gettext_lazy("SKU begins with"),
         required=False,
         max_length=MAX_SKU_LENGTH,
-        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+        widget=text_input(type="search", spellcheck="false"),
     )
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self) -> StockSelection:
-        """Return what to show, unless the form `is_refused`."""
+        """Return the selection. Do not use it if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         return StockSelection(
@@ -92,10 +90,10 @@ class StockListForm(FilterForm):
 
 
 class ThresholdForm(Form):
-    """The number of units at which a variant is low in a warehouse. `seen` is what the page showed."""
+    """The units at which a variant is low in a warehouse. `seen` is what the page showed."""
 
     threshold = units_field(gettext_lazy("Low at"))
-    # As large as its column can be: a command has no bounds of the shop's own.
+    # The bounds of the column: a command can set any value.
     seen = forms.IntegerField(
         min_value=-(2**31), max_value=2**31 - 1, widget=forms.HiddenInput, required=False
     )
@@ -103,6 +101,7 @@ class ThresholdForm(Form):
     def __init__(
         self, warehouse_id: str, seen: int | None, data: Mapping[str, Any] | None = None
     ) -> None:
+        self.warehouse_id = warehouse_id
         initial = {"threshold": seen or 0, "seen": seen}
         super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
 
@@ -119,22 +118,20 @@ class PlaceForm(Form):
     seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def __init__(self, warehouse_id: str, seen: str, data: Mapping[str, Any] | None = None) -> None:
+        self.warehouse_id = warehouse_id
         initial = {"place": seen, "seen_place": seen}
         super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
 
 
 class StockTransferForm(Form):
-    """Units that go from one warehouse to another. `key` is the submit's own, so that they leave once."""
+    """Units sent to another warehouse. `key` is unique to the page, so that they leave once."""
 
     key = forms.UUIDField(widget=forms.HiddenInput)
     source = forms.ChoiceField(label=gettext_lazy("From"))
     destination = forms.ChoiceField(label=gettext_lazy("To"))
     units = units_field(gettext_lazy("Units"), min_value=1)
     reason = forms.CharField(
-        label=gettext_lazy("Note"),
-        required=False,
-        max_length=200,
-        widget=forms.TextInput({"autocomplete": "off"}),
+        label=gettext_lazy("Note"), required=False, max_length=200, widget=text_input()
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
@@ -148,12 +145,8 @@ class StockTransferForm(Form):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """See that the units go somewhere else."""
+        """Require two different warehouses."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("source") and clean.get("source") == clean.get("destination"):
             self.add_error("destination", _("Choose another warehouse than the one they come from"))
         return clean
-
-    def renew_key(self) -> None:
-        """Keep what was typed, under a new key, so that the form can be sent again."""
-        self.data = {**dict(self.data.items()), "key": str(uuid4())}

@@ -1,6 +1,4 @@
-"""Low stock: a line on the pages where staff begin their work, and a daily mail to those who asked for it."""
-
-from __future__ import annotations
+"""Low stock: a notice on the pages where staff start, and a daily mail to subscribers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,14 +25,14 @@ from inventory.queries import (
 from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
-# How many SKUs of a warehouse the line names, and how many it counts.
+# The notice names this many SKUs of a warehouse, and counts up to this many.
 _NAMED = 5
 _COUNTED = 50
 
 
 @dataclass(frozen=True)
 class LowStock:
-    """What is low in a warehouse: the first SKUs, and how many there are; `has_more` than were counted."""
+    """A warehouse's low stock: the first lines, and their count. `has_more` than were counted."""
 
     warehouse_id: str
     lines: tuple[StockLine, ...]
@@ -51,7 +49,7 @@ class LowStock:
 
 
 class PendingLowStock:
-    """Low stock, being read for a whole page. Nothing is read for a part of a page, or for staff without access to stock."""
+    """Low stock, being read. Nothing is read for a part of a page, or for a role without access to stock."""
 
     def __init__(self, request: HttpRequest) -> None:
         htmx = getattr(request, "htmx", None)
@@ -60,7 +58,7 @@ class PendingLowStock:
         self._reading = prefetch_low_items(_COUNTED + 1) if is_whole and is_for_them else {}
 
     def collect(self) -> list[LowStock]:
-        """Return what is low in each warehouse where something is, by the numbers themselves. Raises CassandraUnavailable."""
+        """Return low stock by warehouse, checked against the numbers. Raises CassandraUnavailable."""
         items = collect_low_items(self._reading)
         listed = Counter(each.warehouse_id for each in items)
         found: dict[str, list[StockLine]] = {}
@@ -78,9 +76,9 @@ class PendingLowStock:
 
 
 def queue_low_stock_mails(now: datetime) -> int:
-    """Queue the mail of a day about what is low for each of the staff who asked for it; return for how many.
+    """Queue the day's mail for each subscriber, and return their number.
 
-    Once for each of them and day of the shop, however often this is called. Raises CassandraUnavailable: then it is called again.
+    Each gets one mail a day, however often this runs. Raises CassandraUnavailable; the job calls again then.
     """
     readers = [each for each in list_staff() if _is_reader(each)]
     lines = _list_low_lines() if readers else []
@@ -122,7 +120,7 @@ def _list_low_lines() -> list[StockLine]:
 
 
 def _read_low(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
-    """Return those of the rows that are low, each once: a list may have a row too many, and one by a former SKU."""
+    """Return the items that are low, each once. The lists may hold other items, or an item twice."""
     low = {
         (line.warehouse_id, line.variant.variant_id): line
         for line in read_listed(items, incoming)

@@ -1,6 +1,4 @@
-"""What the pages of stock show: rows of a warehouse, a variant's page, transfers."""
-
-from __future__ import annotations
+"""The pages of stock: rows of a warehouse, a variant's page, transfers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,11 +36,14 @@ from inventory.warehouses import find_warehouse_name, list_stock_locations, list
 
 # Units on their way, by variant and the warehouse that they go to.
 Incoming = Mapping[tuple[UUID, str], int]
+# Forms as they were sent, by variant and warehouse.
+SubmittedForms = Mapping[tuple[UUID, str], StockForm]
+StockKey = tuple[Product, Variant, str]
 
 
 @dataclass(frozen=True)
 class StockLine:
-    """A variant in a warehouse, as the pages show it."""
+    """A variant in a warehouse."""
 
     product: Product
     variant: Variant
@@ -60,7 +61,7 @@ class StockLine:
     @property
     def lists(self) -> frozenset[str]:
         if self.threshold is None:
-            return frozenset([ALL])  # it never was there
+            return frozenset([ALL])  # the warehouse never had it
         is_sold = self.variant.sold and self.product.status == "active"
         return list_names(self.numbers.available, self.threshold or 0, is_sold=is_sold)
 
@@ -78,7 +79,7 @@ class StockLine:
 
 
 def count_incoming(rows: Sequence[Row]) -> Incoming:
-    """Return the units in transit by variant and the warehouse that they go to; of rows of the open transfers."""
+    """Return the units in transit by variant and destination, from the open transfers' rows."""
     incoming: dict[tuple[UUID, str], int] = {}
     for row in rows:
         key = (row.variant_id, row.destination)
@@ -86,49 +87,26 @@ def count_incoming(rows: Sequence[Row]) -> Incoming:
     return incoming
 
 
-def list_stock_lines(
-    product: Product,
-    variants: Sequence[Variant],
-    submitted: Mapping[tuple[UUID, str], StockForm],
-    transfers: PendingResult | None = None,
-) -> list[StockLine]:
-    """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
-    keys = [(product, variant, each) for variant in variants for each in list_warehouses()]
-    return get_stock_lines(keys, submitted, transfers or queries.prefetch_open_transfers())
-
-
 def get_stock_lines(
-    keys: Sequence[tuple[Product, Variant, str]],
-    submitted: Mapping[tuple[UUID, str], StockForm],
-    transfers: PendingResult | None = None,
+    keys: Sequence[StockKey], submitted: SubmittedForms, transfers: PendingResult | None = None
 ) -> list[StockLine]:
-    """Return variants in a warehouse each, read side by side, with what is on its way there by these open transfers.
+    """Return variants in warehouses, read side by side, with units in transit by these open transfers.
 
-    `submitted` are forms as they were sent. Raises CassandraUnavailable.
+    `submitted` are forms by (variant, warehouse). Raises CassandraUnavailable.
     """
     reading = [prefetch_stock_numbers(variant.variant_id, each) for _product, variant, each in keys]
     incoming = count_incoming(transfers.rows()) if transfers else {}
     return [
-        _make_line(
-            product,
-            variant,
-            warehouse,
-            pending.one(),
-            incoming,
-            submitted.get((variant.variant_id, warehouse)),
-        )
-        for (product, variant, warehouse), pending in zip(keys, reading, strict=True)
+        _make_line(key, pending.one(), incoming, submitted)
+        for key, pending in zip(keys, reading, strict=True)
     ]
 
 
 def _make_line(
-    product: Product,
-    variant: Variant,
-    warehouse_id: str,
-    row: Row | None,
-    incoming: Incoming,
-    form: StockForm | None = None,
+    key: StockKey, row: Row | None, incoming: Incoming, submitted: SubmittedForms
 ) -> StockLine:
+    product, variant, warehouse_id = key
+    form = submitted.get((variant.variant_id, warehouse_id))
     numbers = stock_numbers_from_row(row)
     return StockLine(
         product,
@@ -143,10 +121,9 @@ def _make_line(
 
 
 def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
-    """Return a page of a warehouse's stock, and the token of the next one or "". Raises InvalidPageToken, CassandraUnavailable.
+    """Return a page of a warehouse's stock, and the next page's token or "". Raises InvalidPageToken, CassandraUnavailable.
 
-    A SKU that was typed in full is found also if the warehouse never had it. What a list still names and the numbers do not
-    any more is left out.
+    A whole SKU is found even if the warehouse never had it. Items whose numbers no longer fit the list are left out.
     """
     listed = queries.prefetch_listed_items(
         selection.warehouse, selection.show, selection.q, selection.after
@@ -166,7 +143,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
 
 
 def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
-    """Return rows of the warehouses' lists with their numbers and products, read side by side. Raises CassandraUnavailable."""
+    """Return listed items with numbers and products, read side by side. Raises CassandraUnavailable."""
     reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
     products = get_products((each.product_id for each in items), leave_out)
     lines = []
@@ -174,7 +151,8 @@ def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLi
         product = products.get(each.product_id)
         variant = product.get_variant(each.variant_id) if product else None
         if product and variant:
-            lines.append(_make_line(product, variant, each.warehouse_id, pending.one(), incoming))
+            key = (product, variant, each.warehouse_id)
+            lines.append(_make_line(key, pending.one(), incoming, {}))
     return lines
 
 
@@ -188,7 +166,7 @@ HISTORY_LABELS = {
 
 @dataclass(frozen=True)
 class StockHistoryLine:
-    """An entry of a variant's history, in words."""
+    """An entry of a variant's history in words."""
 
     row: Row
     who: str
@@ -211,7 +189,7 @@ class StockHistoryLine:
 
 @dataclass(frozen=True)
 class StockTransferLine:
-    """A transfer that is not over, in words; `transfer` is its row of the open ones."""
+    """An open transfer in words. `transfer` is its row."""
 
     transfer: Row
     product: Product
@@ -229,7 +207,7 @@ class StockTransferLine:
 
 @dataclass(frozen=True)
 class StockItemPage:
-    """All that is known of a variant's stock."""
+    """Everything about a variant's stock."""
 
     product: Product
     variant: Variant
@@ -241,10 +219,7 @@ class StockItemPage:
 
 
 def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> StockItemPage | None:
-    """Return what is known of a variant's stock, or None if there is no such variant.
-
-    Raises InvalidPageToken, CassandraUnavailable.
-    """
+    """Return a variant's stock, or None without such a variant. Raises InvalidPageToken, CassandraUnavailable."""
     reading = prefetch_product_at_quorum(product_id)
     opened = queries.prefetch_open_transfers()
     numbers = {each: prefetch_stock_numbers(variant_id, each) for each in list_stock_locations()}
@@ -256,7 +231,7 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     open_rows = opened.rows()
     incoming = count_incoming(open_rows)
     lines = [
-        _make_line(product, variant, each, numbers[each].one(), incoming)
+        _make_line((product, variant, each), numbers[each].one(), incoming, {})
         for each in list_warehouses()
     ]
     transfers = sorted(
@@ -277,12 +252,12 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     )
 
 
-# How many open transfers the page lists, the oldest first.
+# The page lists this many open transfers.
 TRANSFERS_SHOWN = 50
 
 
 def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
-    """Return the transfers that are not over, the oldest first, and how many there are. Raises CassandraUnavailable."""
+    """Return the open transfers, oldest first, and their number. Raises CassandraUnavailable."""
     rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
     listed = rows[:TRANSFERS_SHOWN]
     products, names = run_side_by_side(
@@ -300,7 +275,7 @@ def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
 
 
 def _find_names(actors: Sequence[str | None]) -> dict[str, str]:
-    """Return by what the ledger calls somebody how they are called: what is no account's id is a name already."""
+    """Return names by the ledger's actors. An actor that is no id is a name already."""
     ids, names = {}, {}
     for actor in set(filter(None, actors)):
         if user_id := parse_id(actor):

@@ -1,16 +1,17 @@
-"""Draws the page of a variant's stock: as it is, or with a form that was filled in wrongly."""
+"""Draws the page of a variant's stock, with an invalid form if there is one."""
 
-from __future__ import annotations
-
+from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from accounts.access import current_member, has_permission
+from adminpanel.parameters import found_or_404
 from adminpanel.stock.forms import PlaceForm, StockTransferForm, ThresholdForm
-from adminpanel.stock.pages import get_stock_item_page
+from adminpanel.stock.pages import StockLine, get_stock_item_page
 from catalogue import queries
 from catalogue.entities import Product, Variant
+from web.forms import Form
 from web.rendering import render_page
 
 
@@ -20,48 +21,38 @@ def render_stock_item(
     variant_id: UUID,
     *,
     after: str = "",
-    transfer_form: StockTransferForm | None = None,
-    threshold_form: tuple[str, ThresholdForm] | None = None,
-    place_form: tuple[str, PlaceForm] | None = None,
+    form: StockTransferForm | ThresholdForm | PlaceForm | None = None,
     status: int = 422,
 ) -> HttpResponse:
-    """Return a variant's stock page. A form that was sent takes its place on the page, which then has this status.
+    """Return a variant's stock page. A submitted form replaces the page's own, and sets the status.
 
-    `threshold_form` and `place_form` come with their warehouse. Raises Http404, InvalidPageToken, CassandraUnavailable.
+    Raises Http404, InvalidPageToken, CassandraUnavailable.
     """
-    page = get_stock_item_page(product_id, variant_id, after)
-    if page is None:
-        raise Http404("no such variant")
-    submitted = dict([threshold_form] if threshold_form else [])
-    placed = dict([place_form] if place_form else [])
-    refused = transfer_form or next(iter([*submitted.values(), *placed.values()]), None)
+    page = found_or_404(get_stock_item_page(product_id, variant_id, after), "variant")
+
+    def own(form_class: type[ThresholdForm] | type[PlaceForm], line: StockLine, value: Any) -> Form:
+        if isinstance(form, form_class) and form.warehouse_id == line.warehouse_id:
+            return form
+        return form_class(line.warehouse_id, value)
+
     context = {
         "page": page,
         "product": page.product,
         "variant": page.variant,
         "lines": [
-            (
-                line,
-                submitted.get(line.warehouse_id)
-                or ThresholdForm(line.warehouse_id, line.threshold),
-                placed.get(line.warehouse_id) or PlaceForm(line.warehouse_id, line.place),
-            )
+            (line, own(ThresholdForm, line, line.threshold), own(PlaceForm, line, line.place))
             for line in page.lines
         ],
         "after": after,
-        "transfer_form": transfer_form or StockTransferForm(),
-        "form": refused,
+        "transfer_form": form if isinstance(form, StockTransferForm) else StockTransferForm(),
+        "form": form,
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
-    return render_page(
-        request, "adminpanel/stock/stock_item.html", context, status=status if refused else 200
-    )
+    status = status if form else 200
+    return render_page(request, "adminpanel/stock/stock_item.html", context, status=status)
 
 
 def get_variant_or_404(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:
-    """Return a product and its variant, as a quorum knows them. Raises Http404, CassandraUnavailable."""
-    product = queries.get_product_at_quorum(product_id)
-    variant = product.get_variant(variant_id) if product else None
-    if product is None or variant is None:
-        raise Http404("no such variant")
-    return product, variant
+    """Return a product and its variant, read at quorum. Raises Http404, CassandraUnavailable."""
+    product = found_or_404(queries.get_product_at_quorum(product_id), "product")
+    return product, found_or_404(product.get_variant(variant_id), "variant")

@@ -1,9 +1,15 @@
 """Addresses of the staff's pages: stock."""
 
-from django.urls import path
+from django.urls import include, path
 
 from adminpanel.stock.views import stock_items, stock_lists, transfers
 
+_item_urls = [
+    path("", stock_items.stock_item, name="stock_item"),
+    path("threshold/", stock_items.set_stock_threshold, name="stock_threshold"),
+    path("place/", stock_items.set_stock_place, name="stock_place"),
+    path("transfer/", transfers.start_stock_transfer, name="stock_transfer_new"),
+]
 urlpatterns = [
     path("products/<uuid:product_id>/stock/", stock_lists.product_stock, name="product_stock"),
     path("stock/", stock_lists.stock_list, name="stock"),
@@ -14,20 +20,5 @@ urlpatterns = [
         transfers.end_stock_transfer,
         name="stock_transfer_end",
     ),
-    path("stock/<uuid:product_id>/<uuid:variant_id>/", stock_items.stock_item, name="stock_item"),
-    path(
-        "stock/<uuid:product_id>/<uuid:variant_id>/threshold/",
-        stock_items.set_stock_threshold,
-        name="stock_threshold",
-    ),
-    path(
-        "stock/<uuid:product_id>/<uuid:variant_id>/place/",
-        stock_items.set_stock_place,
-        name="stock_place",
-    ),
-    path(
-        "stock/<uuid:product_id>/<uuid:variant_id>/transfer/",
-        transfers.start_stock_transfer,
-        name="stock_transfer_new",
-    ),
+    path("stock/<uuid:product_id>/<uuid:variant_id>/", include(_item_urls)),
 ]

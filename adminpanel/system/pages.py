@@ -1,7 +1,5 @@
 """The state of the system: nodes, tables, statements, jobs, and the last consistency checks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ MEDIAN, NEARLY_ALL = 0.5, 0.99
 
 @dataclass(frozen=True)
 class TableLine:
-    """A table of the shop: its largest partition, and what reads of it meet, of the node where that is worst."""
+    """A table: its largest partition, and the tombstones that reads meet on the worst node."""
 
     size: PartitionSize
     tombstones: float
@@ -46,7 +44,7 @@ class TableLine:
 
 @dataclass(frozen=True)
 class QuestionLine:
-    """How long Cassandra took for a question, as this server's processes saw it since the server was started."""
+    """The durations of a question, measured by this server's processes since its start."""
 
     question: str
     kind: str
@@ -92,7 +90,7 @@ def get_system_status(now: datetime) -> SystemStatus:
     checks = parse_checks(pending_checks, MAX_CHECKS)
     figures = pending.get()
     sizes = compare_with_bounds(figures.mebibytes)
-    lines = [_table_line(size, figures) for size in sizes]
+    lines = [TableLine(size, figures.tombstones.get(size.table, 0)) for size in sizes]
     questions = summarize_questions(collect_metrics())
     return SystemStatus(
         tuple(list_nodes()),
@@ -107,12 +105,8 @@ def get_system_status(now: datetime) -> SystemStatus:
     )
 
 
-def _table_line(size: PartitionSize, figures: TableFigures) -> TableLine:
-    return TableLine(size, figures.tombstones.get(size.table, 0))
-
-
 def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:
-    """Return what was asked, first what took the most time in all."""
+    """Return the questions, the most time-consuming first."""
     buckets: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     failed: dict[tuple[str, str], float] = defaultdict(float)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from adminpanel.system.views import mails, status, worker
+from adminpanel.system import views
 
 urlpatterns = [
-    path("mail/", mails.mail_trouble, name="mails"),
-    path("mail/allow/", mails.allow_mail, name="mail_allow"),
-    path("worker/", worker.worker_status, name="worker"),
-    path("system/", status.system_status, name="system"),
+    path("mail/", views.mail_trouble, name="mails"),
+    path("mail/allow/", views.allow_mail, name="mail_allow"),
+    path("worker/", views.worker_status, name="worker"),
+    path("system/", views.system_status, name="system"),
 ]

@@ -1,7 +1,5 @@
 """The state of the workers: the jobs, the mails that wait, and the alarms of rate limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,9 +17,9 @@ from orders.queries import MAX_COUNTED
 from web.rate_limits import list_alarms
 from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache
 
-# Mails older than this are not counted: the mail server has been away for long, and the number says so.
+# Older mails are not counted: by then the number already says that the mail server is away.
 MAX_LOOK_BACK = timedelta(hours=6)
-# What was tried too often, in words.
+# The words for what is rate-limited.
 ATTEMPT_LABELS = {
     "login": _("signing in"),
     "reset": _("resetting passwords"),
@@ -35,17 +33,16 @@ ATTEMPT_LABELS = {
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """How all jobs stand, and how many mails wait to be sent."""
+    """The state of all jobs, and the mails that wait."""
 
     jobs: tuple[JobProgress, ...]
     mails: CappedCount
     oldest_mail: datetime | None
     now: datetime
     is_clock_right: bool = True
-    alarms: tuple[
-        str, ...
-    ] = ()  # what is tried more often than the whole shop's limit says, in words
-    # What this process of the web server keeps of what it has drawn, by what it is.
+    # The words for rate limits of the whole shop that are exceeded.
+    alarms: tuple[str, ...] = ()
+    # This process's caches of drawn pages and parts, by name.
     text_caches: tuple[tuple[str, TextCache[Any]], ...] = ()
 
     @property
@@ -58,7 +55,7 @@ class WorkerStatus:
 
 
 def get_worker_status(now: datetime) -> WorkerStatus:
-    """Return how the workers stand; jobs of other hosts (their search index) are not among them. Raises CassandraUnavailable."""
+    """Return the workers' state, without jobs of other hosts (their search index). Raises CassandraUnavailable."""
     found = list_progress(list_jobs(), now)
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
@@ -74,7 +71,7 @@ def get_worker_status(now: datetime) -> WorkerStatus:
 
 
 def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
-    """Return until when all mails have been sent."""
+    """Return the moment until which all mails are sent."""
     reached = [datetime.fromisoformat(each.lease.position) for each in found if _is_mail_job(each)]
     return max(min(reached, default=now - MAX_LOOK_BACK), now - MAX_LOOK_BACK)
 

@@ -1,4 +1,4 @@
-"""How long ago something was, for people in a hurry."""
+"""Ages of moments, in words."""
 
 from datetime import datetime
 

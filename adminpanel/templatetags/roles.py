@@ -1,4 +1,4 @@
-"""What a role is called."""
+"""The names of roles."""
 
 from django import template
 from django.utils.translation import gettext_lazy
@@ -20,5 +20,5 @@ ROLE_LABELS = {
 
 @register.filter
 def role_label(role: str | None) -> str:
-    """Return a role of the staff, or none, in words."""
+    """Return the name of a role, or of a shopper."""
     return str(ROLE_LABELS.get(role or SHOPPER, role))

@@ -71,7 +71,7 @@ def test_x206_minutes_that_cannot_be_written_hold_no_event_up_and_come_with_the_
 def test_x206_analysts_see_the_last_half_hour_and_an_open_page_only_what_is_new(
     hour: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adminpanel.reports.views.live.current_time", lambda: hour + MINUTE)
+    monkeypatch.setattr("adminpanel.reports.views.current_time", lambda: hour + MINUTE)
     client, url = Client(), reverse("adminpanel:live")
     sign_in_staff(client, make_user(role="analyst"))
     empty = client.get(url)

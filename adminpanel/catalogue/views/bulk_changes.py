@@ -1,22 +1,21 @@
 """Bulk changes of products: previewed, applied, listed, undone."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import note_changes, staff_required
+from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.bulk_change_pages import (
     change_context,
     fingerprint_selection,
+    list_change_lines,
     parse_change_id,
     run_if_small,
 )
@@ -28,8 +27,7 @@ from adminpanel.catalogue.bulk_change_forms import (
 )
 from adminpanel.catalogue.bulk_change_pages import describe_act, preview_line, result_lines
 from adminpanel.catalogue.product_filter import ProductFilterForm
-from adminpanel.names import list_names
-from adminpanel.parameters import parse_page
+from adminpanel.parameters import cut_page, found_or_404
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
@@ -41,7 +39,7 @@ from web.rendering import render_page
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def change_products(request: HttpRequest) -> HttpResponse:
-    """Choose what is done to the selected products, show what would become of them, and do it."""
+    """Choose an act for the selected products, preview it, and run it."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = _list_selected(data)
     if not ids or total > MAX_ITEMS:
@@ -57,13 +55,17 @@ def change_products(request: HttpRequest) -> HttpResponse:
         return _preview_page(request, data, form, ids)
     change_id = parse_change_id(data.get("change_id", ""), current_time())
     if change_id is None or data.get("seen") != fingerprint_selection(ids):
-        # What was typed and looked at may have been started already: then this is the answer to it.
+        # The form may be sent twice: redirect to the change that it has started.
         if change_id and bulk_changes.get_change(change_id):
             return redirect("adminpanel:bulk_change", change_id=change_id)
         return _preview_page(request, data, form, ids, is_stale=True, status=409)
     act = form.build_act()
     change = bulk_changes.start_change(
-        change_id, act, [Selected(each) for each in ids], _staff_id(request), current_time()
+        change_id,
+        act,
+        [Selected(each) for each in ids],
+        current_member(request).user_id,
+        current_time(),
     )
     note_changes(request, {}, {"act": describe_act(act), "products": str(change.total)})
     return _answer_started(request, change)
@@ -74,10 +76,6 @@ def _list_selected(data: QueryDict) -> tuple[list[UUID], int]:
         ids = list_ticked_ids(data)
         return ids, len(ids)
     return ProductFilterForm(data).list_product_ids()
-
-
-def _staff_id(request: HttpRequest) -> UUID:
-    return UUID(str(request.user.pk))
 
 
 def _answer_started(request: HttpRequest, change: BulkChange) -> HttpResponse:
@@ -110,11 +108,9 @@ def _preview_page(
     is_stale: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    act, now, length = form.build_act(), current_time(), PAGE_LENGTH
-    count = -(-len(ids) // length)
-    page = parse_page(data, count)
-    previewed = bulk_changes.preview_act(act, ids[(page - 1) * length : page * length], now)
-    lines = [preview_line(each, act) for each in previewed]
+    act, now = form.build_act(), current_time()
+    page_ids, page, count = cut_page(ids, data, PAGE_LENGTH)
+    lines = [preview_line(each, act) for each in bulk_changes.preview_act(act, page_ids, now)]
     fields = [*list_selection_fields(data), *form.list_act_fields()]
     context = {
         "act": describe_act(act),
@@ -138,21 +134,16 @@ def _preview_page(
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_list(request: HttpRequest) -> HttpResponse:
-    """List the last changes of many products."""
-    changes = bulk_changes.STORE.list_changes(current_time())
-    names = list_names({each.started_by for each in changes})
-    lines = [
-        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
-        for each in changes
-    ]
+    """List the latest bulk changes of products."""
+    lines = list_change_lines(bulk_changes.STORE, describe_act)
     return render_page(request, "adminpanel/catalogue/bulk_changes.html", {"lines": lines})
 
 
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show how far a change is, and what became of each product."""
-    change = _get_change(change_id)
+    """Show a change's progress and the result of each product."""
+    change = found_or_404(bulk_changes.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     undo = bulk_changes.get_change(change.undo_id)
     has_done = bool(change.finished_at and change.counts and change.counts.get("done"))
@@ -169,20 +160,13 @@ def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:bulk_change", "change_id")
 def undo_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Take back what a change has done to the products that nobody has changed since."""
-    change = _get_change(change_id)
+    """Undo a change for the products that are unchanged since."""
+    change = found_or_404(bulk_changes.get_change(change_id), "change")
     undo = None
     if change.finished_at:
-        undo = bulk_changes.start_undo(change, _staff_id(request), current_time())
+        undo = bulk_changes.start_undo(change, current_member(request).user_id, current_time())
     if undo is None:
         messages.error(request, _("There is nothing to take back."))
         return redirect("adminpanel:bulk_change", change_id=change_id)
     note_changes(request, {}, {"act": describe_act(change.act), "products": str(undo.total)})
     return _answer_started(request, undo)
-
-
-def _get_change(change_id: UUID) -> BulkChange:
-    change = bulk_changes.get_change(change_id)
-    if change is None:
-        raise Http404("no such change")
-    return change

@@ -1,6 +1,4 @@
-"""Categories: the tree, and each of them added, changed, moved, removed."""
-
-from __future__ import annotations
+"""Categories: the tree; a category is added, changed, moved, ordered or removed."""
 
 import re
 from uuid import UUID
@@ -26,6 +24,7 @@ from adminpanel.catalogue.category_pages import (
 )
 from adminpanel.catalogue.pins import PinsChanged, list_pin_lines
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, CategoryTree, Product
@@ -36,7 +35,7 @@ from web.rendering import render_or_redirect, render_page
 
 STEPS = {"up": -1, "down": 1}
 _STEP = re.compile(r"-?[0-9]{1,4}")
-# How many products that are not pinned the page lists below the pinned ones.
+# The page lists this many products below the pinned ones.
 NEXT_SHOWN = 24
 
 
@@ -54,7 +53,7 @@ def _tree_context() -> dict[str, object]:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:categories")
 def move_category(request: HttpRequest) -> HttpResponse:
-    """Move a category up or down among those below the same parent, by one or, where it was dragged, by more."""
+    """Move a category among its siblings: up or down by one, or by more if it was dragged."""
     category_id, step = _parse_move(request.POST)
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     direction = "up" if step < 0 else "down"
@@ -82,7 +81,7 @@ def move_category(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_move(sent: QueryDict) -> tuple[str, int]:
-    """Return which category is moved, "" for none, and by how many places: -1 is up by one."""
+    """Return the moved category's id ("" for none) and its step: -1 is up by one."""
     for name, step in STEPS.items():
         if name in sent:
             return sent.get(name, ""), step
@@ -93,7 +92,7 @@ def _parse_move(sent: QueryDict) -> tuple[str, int]:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def create_category(request: HttpRequest) -> HttpResponse:
-    """Add a category, at the top or below another one."""
+    """Add a category at the top or below another."""
     tree = queries.get_category_tree_at_quorum()
     form = CategoryForm(
         tree, None, request.POST or None, initial={"parent": request.GET.get("below", "")[:36]}
@@ -118,7 +117,7 @@ def create_category(request: HttpRequest) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show a category with all that staff can change; before it is moved, say what follows."""
+    """Show or save a category. A move or a new address asks for confirmation first."""
     tree = queries.get_category_tree_at_quorum()
     node = _get_node(tree, category_id)
     if request.method != "POST":
@@ -156,7 +155,7 @@ def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show in which order a category's products stand: pin some before all others, move them, choose the rule for the rest."""
+    """Show or save the order of a category's products: pinned ones first, then by a rule."""
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     if request.method != "POST":
         return _order_page(request, node, CategoryOrderForm.of(node.order))
@@ -189,13 +188,8 @@ def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
 def _order_page(
     request: HttpRequest, node: CategoryNode, form: CategoryOrderForm, status: int = 200
 ) -> HttpResponse:
-    return render_page(
-        request,
-        "adminpanel/catalogue/category_order.html",
-        _order_context(node, form),
-        part="order",
-        status=status,
-    )
+    template, context = "adminpanel/catalogue/category_order.html", _order_context(node, form)
+    return render_page(request, template, context, part="order", status=status)
 
 
 def _order_context(node: CategoryNode, form: CategoryOrderForm) -> dict[str, object]:
@@ -232,16 +226,11 @@ def _conflict_page(
 ) -> HttpResponse:
     """Show both states side by side, and keep what was typed."""
     clean = form.cleaned_data
-    typed = describe_category(
-        clean["name"], clean["slug"], _find_parent(tree, form), clean["description"]
-    )
+    parent = tree.by_id.get(form.parent_id) if form.parent_id else None
+    typed = describe_category(clean["name"], clean["slug"], parent, clean["description"])
     fields = compare_fields(describe_node(saved), typed)
     conflict = Conflict("", None, fingerprint_category(saved), fields)
     return _page(request, tree, saved, form=form, status=409, conflict=conflict)
-
-
-def _find_parent(tree: CategoryTree, form: CategoryForm) -> CategoryNode | None:
-    return tree.by_id.get(form.parent_id) if form.parent_id else None
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -276,13 +265,11 @@ def _count_text(count: int) -> str:
 
 def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
     node = next((each for key, each in tree.by_id.items() if str(key) == str(category_id)), None)
-    if node is None:
-        raise Http404("no such category")
-    return node
+    return found_or_404(node, "category")
 
 
 def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:
-    """Put a refusal beside its field, or above the form if it has no such field."""
+    """Add a refusal to its field's errors, or to the form's."""
     form.add_error(refused.field if refused.field in form.fields else None, str(refused))
 
 

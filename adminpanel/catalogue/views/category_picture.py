@@ -1,7 +1,5 @@
 """A category's picture: uploaded, described, replaced, removed, put back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -9,7 +7,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core import signing
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -26,6 +24,7 @@ from adminpanel.catalogue.picture_uploads import (
     uploads_context,
 )
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload
 from catalogue.errors import CategoryChanged, CategoryRefused
@@ -42,7 +41,7 @@ _FORMER_SECONDS = 24 * 3600
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show a category's picture and what was uploaded for it; show shoppers another one, or none."""
+    """Show a category's picture and uploads. Set or remove the picture that shoppers see."""
     node, uploads = _get_node(category_id), queries.list_uploads(category_id)
     if request.method != "POST":
         return _page(request, node, uploads)
@@ -60,16 +59,15 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
             category_id, picture, alt, get_seen_version(request.POST)
         )
     except CategoryChanged as changed:
-        if changed.category is None:
-            raise Http404("no such category") from changed
-        return _conflict_page(request, changed.category, uploads, form)
+        saved = found_or_404(changed.category, "category")
+        return _conflict_page(request, saved, uploads, form)
     except CategoryRefused as refused:
         if form is None:
             messages.error(request, str(refused))
         else:
             form.add_error(refused.field or None, str(refused))
         return _page(request, node, uploads, form=form, status=422)
-    # Not before: what was refused is shown again.
+    # Only now: a refused picture is shown again.
     remove_uploads(each for each in uploads if each.picture and each.picture == picture)
     note_changes(request, _describe(node.picture, node.picture_alt), _describe(picture, alt))
     messages.success(
@@ -85,7 +83,7 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @takes_files(MAX_PHOTO_BYTES)
 @post_only("adminpanel:category_picture", "category_id")
 def upload_category_pictures(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Keep what was uploaded until the worker has decoded it."""
+    """Store uploads until the worker decodes them."""
     node, files = _get_node(category_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(category_id)
     if error := refuse_count(len(files)) or _refuse_more(len(files), uploads):
@@ -104,10 +102,7 @@ def _refuse_more(count: int, uploads: Sequence[PictureUpload]) -> str:
 
 
 def _get_node(category_id: UUID) -> CategoryNode:
-    node = queries.get_category_tree_at_quorum().by_id.get(category_id)
-    if node is None:
-        raise Http404("no such category")
-    return node
+    return found_or_404(queries.get_category_tree_at_quorum().by_id.get(category_id), "category")
 
 
 def _page(
@@ -119,7 +114,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Show the page; `form` is the one that was sent, shown in its picture's row."""
+    """Return the page. A submitted `form` replaces its picture's own form."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {
@@ -149,7 +144,7 @@ def _page(
 def _list_rows(
     node: CategoryNode, uploads: Sequence[PictureUpload], sent: CategoryPictureForm | None
 ) -> list[dict[str, Any]]:
-    """Return the pictures with their forms, the present one first; of one to choose, the upload that discards it."""
+    """Return the pictures with their forms, the present one first, each with its upload, if it has one."""
     uploads_by_picture = {each.picture: each for each in uploads if each.state == "ready"}
     forms = {
         each: CategoryPictureForm.of(node, each, node.picture_alt if each == node.picture else "")
@@ -182,7 +177,7 @@ def _conflict_page(
 
 
 def _describe(picture: str, alt: str) -> dict[str, str]:
-    """Return a picture in words, for a conflict and for the audit log."""
+    """Return a picture in words, for a conflict and the audit log."""
     return {_("Picture"): picture, _("What the picture shows"): alt}
 
 
@@ -192,7 +187,10 @@ def _sign_former(node: CategoryNode) -> str:
 
 
 def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
-    """Return the form that puts back the picture that a token names; None if it is none of this category's, is too old, or there."""
+    """Return the form that restores the picture of a token, or None.
+
+    The token must be recent, of this category, and of another picture than the present one.
+    """
     try:
         category_id, picture, alt = signing.loads(token, salt=_FORMER_SALT, max_age=_FORMER_SECONDS)
     except signing.BadSignature:
@@ -200,6 +198,6 @@ def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
     if category_id != str(node.category_id) or picture == node.picture:
         return None
     form = CategoryPictureForm.of(node, picture, alt)
-    # Its picture may have been uploaded again, and have a row with these ids.
+    # The same picture may have been uploaded again: its row would have the same ids.
     form.auto_id = False
     return form

@@ -1,7 +1,5 @@
 """The rows of the front page: the products that staff pin first in each."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -20,7 +18,7 @@ from catalogue.operations import FEATURE_TYPES, FEATURED_LENGTH
 from web.decorators import post_only
 from web.rendering import render_or_redirect, render_page
 
-# In the order in which they stand on the front page: the title there, and which products fill a row up.
+# The rows in their order on the front page: title, and which products fill up the row.
 ROWS = {
     "new_arrivals": (gettext_lazy("New arrivals"), gettext_lazy("The newest products follow.")),
     "popular": (
@@ -46,14 +44,14 @@ assert ROWS.keys() == set(FEATURE_TYPES)
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def front_page(request: HttpRequest) -> HttpResponse:
-    """Show the rows of the front page, with what is pinned in each."""
+    """Show the rows of the front page with their pinned products."""
     return _page(request)
 
 
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:front_page")
 def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
-    """Pin products in a row of the front page, move or unpin them."""
+    """Pin, move or unpin products in a row of the front page."""
     if row not in ROWS:
         raise Http404("no such row")
     pinned = queries.get_front_page_pins([row])[row]
@@ -86,7 +84,7 @@ def _page(
     submitted: PinsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show all rows, or the one that was submitted alone, if that was asked for."""
+    """Show all rows, or to htmx only the submitted one."""
     pins = queries.get_front_page_pins(ROWS)
     forms = {name: PinsForm(pins[name], FEATURED_LENGTH) for name in ROWS}
     if submitted:
@@ -100,7 +98,7 @@ def _page(
 
 
 def _row_context(name: str, form: PinsForm) -> dict[str, object]:
-    # Several such forms stand on the page.
+    # The page has several such forms.
     form.auto_id = f"{name}-%s"
     (title, rule), now = ROWS[name], current_time()
 

@@ -1,7 +1,5 @@
 """A product's pictures: uploaded, described, put in order, removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -43,7 +41,7 @@ _UNDO_SECONDS = 24 * 3600
 @staff_required(CATALOGUE_STAFF, lists=("picture",), is_about_people=False)
 @get_or_post
 def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's pictures and what was uploaded for it, and save what staff have changed."""
+    """Show a product's pictures and uploads, and save changes."""
     product, uploads = get_product_or_404(product_id), queries.list_uploads(product_id)
     if request.method != "POST":
         return _page(request, product, uploads)
@@ -69,7 +67,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     done = {each.picture for each in saved.pictures}
     if act == "remove":
         done.add(picture)
-    # Not before: what was refused is shown again, with its picture.
+    # Only now: a refused form is shown again with its uploads.
     remove_uploads(each for each in uploads if each.picture in done)
     note_changes(request, _describe(product.pictures), _describe(saved.pictures))
     messages.success(request, _("Removed.") if act == "remove" else _("Saved."))
@@ -83,7 +81,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 @takes_files(MAX_PHOTO_BYTES)
 @post_only("adminpanel:product_pictures", "product_id")
 def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Keep what was uploaded until the worker has decoded it."""
+    """Store uploads until the worker decodes them."""
     product, files = get_product_or_404(product_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(product_id)
     if error := _refuse_count(len(files), product, uploads):
@@ -93,10 +91,10 @@ def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
-    """Return why this number of files is refused, as a sentence; "" if it is not."""
+    """Return why this number of files is refused, as a sentence, or ""."""
     if refused := refuse_count(count):
         return refused
-    # One without alt text counts, too: the page sends a field for each.
+    # Pictures without alt text count: the page sends a field for each.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
         len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count
@@ -154,12 +152,12 @@ def _conflict_page(
 
 
 def _describe(pictures: Iterable[ProductPicture]) -> dict[str, str]:
-    """Return pictures in words: what they show, in their order."""
+    """Return pictures in words: their texts, in order."""
     return {_("Pictures"): "\n".join(each.alt for each in pictures)}
 
 
 def _undo_token(product: Product, picture: str) -> str:
-    """Return what puts a picture back where it is: its place, its words and the variants that have it."""
+    """Return a token that restores a picture: its place, its text and the variants that show it."""
     place = [each.picture for each in product.pictures].index(picture)
     variants = [str(each.variant_id) for each in product.variants if each.picture == picture]
     content = [str(product.product_id), place, picture, product.pictures[place].alt, variants]
@@ -167,7 +165,7 @@ def _undo_token(product: Product, picture: str) -> str:
 
 
 def _read_undo(product: Product, token: str) -> list[Any]:
-    """Return what a token puts back into this product; nothing if it is no token, is too old, or the picture is there."""
+    """Return the content of a token that restores a picture, or [] if it is invalid, old or already used."""
     try:
         product_id, *content = signing.loads(token, salt=_UNDO_SALT, max_age=_UNDO_SECONDS)
     except signing.BadSignature:
@@ -177,7 +175,7 @@ def _read_undo(product: Product, token: str) -> list[Any]:
 
 
 def _put_back(request: HttpRequest, product: Product) -> HttpResponse:
-    """Put a picture back that was removed, as it was."""
+    """Restore a removed picture."""
     if undo := _read_undo(product, request.POST["undo"]):
         place, picture, alt, variants = undo
         entry = ProductPicture(picture, alt)

@@ -1,6 +1,4 @@
-"""Products: listed, added, changed, duplicated; their prices and stock changed in the list."""
-
-from __future__ import annotations
+"""Products: listed, added, changed, duplicated; prices and stock changed in the list."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -62,7 +60,7 @@ from web.rendering import render_or_redirect, render_page
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def product_list(request: HttpRequest) -> HttpResponse:
-    """List the products, whatever their status, those that were changed last first."""
+    """List products of any status, last changed first."""
     return _list_page(request)
 
 
@@ -72,7 +70,7 @@ def _list_page(
     submitted: PriceForm | SubmittedCount | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the list, or of a product whose price or stock was `submitted` its row alone, if that was asked for."""
+    """Show the list, or to htmx only the row of the submitted product."""
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
@@ -126,7 +124,7 @@ def _list_parameters(request: HttpRequest, *but: str) -> str:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:products")
 def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Save the price of a variant from its row in the list."""
+    """Save a variant's price from its row in the list."""
     product = get_product_or_404(product_id)
     form = PriceForm(*get_variant_or_404(product, variant_id), request.POST)
     product, status = save_variant_form(request, product, form)
@@ -138,7 +136,7 @@ def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @post_only("adminpanel:products")
 def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Book how many units of a variant were counted, from its row in the list."""
+    """Book a count of a variant from its row in the list."""
     product = get_product_or_404(product_id)
     variant, _seen = get_variant_or_404(product, variant_id)
     warehouse, form, status = book_submitted(request, product, variant)
@@ -149,7 +147,7 @@ def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
 
 
 def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
-    """Lead back to the list, or show the product's row alone, as it is now."""
+    """Redirect to the list, or to htmx return the product's row."""
     parameters = _list_parameters(request)
     return render_or_redirect(
         request,
@@ -166,7 +164,7 @@ def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def create_product(request: HttpRequest) -> HttpResponse:
-    """Make a draft of a product with one variant; all else is entered on its own page."""
+    """Create a draft with one variant. Its page has the other fields."""
     form = NewProductForm(request.POST or None)
     if request.method != "POST":
         return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form})
@@ -175,7 +173,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
         try:
             _save_under_free_address(product)
         except ProductChanged:
-            # The same form was sent before; what it said then is saved.
+            # The form was sent twice: its first submit is saved.
             messages.info(
                 request, _("This product is saved already. Check that it is as you want it.")
             )
@@ -190,7 +188,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
 
 
 def _save_under_free_address(product: Product) -> Product:
-    """Save a new product; if another one has its address, under one that ends in letters of its id. Raises what `save_product` raises."""
+    """Save a new product. If its address is taken, append letters of its id. Raises like `save_product`."""
     now = current_time()
     try:
         return operations.save_product(product, now)
@@ -222,7 +220,7 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
         return form.apply_to(newest, related_ids, next(iter(successor_ids), None))
 
     def change(newest: Product) -> Product:
-        # A variant that is saved meanwhile is no conflict: none of its fields is in this form.
+        # Changed variants are no conflict: this form has none of their fields.
         if fingerprint_product(newest) != get_seen_version(request.POST):
             raise ProductChanged(newest)
         return apply_to(newest)

@@ -1,6 +1,4 @@
-"""Customers: their orders and mails, notes, a block, their data on request."""
-
-from __future__ import annotations
+"""Customers: orders, mails, notes, blocks, and their data on request."""
 
 from typing import Any
 from uuid import UUID
@@ -16,12 +14,13 @@ from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
 from accounts.looks import prefetch_looks
-from accounts.models import User
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
 from adminpanel.customers.pages import MAX_LISTED, get_customer_page, list_guest_orders
 from adminpanel.forms import EmailForm
+from adminpanel.names import get_user_or_404
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from web import personal_data
 from web.decorators import post_only
@@ -34,14 +33,14 @@ CUSTOMER_STAFF = ("support",)
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_list(request: HttpRequest) -> HttpResponse:
-    """Show the customers that this member of staff has looked at lately, and a way to others."""
+    """List the customers that the user viewed last, and find others."""
     return _render_list(request, EmailForm())
 
 
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customers")
 def find_customer(request: HttpRequest) -> HttpResponse:
-    """Redirect to the customer with an email address, or show a guest's orders. By POST, to keep the address out of URLs."""
+    """Find a customer, or a guest's orders, by email address. A POST keeps the address out of URLs."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _render_list(request, form, status=422)
@@ -65,7 +64,7 @@ def _render_list(
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a customer, and enter in the audit log who has looked."""
+    """Show a customer, and record the look in the audit log."""
     year = request.GET.get("year", "")
     return _render_customer(
         request, user_id, year=int(year) if year.isdecimal() and len(year) == 4 else None
@@ -75,7 +74,7 @@ def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Add a note that only the staff read."""
+    """Add a staff note."""
     form = CustomerNoteForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
@@ -100,7 +99,7 @@ def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def block_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Let a customer place no more orders."""
+    """Stop a customer from placing orders."""
     form, status = BlockForm(request.POST), 422
     if form.is_valid():
         try:
@@ -131,7 +130,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Let a customer place orders again."""
     form = UnblockForm(request.POST)
     if not form.is_valid():
-        # It is a hidden field: the page is stale.
+        # The field is hidden: the page is stale.
         return _render_customer(request, user_id, status=409)
     try:
         operations.unblock_customer(user_id, form.cleaned_data["seen"])
@@ -148,8 +147,8 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Hand out all that is held about a customer, as they could have it themselves."""
-    customer, form = _get_customer(user_id), Form({}, auto_id="export-%s")
+    """Send all data about a customer, as they could download it themselves."""
+    customer, form = get_user_or_404(user_id), Form({}, auto_id="export-%s")
     if customer.role:
         form.add_error(None, _("People with a role download their data themselves."))
     if not (form.is_valid() and confirm_by_code(request, form)):
@@ -161,8 +160,8 @@ def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Delete a customer's account on their request, as they could do it themselves."""
-    customer = _get_customer(user_id)
+    """Delete a customer's account, as they could do it themselves."""
+    customer = get_user_or_404(user_id)
     form = EraseForm(request.POST, customer_email=customer.email)
     if form.is_valid():
         for sentence in personal_data.list_erasure_obstacles(operations.person_from_user(customer)):
@@ -172,7 +171,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     try:
         operations.request_erasure(user_id, current_time())
     except NoSuchUser:
-        # They were given a role in this very moment: the page says what is so now.
+        # The account has just got a role: show the page as it is now.
         return _render_customer(request, user_id, status=409)
     messages.success(
         request, _("The account is being deleted. What is held about the person goes in minutes.")
@@ -180,22 +179,13 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     return redirect("adminpanel:customers")
 
 
-def _get_customer(user_id: UUID) -> User:
-    found = queries.get_users([user_id]).get(user_id)
-    if found is None:
-        raise Http404
-    return found
-
-
 def _render_customer(
     request: HttpRequest, user_id: UUID, *, year: int | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
+    """Return a customer's page: with 422 a form is invalid, with 409 somebody else was faster."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
-    page = get_customer_page(user_id, now, year)
-    if page is None:
-        raise Http404
+    page = found_or_404(get_customer_page(user_id, now, year), "customer")
     operations.record_customer_look(staff, user_id, looks, now)
     customer = page.customer
     context: dict[str, Any] = {

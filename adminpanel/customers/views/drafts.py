@@ -1,6 +1,4 @@
-"""Draft orders: saved, sent as a link to pay, or placed for the customer."""
-
-from __future__ import annotations
+"""Draft orders: saved, offered by a payment link, or placed for the customer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +36,7 @@ from adminpanel.customers.draft_pages import (
 )
 from adminpanel.orders.labels import name_actor, staff_actor
 from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
-from adminpanel.parameters import parse_id
+from adminpanel.parameters import found_or_404, parse_id
 from cassandra_db import current_time
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, SENT, DraftOrder
@@ -58,7 +56,7 @@ from web.rendering import render_page
 DRAFT_STAFF = ("support",)
 DRAFT_LOOK = "draft_looked_at"
 NO_ADDRESS = address_from_fields({})
-# What a submit does with the valid form: the draft as typed, the one that was seen, who, and when.
+# Acts on a valid form, given the typed draft and the saved one, if any.
 Act = Callable[[DraftOrder, DraftOrder | None, DraftForm], HttpResponse]
 
 
@@ -87,7 +85,7 @@ def _parse_id(text: str) -> UUID | None:
 @staff_required(DRAFT_STAFF)
 @require_safe
 def draft_new(request: HttpRequest) -> HttpResponse:
-    """Show a draft that is not saved yet: empty, a copy of another, or one that adds to an order, which has its customer."""
+    """Show an unsaved draft: empty, a copy, or an addition to an order."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
     draft = DraftOrder(uuid_from_time(now), "", NO_ADDRESS, (), "")
@@ -121,11 +119,11 @@ def draft_new(request: HttpRequest) -> HttpResponse:
 @staff_required(DRAFT_STAFF, is_about_people=True)
 @get_or_post
 def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Show a draft; or save it, with what is added to it."""
+    """Show a draft, or save it."""
     if request.method == "POST":
         return _submit(request, draft_id, _saved(request))
     staff, now = current_member(request), current_time()
-    looks, draft = prefetch_looks(staff, now), _get_draft(draft_id)
+    looks, draft = prefetch_looks(staff, now), found_or_404(queries.get_draft(draft_id), "draft")
     record_look(staff, DRAFT_LOOK, str(draft_id), looks, now)
     return _saved_page(request, draft)
 
@@ -133,7 +131,7 @@ def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
 @staff_required(DRAFT_STAFF)
 @post_only("adminpanel:draft", "draft_id")
 def send_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Save a draft, and mail it to its customer as a link to pay."""
+    """Save a draft, and mail its customer a payment link."""
 
     def send(draft: DraftOrder, seen: DraftOrder | None, form: DraftForm) -> HttpResponse:
         assert form.method
@@ -148,7 +146,7 @@ def send_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
 @staff_required(DRAFT_STAFF)
 @post_only("adminpanel:draft", "draft_id")
 def order_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Save a draft, and place it as an order that is paid by transfer."""
+    """Save a draft, and place it as an order paid by transfer."""
 
     def order(draft: DraftOrder, seen: DraftOrder | None, form: DraftForm) -> HttpResponse:
         assert form.method
@@ -163,7 +161,7 @@ def order_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
 @staff_required(DRAFT_STAFF)
 @post_only("adminpanel:draft", "draft_id")
 def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Delete a draft; the link to its offer leads to nothing any more."""
+    """Delete a draft. The link of its offer stops working."""
     draft = queries.get_draft(draft_id)
     if draft is None:
         return redirect("adminpanel:drafts")
@@ -187,13 +185,6 @@ def _actor(request: HttpRequest) -> str:
     return staff_actor(current_member(request))
 
 
-def _get_draft(draft_id: UUID) -> DraftOrder:
-    draft = queries.get_draft(draft_id)
-    if draft is None:
-        raise Http404("no such draft")
-    return draft
-
-
 def _saved(request: HttpRequest) -> Act:
     def save(draft: DraftOrder, seen: DraftOrder | None, form: DraftForm) -> HttpResponse:
         saved = operations.save_draft(draft, seen, _actor(request), current_time())
@@ -212,7 +203,7 @@ def _saved(request: HttpRequest) -> Act:
 def _submit(
     request: HttpRequest, draft_id: UUID, act: Act, *, is_final: bool = False
 ) -> HttpResponse:
-    """Do something with what was typed, if the draft is still what its page showed."""
+    """Act on the typed draft if the saved one is still what the page showed."""
     current = queries.get_draft(draft_id)
     seen_version = get_seen_version(request.POST)
     if current is None and (seen_version != "0" or not is_usable_id(draft_id, current_time())):
@@ -256,7 +247,7 @@ def _submit(
         listed, problem = lines, _("This customer is blocked, and gets no orders.")
     except GatewayUnavailable as refused:
         listed, problem = lines, str(refused)
-    # What was typed is saved by now: the form goes on from there.
+    # The typed draft is saved by now: the form continues from it.
     saved = queries.get_draft(draft_id)
     return _page(request, draft, saved, form, listed, problem=problem, status=409)
 
@@ -290,7 +281,7 @@ def _typed_draft(
     if current:
         return replace(draft, added_to=current.added_to)
     if first := get_order_by_number(normalize_order_number(draft.added_to)):
-        # As the page of the order it adds to has shown it; its invoice goes where the first one went.
+        # The draft adds to an order, and gets that order's number and invoice address.
         is_other = first.billing_address != first.delivery_address
         return replace(
             draft,

@@ -1,6 +1,4 @@
-"""Questions about products and their answers for the staff: one of them, what becomes of it, an answer of the shop."""
-
-from __future__ import annotations
+"""Questions and answers for staff: shown, decided about, answered by the shop."""
 
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -15,6 +13,7 @@ from accounts.access import current_member, staff_required
 from accounts.roles import REVIEW_STAFF
 from adminpanel.moderation.forms import HOLD, PUBLISH, WITHDRAW, QuestionDecisionForm
 from adminpanel.moderation.labels import REASONS_HELD, STATES
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from questions import operations, queries
@@ -30,7 +29,7 @@ from web.rendering import render_page
 def question_detail(
     request: HttpRequest, product_id: UUID, question_id: UUID, answer_id: UUID
 ) -> HttpResponse:
-    """Show a question, or one of its answers, with what can be done about it."""
+    """Show a question or one of its answers, with the possible decisions."""
     return _question_page(request, _find(product_id, question_id), answer_id)
 
 
@@ -39,7 +38,7 @@ def question_detail(
 def question_decide(
     request: HttpRequest, product_id: UUID, question_id: UUID, answer_id: UUID
 ) -> HttpResponse:
-    """Publish a question or an answer, refuse it, put it back into the queue, or take the shop's own back."""
+    """Publish, refuse, hold or withdraw a question or an answer."""
     found, form = _find(product_id, question_id), QuestionDecisionForm(request.POST)
     if not form.is_valid():
         return _question_page(request, found, answer_id, decision=form, status=422)
@@ -114,16 +113,13 @@ def question_answer(
 
 def _find(product_id: UUID, question_id: UUID) -> Question:
     found = queries.get_question(product_id, question_id) if question_id.version == 1 else None
-    if found is None:
-        raise Http404
-    return found
+    return found_or_404(found, "question")
 
 
 def _find_text(found: Question, answer_id: UUID) -> Text:
-    text = next((each for each in found.texts if each.answer_id == answer_id), None)
-    if text is None:
-        raise Http404
-    return text
+    return found_or_404(
+        next((each for each in found.texts if each.answer_id == answer_id), None), "answer"
+    )
 
 
 def _question_page(
@@ -138,9 +134,7 @@ def _question_page(
     text = _find_text(found, answer_id)
     product = product_from_rows(prefetch_product(text.product_id).rows())
     if status == 409 and decision:
-        # What was typed can be sent once more, for what is so now.
-        fresh = {"version": str(text.version), "operation": str(uuid4())}
-        decision.data = {**decision.data.dict(), **fresh}  # type: ignore[attr-defined]
+        decision.keep_typed(version=text.version, operation=uuid4())
     state, tone = STATES[text.state]
     initial = {"version": text.version, "operation": uuid4()}
     context = {

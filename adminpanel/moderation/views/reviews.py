@@ -1,6 +1,4 @@
-"""Reviews for the staff: what waits, also of questions and answers, one review, what becomes of it, an answer."""
-
-from __future__ import annotations
+"""Reviews for staff: the queue (with questions and answers), decisions, the shop's answer."""
 
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -22,6 +20,7 @@ from adminpanel.moderation.forms import (
     ReviewPictureForm,
 )
 from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
+from adminpanel.parameters import found_or_404
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from moderation.queries import list_waiting
@@ -39,7 +38,7 @@ MOST_SHOWN = 100
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """Show the reviews, questions and answers that wait for the staff, the oldest first."""
+    """List the waiting reviews, questions and answers, oldest first."""
     rows = list_waiting(MOST_SHOWN + 1)
     context = {
         "waiting": [
@@ -58,7 +57,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 
 def _waiting_url(row: Row) -> str:
     if row.kind:
-        # Of a question the row has its own id twice.
+        # A question's row has its id twice.
         answer_id = QUESTION if row.review_id == row.question_id else row.review_id
         return reverse("adminpanel:question", args=(row.product_id, row.question_id, answer_id))
     return reverse("adminpanel:review", args=(row.product_id, row.user_id))
@@ -67,14 +66,14 @@ def _waiting_url(row: Row) -> str:
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_detail(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Show a review, with what can be done about it."""
+    """Show a review with the possible decisions."""
     return _review_page(request, product_id, user_id)
 
 
 @staff_required(REVIEW_STAFF)
 @post_only("adminpanel:review", "product_id", "user_id")
 def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Publish a review, refuse it, or put it back into the queue."""
+    """Publish, refuse or hold a review."""
     form = ReviewDecisionForm(request.POST)
     if not form.is_valid():
         return _review_page(request, product_id, user_id, decision=form, status=422)
@@ -106,7 +105,7 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
 @staff_required(REVIEW_STAFF)
 @post_only("adminpanel:review", "product_id", "user_id")
 def review_picture_remove(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Take a picture out of a review."""
+    """Remove a picture from a review."""
     form = ReviewPictureForm(request.POST)
     if not form.is_valid():
         return _review_page(request, product_id, user_id, status=422, is_stale=True)
@@ -165,18 +164,12 @@ def _review_page(
     status: int = 200,
     is_stale: bool = False,
 ) -> HttpResponse:
-    pending, product_pending = (
-        queries.prefetch_review(product_id, user_id),
-        prefetch_product(product_id),
-    )
-    review = queries.review_from_row(pending.one())
-    if review is None:
-        raise Http404
+    pending = queries.prefetch_review(product_id, user_id)
+    product_pending = prefetch_product(product_id)
+    review = found_or_404(queries.review_from_row(pending.one()), "review")
     for form in (decision, answer):
         if is_stale and form is not None:
-            # What was typed can be sent once more, for what is so now.
-            fresh = {"version": str(review.version), "operation": str(uuid4())}
-            form.data = {**form.data.dict(), **fresh}  # type: ignore[attr-defined]
+            form.keep_typed(version=review.version, operation=uuid4())
     state, tone = STATES[review.state]
     context = {
         "review": review,
@@ -184,8 +177,9 @@ def _review_page(
         "state": state,
         "tone": tone,
         "held_for": REASONS_HELD.get(review.held_for, ""),
-        "decision": decision or ReviewDecisionForm(initial=_shown(review)),
-        "answer": answer or ReviewAnswerForm(initial=_shown(review) | {"answer": review.answer}),
+        "decision": decision or ReviewDecisionForm(initial=_hidden_values(review)),
+        "answer": answer
+        or ReviewAnswerForm(initial=_hidden_values(review) | {"answer": review.answer}),
         "form": decision or answer,
         "is_stale": is_stale,
         "can_decide": review.is_waiting,
@@ -194,5 +188,5 @@ def _review_page(
     return render_page(request, "adminpanel/moderation/review.html", context, status=status)
 
 
-def _shown(review: Review) -> dict[str, Any]:
+def _hidden_values(review: Review) -> dict[str, Any]:
     return {"version": review.version, "operation": uuid4()}

@@ -1,7 +1,5 @@
 """Bulk changes of orders: previewed, applied, listed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from urllib.parse import urlencode
@@ -9,7 +7,7 @@ from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -22,22 +20,15 @@ from adminpanel.bulk_change_pages import (
     RESULT_TONES,
     change_context,
     fingerprint_selection,
+    list_change_lines,
     parse_change_id,
     run_if_small,
 )
-from adminpanel.names import list_names
-from adminpanel.orders.bulk_change_forms import (
-    ACT_FORMS,
-    HINTS,
-    MAIL_LABELS,
-    PERMISSIONS,
-    TITLES,
-    OrderActForm,
-)
+from adminpanel.orders.bulk_change_forms import ACT_FORMS, MAIL_LABELS, OrderActForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
-from adminpanel.parameters import parse_page
+from adminpanel.parameters import cut_page, found_or_404
 from cassandra_db import current_time
 from jobs.bulk_changes import MAX_ITEMS, PAGE_LENGTH
 from orders import bulk_changes, queries
@@ -50,7 +41,7 @@ from web.rendering import render_page
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def order_changes_new(request: HttpRequest) -> HttpResponse:
-    """Choose what is done to the selected orders; or do what was looked at."""
+    """Choose an act for the selected orders, or run the previewed one."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = list_selected_orders(data)
     if refused := _refuse_selection(request, total):
@@ -73,9 +64,9 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         if not confirm_refund(request, form, given_back.amount, given_back.in_all):
             return _preview_page(request, data, form, ids)
         refundable = given_back.by_order
-    member = current_member(request)
+    started_by = current_member(request).user_id
     change = bulk_changes.start_change(
-        change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now, refundable
+        change_id, act, ids, form.tracking_by_order, started_by, now, refundable
     )
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
     run_if_small(change, bulk_changes.run_change)
@@ -86,7 +77,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @post_only("adminpanel:board")
 def order_changes_preview(request: HttpRequest) -> HttpResponse:
-    """Show what would become of the selected orders."""
+    """Preview an act on the selected orders."""
     ids, total = list_selected_orders(request.POST)
     if refused := _refuse_selection(request, total):
         return refused
@@ -102,9 +93,10 @@ def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> Order
 
 
 def describe_act(act: OrderAct) -> str:
-    """Return in words what is done to each order."""
+    """Return in words what an act does to each order."""
     more = ", ".join(act.tags) or act.carrier or (MAIL_LABELS[act.mail] if act.mail else "")
-    return f"{TITLES[act.kind]}: {more}" if more else str(TITLES[act.kind])
+    title = ACT_FORMS[act.kind].title
+    return f"{title}: {more}" if more else str(title)
 
 
 def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
@@ -122,7 +114,7 @@ def _list_act_forms(request: HttpRequest) -> dict[str, type[OrderActForm]]:
     return {
         act: form
         for act, form in ACT_FORMS.items()
-        if act not in PERMISSIONS or has_permission(member, PERMISSIONS[act])
+        if not form.permission or has_permission(member, form.permission)
     }
 
 
@@ -132,7 +124,7 @@ def _build_form(request: HttpRequest, data: QueryDict, ids: list[UUID]) -> Order
 
 
 def _fingerprint(form: OrderActForm, ids: list[UUID]) -> str:
-    # A browser may send the ends of lines otherwise the second time.
+    # Browsers may change line ends.
     sent = (f"{name}={text.splitlines()}" for name, text in form.list_act_fields())
     return fingerprint_selection(ids, *sent)
 
@@ -145,7 +137,7 @@ def _choice_page(
         act_forms[refused.act] = refused
     context = {
         "form": refused,
-        "sections": [(form, TITLES[act], HINTS.get(act, "")) for act, form in act_forms.items()],
+        "sections": [(form, form.title, form.hint) for form in act_forms.values()],
         "selection": list_selection_fields(data),
         "total": len(ids),
     }
@@ -163,13 +155,11 @@ def _preview_page(
 ) -> HttpResponse:
     now = current_time()
     act = _build_act(request, form, now)
-    count = -(-len(ids) // PAGE_LENGTH)
-    page = parse_page(data, count)
-    page_ids = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+    page_ids, page, count = cut_page(ids, data, PAGE_LENGTH)
     lines = bulk_changes.preview_act(act, page_ids, form.tracking_by_order, now)
     context = {
         "act": describe_act(act),
-        "title": TITLES[act.kind],
+        "title": form.title,
         "total": len(ids),
         "lines": [(each, form.tracking_by_order.get(each.order.order_id, "")) for each in lines],
         "changed_count": sum(each.is_changed for each in lines),
@@ -192,23 +182,16 @@ def _preview_page(
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_changes(request: HttpRequest) -> HttpResponse:
-    """List the last changes of many orders."""
-    changes = bulk_changes.STORE.list_changes(current_time())
-    names = list_names({each.started_by for each in changes})
-    lines = [
-        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
-        for each in changes
-    ]
+    """List the latest bulk changes of orders."""
+    lines = list_change_lines(bulk_changes.STORE, describe_act)
     return render_page(request, "adminpanel/orders/order_changes.html", {"lines": lines})
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show how far a change is, and what became of each order."""
-    change = bulk_changes.STORE.get_change(change_id)
-    if change is None:
-        raise Http404("no such change")
+    """Show a change's progress and the result of each order."""
+    change = found_or_404(bulk_changes.STORE.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     waiting = {
         each.item_id: queries.prefetch_order(each.item_id) for each in rows if not each.label

@@ -31,7 +31,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
         try:
             amount = operations.compute_change_refund(order, list_items(order), form.units)
         except TransitionRefused:
-            return True  # and refused in its words, when it is done
+            return True  # applying it explains why
         return confirm_order_refund(request, form, order, amount)
 
     return handle_submit(

@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -14,6 +14,7 @@ from adminpanel.orders.forms import MailAgainForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
 from adminpanel.orders.submits import answer_submit, order_submit
+from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from mail import fates
 from orders.lifecycle.entities import Order
@@ -24,14 +25,14 @@ from orders.submits import derive_submit_id
 from web.decorators import post_only
 from web.rendering import render_page
 
-# What a link in a mail opens is its reader's.
+# Links in a mail are for its reader alone.
 _LINK = re.compile(r"https?://\S+")
 
 
 @staff_required(MAIL_STAFF)
 @require_safe
 def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
-    """Show a mail about an order, with its links blanked out."""
+    """Show a mail about an order, without its links."""
     staff, now = current_member(request), current_time()
     looks, found = prefetch_looks(staff, now), get_order_or_404(number)
     record_look(staff, ORDER_LOOK, found.number, looks, now)
@@ -42,7 +43,7 @@ def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse
 @post_only("adminpanel:order_mail", "number", "mail_id")
 @order_submit
 def send_mail_again(request: HttpRequest, found: Order, mail_id: UUID) -> HttpResponse:
-    """Send a mail about an order again, with the same words, to the order's present address."""
+    """Send a mail again, unchanged, to the order's present address."""
     try:
         changed = resend_mail(
             found,
@@ -65,9 +66,7 @@ def _mail_page(
     form: MailAgainForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    mail = get_order_mail(order, mail_id)
-    if mail is None:
-        raise Http404(f"no mail {mail_id} about order {order.number}")
+    mail = found_or_404(get_order_mail(order, mail_id), "mail")
     label, tone = fates.LABELS[fates.get_fate(mail)]
     context = {
         "order": order,

@@ -28,7 +28,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> HttpResponse:
-    """Refund lines, the delivery or another sum, for a return or without one. A return may be closed with 0."""
+    """Refund units, the delivery or another sum, for a return or without one. A return may be closed with 0."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
@@ -63,7 +63,7 @@ def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> Ht
 @post_only("adminpanel:order", "number")
 @order_submit
 def record_payment(request: HttpRequest, order: Order) -> HttpResponse:
-    """Record money that came by transfer, or was paid on delivery."""
+    """Record money received by transfer or on delivery."""
 
     def apply(order: Order, form: ReceivedPaymentForm, actor: str, now: datetime) -> Order:
         amount: Money = form.cleaned_data["amount"]

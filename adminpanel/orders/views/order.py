@@ -1,16 +1,22 @@
-"""An order's page, its status and its notes."""
+"""An order's page, its status, notes and tags, and who has it open."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
-from adminpanel.orders.forms import NoteForm, TransitionForm
+from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
+from adminpanel.orders.order_page import (
+    ORDER_LOOK,
+    get_order_or_404,
+    get_order_page,
+    viewers_context,
+)
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import answer_submit, order_submit
@@ -18,16 +24,19 @@ from cassandra_db import current_time
 from orders import operations
 from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
-from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.errors import OrderChanged, TooManyTags, TransitionRefused
 from orders.lifecycle.transitions import Transition
-from orders.viewers import record_viewer
+from orders.numbers import is_order_number, normalize_order_number
+from orders.operations import change_tags
+from orders.viewers import forget_viewer, prefetch_viewers, record_viewer, viewers_from_rows
 from web.decorators import post_only
+from web.rendering import render_page
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_detail(request: HttpRequest, number: str) -> HttpResponse:
-    """Show an order with its whole history."""
+    """Show an order with its history."""
     found = get_order_or_404(number)
     if found.number != number:
         return redirect("adminpanel:order", found.number)
@@ -44,11 +53,11 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
-    """Apply a transition to an order, if it still has the version that the page showed."""
+    """Apply a transition to an order of the version that the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
-            # They are hidden fields: the page is stale.
+            # Both fields are hidden: the page is stale.
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
@@ -84,3 +93,52 @@ def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
         now=current_time(),
     )
     return answer_submit(request, noted, before=found)
+
+
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:order", "number")
+@order_submit
+def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
+    """Add tags to an order, or remove one."""
+    form = TagForm(request.POST)
+    if form.is_valid():
+        sent = form.cleaned_data
+        try:
+            changed = change_tags(
+                found,
+                sent["add"],
+                [sent["remove"]] if sent["remove"] else [],
+                actor=staff_actor(current_member(request)),
+                now=current_time(),
+            )
+        except TooManyTags as error:
+            form.add_error("add", str(error))
+        except OrderChanged as error:
+            typed = form["add"].value()
+            return render_conflict(request, error, typed=[(_("Add tags"), typed)] if typed else ())
+        else:
+            return answer_submit(request, changed, before=found)
+    return render_order_page(request, get_order_page(found), tag_form=form, status=422)
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
+    """Show who else has an order open, and record this user, or that they `left`. An unchanged page gets 204.
+
+    The order is not read: pages ask every few seconds.
+    """
+    viewer = current_member(request)
+    if not is_order_number(number) or normalize_order_number(number) != number:
+        raise Http404(f"no order {number!r}")
+    if "left" in request.GET:
+        forget_viewer(number, viewer)
+        return HttpResponse(status=204)
+    if "X-Refreshes-Itself" not in request.headers:
+        return redirect("adminpanel:order", number)
+    viewing, others = record_viewer(number, viewer), prefetch_viewers(number)
+    context = viewers_context(number, viewers_from_rows(others.rows()), viewer)
+    viewing.rows()
+    if request.GET.get("seen") == context["viewers_fingerprint"]:
+        return HttpResponse(status=204)
+    return render_page(request, "adminpanel/orders/_viewers.html", context)

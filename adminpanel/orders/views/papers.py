@@ -1,13 +1,10 @@
 """Papers and tables of selected orders: made, and kept for an hour."""
 
-from __future__ import annotations
-
-from typing import cast
 from uuid import UUID
 
 from cassandra.util import uuid_from_time
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -16,17 +13,17 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.code_again import confirm_by_code
+from adminpanel.file_states import renew_if_old, send_file
 from adminpanel.names import list_names
 from adminpanel.orders.paper_forms import PaperForm
 from adminpanel.orders.papers import can_be_fetched, file_id_of, list_kinds, needs_code, paper_line
 from adminpanel.orders.selection import (
     MAX_SELECTED_ORDERS,
+    OrderFilterForm,
     list_selected_orders,
     list_selection_fields,
-    parse_order_filter,
 )
 from cassandra_db import current_time
-from jobs.bulk_changes import is_usable_id
 from orders.papers.order_files import ORDER_FILES, list_order_files
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
@@ -34,15 +31,14 @@ from web.decorators import get_or_post, post_only
 from web.forms import Form
 from web.rendering import render_page
 
-# So few are made at once, by the same function as the worker's, which finishes what this process leaves.
+# At most this many orders are printed in the request. The worker makes larger files, and finishes interrupted ones.
 MAX_IN_REQUEST = 25
-_CONTENT_TYPES = {"pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
 
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def paper_list(request: HttpRequest) -> HttpResponse:
-    """List the papers and tables that were made last, or are being made."""
+    """List the latest papers and tables."""
     now = current_time()
     tasks = queries.list_tasks(now, list_order_files(current_member(request).role))
     names = list_names({each.started_by for each in tasks})
@@ -54,7 +50,7 @@ def paper_list(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def paper_new(request: HttpRequest) -> HttpResponse:
-    """Choose what is printed or written of the selected orders, and have it made."""
+    """Choose a paper or table of the selected orders, and have it made."""
     role = current_member(request).role
     data = request.POST if request.method == "POST" else request.GET
     now = current_time()
@@ -71,17 +67,12 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     kind = ORDER_FILES[form.cleaned_data["kind"]]
     if needs_code(kind, total) and not confirm_by_code(request, form):
         return _choice_page(request, form, data, status=422)
-    form_id: UUID = form.cleaned_data["file_id"]
+    form_id = renew_if_old(form.cleaned_data["file_id"], now)
     task = operations.start_order_file(
-        file_id_of(
-            # The id of a page that was open for days is too old to be listed.
-            form_id if is_usable_id(form_id, now) else uuid_from_time(now),
-            kind.name,
-            list_selection_fields(data),
-        ),
+        file_id_of(form_id, kind.name, list_selection_fields(data)),
         kind,
-        parse_order_filter(data) if data.get("all") and not kind.draw else ids,
-        UUID(str(current_member(request).pk)),
+        OrderFilterForm(data).build_filter() if data.get("all") and not kind.draw else ids,
+        current_member(request).user_id,
         now,
     )
     note_changes(request, {}, {"file": task.file_name, "orders": total})
@@ -108,7 +99,7 @@ def _choice_page(
 @staff_required(ORDER_STAFF)
 @require_safe
 def paper_detail(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Show how far a paper or a table is, and let it be fetched."""
+    """Show a file's progress and its download."""
     return _paper_page(request, _get_task(request, file_id))
 
 
@@ -139,7 +130,7 @@ def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:paper", "file_id")
 def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Send the file of a paper or a table, in pieces."""
+    """Send the file in pieces."""
     task, form = _get_task(request, file_id), Form({}, auto_id="fetch-%s")
     if not can_be_fetched(task, current_time()):
         messages.error(request, _("The file was kept for an hour. Have it made again."))
@@ -149,9 +140,4 @@ def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
     ):
         return _paper_page(request, task, form)
     note_changes(request, {}, {"file": task.file_name, "orders": task.total})
-    response = StreamingHttpResponse(
-        operations.iterate_export(task), content_type=_CONTENT_TYPES[task.format]
-    )
-    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so
+    return send_file(task)

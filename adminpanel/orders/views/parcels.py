@@ -1,6 +1,7 @@
 """An order's parcels: packed, shipped, tracked, delivered or lost."""
 
 from datetime import datetime
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,36 +25,29 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpResponse:
-    """Pack a parcel in a warehouse, of all units left there or of some."""
-
-    def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
-        return _build_pack_form(request, order, warehouse, items)
+    """Pack a parcel in a warehouse."""
 
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
         return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
 
+    build_form = partial(_build_pack_form, request, warehouse)
     return handle_submit(request, order, build_form, apply)
 
 
 def _build_pack_form(
-    request: HttpRequest, order: Order, warehouse: str, items: tuple[Item, ...]
+    request: HttpRequest, warehouse: str, order: Order, items: tuple[Item, ...]
 ) -> PackForm | None:
-    return (
-        PackForm(order, warehouse, items, request.POST)
-        if warehouse in order.units_to_pack
-        else None
-    )
+    if warehouse not in order.units_to_pack:
+        return None
+    return PackForm(order, warehouse, items, request.POST)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
-    """Show the page with one more unit in the parcel that is being packed, for browsers without scripts.
-
-    It changes nothing: the count is in the form.
-    """
+    """Count a scanned unit in the form, for browsers without scripts. Nothing is saved."""
     order = get_order_or_404(number)
-    form = _build_pack_form(request, order, warehouse, list_items(order))
+    form = _build_pack_form(request, warehouse, order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
         return render_conflict(
             request, OrderChanged(order), typed=form.typed_values if form else []
@@ -66,18 +60,16 @@ def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResp
 @post_only("adminpanel:order", "number")
 @order_submit
 def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpResponse:
-    """Ship a parcel, correct its tracking number, or record what became of it."""
+    """Ship a parcel, correct its tracking, or record its outcome."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)
         if found and request.POST.get("event") == TRACKED:
             is_possible = TrackingForm.is_possible(order, found)
             return TrackingForm(order, found, request.POST) if is_possible else None
-        return (
-            ParcelForm(order, found, request.POST)
-            if found and found.state in ParcelForm.STEPS
-            else None
-        )
+        if found and found.state in ParcelForm.STEPS:
+            return ParcelForm(order, found, request.POST)
+        return None
 
     def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> Order:
         event = form.cleaned_data["event"]

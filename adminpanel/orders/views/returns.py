@@ -25,11 +25,9 @@ def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpRes
         found = next((each for each in order.returns if each.return_id == return_id), None)
         if found and found.state == "requested":
             return ReturnDecisionForm(order, found, request.POST)
-        return (
-            ReturnReceiptForm(order, found, items, request.POST)
-            if found and found.state == "approved"
-            else None
-        )
+        if found and found.state == "approved":
+            return ReturnReceiptForm(order, found, items, request.POST)
+        return None
 
     def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> Order:
         if isinstance(form, ReturnReceiptForm):

@@ -26,11 +26,10 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
         context = {"form": form, "day": day}
         return render_page(request, "adminpanel/people/log.html", context, status=422)
     try:
-        page = (
-            audit_labels.get_actor_page(who, day, after)
-            if who
-            else audit_labels.get_day_page(book, day, after)
-        )
+        if who:
+            page = audit_labels.get_actor_page(who, day, after)
+        else:
+            page = audit_labels.get_day_page(book, day, after)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
     context = {
@@ -44,9 +43,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
 
 
 def _later(day: date, today: date, *, by_month: bool) -> date | None:
-    following = (
-        (day.replace(day=28) + timedelta(days=4)).replace(day=1)
-        if by_month
-        else day + timedelta(days=1)
-    )
+    following = day + timedelta(days=1)
+    if by_month:
+        following = (day.replace(day=28) + timedelta(days=4)).replace(day=1)
     return following if following <= today else None

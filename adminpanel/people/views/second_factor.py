@@ -87,17 +87,9 @@ def _form(request: HttpRequest) -> type[TotpCodeForm] | type[RecoveryCodeForm]:
 def _ask_for_code(
     request: HttpRequest, user: User, form: TotpCodeForm | RecoveryCodeForm
 ) -> HttpResponse:
-    context = {
-        "form": form,
-        "recovery": isinstance(form, RecoveryCodeForm),
-        **_for_demo(user, form),
-    }
-    return render_page(
-        request,
-        "adminpanel/people/second_factor.html",
-        context,
-        status=422 if form.is_bound else 200,
-    )
+    is_recovery, status = isinstance(form, RecoveryCodeForm), 422 if form.is_bound else 200
+    context = {"form": form, "recovery": is_recovery, **_for_demo(user, form)}
+    return render_page(request, "adminpanel/people/second_factor.html", context, status=status)
 
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
@@ -108,7 +100,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
         try:
             codes = enrol_second_factor(user, secret, form.cleaned_data["code"], current_time())
         except AlreadyEnrolled:
-            # In another window, a moment ago: that one counts.
+            # Enrolled in another window a moment ago.
             return redirect(settings.SECOND_FACTOR_URL)
         if codes:
             attempt.release_slots()
@@ -134,23 +126,15 @@ def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, An
 @require_safe
 @without_header
 def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
-    """Draw what a telephone reads to be enrolled; no cache keeps it, and once one is enrolled there is none."""
+    """Draw the QR code for enrolment. It is never cached, and gone once a phone is enrolled."""
     user = current_member(request)
     if get_second_factor(user.pk):
         raise Http404
     address = provisioning_uri(enrolment_secret(request.session.session_key or "", user), user)
     drawn = io.BytesIO()
-    segno.make(address, micro=False).save(
-        drawn,
-        kind="svg",
-        scale=8,
-        dark="#000",
-        light="#fff",
-        xmldecl=False,
-        svgclass=None,
-        lineclass=None,
-        nl=False,
-    )
+    look = {"scale": 8, "dark": "#000", "light": "#fff"}
+    bare = {"xmldecl": False, "svgclass": None, "lineclass": None, "nl": False}
+    segno.make(address, micro=False).save(drawn, kind="svg", **look, **bare)
     return HttpResponse(drawn.getvalue(), content_type="image/svg+xml")
 
 
@@ -158,7 +142,7 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
 @staff_required()
 @post_only("adminpanel:second_factor")
 def create_recovery_codes(request: HttpRequest) -> HttpResponse:
-    """Make ten new recovery codes for a user who enters a code, and show them once."""
+    """Replace the recovery codes of a user who enters a code, and show them once."""
     user, form = current_member(request), TotpCodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
@@ -171,15 +155,12 @@ def create_recovery_codes(request: HttpRequest) -> HttpResponse:
 
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
-    # Shown by the answer itself: they are stored nowhere that could show them again.
-    return render_page(
-        request,
-        "adminpanel/people/recovery_codes.html",
-        {"codes": codes, "to": to, "now": current_time()},
-    )
+    # Only this answer can show them.
+    context = {"codes": codes, "to": to, "now": current_time()}
+    return render_page(request, "adminpanel/people/recovery_codes.html", context)
 
 
 def _next_url(request: HttpRequest, user: User) -> str:
-    """Return where to go from here: the page of this site that was asked for, or where this role's work is."""
+    """Return the requested page of this site, or the start of the role's work."""
     to = request.POST.get("next", "")
     return to if is_own_page(to) else get_staff_home(user)

@@ -21,6 +21,7 @@ from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
 from adminpanel.forms import EmailForm
+from adminpanel.names import get_user_or_404
 from adminpanel.people.forms import StaffRoleForm
 from adminpanel.templatetags.roles import role_label
 from cassandra_db import current_time
@@ -34,12 +35,8 @@ OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another
 @staff_required((ADMIN,))
 @require_safe
 def staff_list(request: HttpRequest) -> HttpResponse:
-    """Show everybody who works here."""
-    return render_page(
-        request,
-        "adminpanel/people/people.html",
-        {"staff": queries.list_staff(), "form": EmailForm()},
-    )
+    """List the staff."""
+    return _list_page(request, EmailForm())
 
 
 @staff_required((ADMIN,))
@@ -53,20 +50,20 @@ def find_person(request: HttpRequest) -> HttpResponse:
         form.add_error(
             "email", _("No account has this email address. Its owner has to register first.")
         )
-    return render_page(
-        request,
-        "adminpanel/people/people.html",
-        {"staff": queries.list_staff(), "form": form},
-        status=422,
-    )
+    return _list_page(request, form, status=422)
+
+
+def _list_page(request: HttpRequest, form: EmailForm, status: int = 200) -> HttpResponse:
+    context = {"staff": queries.list_staff(), "form": form}
+    return render_page(request, "adminpanel/people/people.html", context, status=status)
 
 
 @staff_required((ADMIN,))
 @require_safe
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a user's account as far as their access goes. That an admin looks at a customer's is logged."""
+    """Show a user's access. A look at a customer enters the audit log."""
     admin, now = current_member(request), current_time()
-    looks, found = prefetch_looks(admin, now), _get_person(user_id)
+    looks, found = prefetch_looks(admin, now), get_user_or_404(user_id)
     if not found.role:
         record_look(admin, "customer_looked_at", str(user_id), looks, now)
     return _page(request, found)
@@ -76,8 +73,8 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Give a user a role, or take it; it ends their sessions."""
-    found, form = _get_person(user_id), StaffRoleForm(request.POST)
+    """Give or take a role, which ends the user's sessions."""
+    found, form = get_user_or_404(user_id), StaffRoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
     elif form.is_valid() and confirm_by_code(request, form):
@@ -86,7 +83,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
             operations.set_role(user_id, role, current_time(), seen=form.cleaned_data["seen"])
         except RoleChanged as error:
             messages.error(request, str(error))
-            return _page(request, _get_person(user_id), status=409)
+            return _page(request, get_user_or_404(user_id), status=409)
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -103,7 +100,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:person", "user_id")
 def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of a user's sessions."""
-    found = _get_person(user_id)
+    found = get_user_or_404(user_id)
     count = end_sessions(user_id)
     note_changes(request, {"sessions": count}, {"sessions": 0})
     if found == current_member(request):
@@ -117,8 +114,8 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Take a user's second factor away, so that their next login enrols a new one; it ends their sessions."""
-    found, form = _get_person(user_id), Form({})
+    """Remove a user's second factor, and end their sessions. The next login enrols a new one."""
+    found, form = get_user_or_404(user_id), Form({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
     if not (form.is_valid() and confirm_by_code(request, form)):
@@ -129,13 +126,6 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
         request, _("Second factor reset. This person sets up a new one at the next sign-in.")
     )
     return redirect("adminpanel:person", user_id)
-
-
-def _get_person(user_id: UUID) -> User:
-    found = queries.get_users([user_id]).get(user_id)
-    if found is None:
-        raise Http404
-    return found
 
 
 def _page(

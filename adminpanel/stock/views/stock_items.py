@@ -1,31 +1,31 @@
 """A variant's stock in all warehouses: its numbers, its threshold, its place in each."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
 from accounts.roles import STOCK_STAFF
+from adminpanel.stock.booking import get_warehouse_or_404
 from adminpanel.stock.forms import PlaceForm, ThresholdForm
 from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
 from cassandra_db import InvalidPageToken
+from catalogue.entities import Variant
 from inventory import operations
 from inventory.errors import PlaceChanged, StockChanged
 from inventory.queries import prefetch_stock_numbers
-from inventory.warehouses import find_warehouse_name, list_warehouses
+from inventory.warehouses import find_warehouse_name
 from web.decorators import post_only
 
 
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show a variant in all warehouses: its numbers, what is in transit, what was booked and by whom."""
+    """Show a variant's stock in all warehouses, transfers and history."""
     try:
         return render_stock_item(
             request, product_id, variant_id, after=request.GET.get("after", "")[:500]
@@ -37,11 +37,9 @@ def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Http
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Set the number of units at which a variant is low in a warehouse."""
+    """Set the units at which a variant is low in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     form, status = ThresholdForm(warehouse, None, request.POST), 422
     if form.is_valid():
         threshold, seen = form.cleaned_data["threshold"], form.cleaned_data["seen"]
@@ -53,7 +51,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
             status = 409
             row = prefetch_stock_numbers(variant_id, warehouse).one()
             now_seen = row.threshold if row and row.threshold is not None else 0
-            form.data = {**dict(form.data.items()), "seen": str(now_seen)}
+            form.keep_typed(seen=now_seen)
             form.add_error(
                 "threshold",
                 _("Meanwhile it is %(units)d. Save again if yours is right.") % {"units": now_seen},
@@ -61,22 +59,12 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
         else:
             operations.copy_stock(product_id, [(variant_id, warehouse)])
             note_changes(request, {"low at": seen}, {"low at": threshold, "sku": variant.sku})
-            messages.success(
-                request,
-                _("%(sku)s is low in %(warehouse)s at %(units)d.")
-                % {
-                    "sku": variant.sku,
-                    "warehouse": find_warehouse_name(warehouse),
-                    "units": threshold,
-                }
-                if threshold
-                else _("%(sku)s is never called low in %(warehouse)s.")
-                % {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse)},
-            )
+            said = _("%(sku)s is never called low in %(warehouse)s.")
+            if threshold:
+                said = _("%(sku)s is low in %(warehouse)s at %(units)d.")
+            _say(request, said, variant, warehouse, units=threshold)
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return render_stock_item(
-        request, product_id, variant_id, threshold_form=(warehouse, form), status=status
-    )
+    return render_stock_item(request, product_id, variant_id, form=form, status=status)
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)
@@ -84,9 +72,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
 def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Set the place of a variant in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
-    warehouse = request.POST.get("warehouse", "")
-    if warehouse not in list_warehouses():
-        raise Http404("no such warehouse")
+    warehouse = get_warehouse_or_404(request)
     form, status = PlaceForm(warehouse, "", request.POST), 422
     if form.is_valid():
         place, seen = form.cleaned_data["place"], form.cleaned_data["seen_place"]
@@ -96,7 +82,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
             form.add_error("place", _("Nothing has arrived here yet."))
         except PlaceChanged as changed:
             status = 409
-            form.data = {**dict(form.data.items()), "seen_place": changed.place}
+            form.keep_typed(seen_place=changed.place)
             form.add_error(
                 "place",
                 _("Meanwhile it is “%(place)s”. Save again if yours is right.")
@@ -104,18 +90,14 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
             )
         else:
             note_changes(request, {"place": seen}, {"place": place, "sku": variant.sku})
-            words = {
-                "sku": variant.sku,
-                "warehouse": find_warehouse_name(warehouse),
-                "place": place,
-            }
-            messages.success(
-                request,
-                _("%(sku)s lies at %(place)s in %(warehouse)s.") % words
-                if place
-                else _("%(sku)s has no place in %(warehouse)s.") % words,
-            )
+            said = _("%(sku)s has no place in %(warehouse)s.")
+            if place:
+                said = _("%(sku)s lies at %(place)s in %(warehouse)s.")
+            _say(request, said, variant, warehouse, place=place)
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return render_stock_item(
-        request, product_id, variant_id, place_form=(warehouse, form), status=status
-    )
+    return render_stock_item(request, product_id, variant_id, form=form, status=status)
+
+
+def _say(request: HttpRequest, text: str, variant: Variant, warehouse: str, **more: object) -> None:
+    words = {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse), **more}
+    messages.success(request, text % words)

@@ -1,12 +1,10 @@
-"""Lists of stock, of a warehouse and of a product, with rows that receive and count units."""
-
-from __future__ import annotations
+"""Lists of a warehouse's or a product's stock, with rows that receive and count units."""
 
 from http import HTTPStatus
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -15,10 +13,10 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
 from accounts.roles import STOCK_STAFF
-from adminpanel.parameters import parse_page
+from adminpanel.parameters import cut_page, found_or_404
 from adminpanel.stock.booking import StockForm, book_submitted
 from adminpanel.stock.forms import LIST_LABELS, StockListForm
-from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
+from adminpanel.stock.pages import get_stock_lines, get_stock_page
 from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
@@ -33,27 +31,24 @@ VARIANTS_A_PAGE = 25
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_list(request: HttpRequest) -> HttpResponse:
-    """Show the stock of a warehouse by SKU: all of it, or what is low or out."""
+    """List a warehouse's stock by SKU: all, low, or out."""
     form = StockListForm(request.GET)
     selection = form.parse_selection()
     try:
         lines, following = ([], "") if form.is_refused else get_stock_page(selection)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:stock')}?{selection.to_query(after='')}")
+    show = selection.show
     context = {
         "form": form,
         "selection": selection,
         "lines": lines,
         "warehouses": [
-            (
-                find_warehouse_name(each),
-                each == selection.warehouse,
-                _list_query(each, selection.show),
-            )
+            (find_warehouse_name(each), each == selection.warehouse, _list_query(each, show))
             for each in list_warehouses()
         ],
         "lists": [
-            (label, name == selection.show, selection.to_query(show=name, after=""))
+            (label, name == show, selection.to_query(show=name, after=""))
             for name, label in LIST_LABELS.items()
         ],
         "warehouse": find_warehouse_name(selection.warehouse),
@@ -73,35 +68,30 @@ def _list_query(warehouse: str, show: str) -> str:
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock")
 def set_stock_mail(request: HttpRequest) -> HttpResponse:
-    """Keep whether this member of staff wants a mail a day about what is low."""
+    """Subscribe the user to the daily mail about low stock, or unsubscribe."""
     member, wanted = current_member(request), request.POST.get("wanted") == "1"
     before = bool(member.low_stock_mail)
     save_low_stock_mail(member.pk, wanted=wanted)
     note_changes(request, {"mail about low stock": before}, {"mail about low stock": wanted})
-    messages.success(
-        request,
-        _("You get an email every morning on which something is low.")
-        if wanted
-        else _("You get no more emails about low stock."),
-    )
+    said = _("You get no more emails about low stock.")
+    if wanted:
+        said = _("You get an email every morning on which something is low.")
+    messages.success(request, said)
     return redirect("adminpanel:stock")
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)
 @get_or_post
 def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's stock, and book units of a variant in a warehouse that have arrived or were counted."""
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
+    """Show a product's stock, and book receipts and counts."""
+    product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     if request.method != "POST":
         return _page(request, product)
-    variant = next(
-        (each for each in product.variants if str(each.variant_id) == request.POST.get("variant")),
-        None,
+    sent_id = request.POST.get("variant")
+    variant = found_or_404(
+        next((each for each in product.variants if str(each.variant_id) == sent_id), None),
+        "variant",
     )
-    if variant is None:
-        raise Http404("no such variant")
     warehouse, form, status = book_submitted(request, product, variant)
     if status != HTTPStatus.SEE_OTHER:
         return _page(request, product, (variant.variant_id, warehouse), form, status)
@@ -117,7 +107,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _row_query(request: HttpRequest) -> str:
-    """Return the parameters by which a row's form names the list that it is in."""
+    """Return the parameters by which a row's form names its list."""
     if request.GET.get("list"):
         return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
     page = request.GET.get("page", "")[:4]
@@ -138,17 +128,14 @@ def _page(
     submitted: StockForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the stock of a page of a product's variants, or of the one that was submitted its row alone, if that was asked for."""
+    """Show a page of a product's variants, or to htmx only the submitted row."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
-    count = max(1, -(-len(sold_first) // VARIANTS_A_PAGE))
-    number = parse_page(request.GET, count)
-    variants = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    variants, number, count = cut_page(sold_first, request.GET, VARIANTS_A_PAGE)
     if key and all(each.variant_id != key[0] for each in variants):
         variants = [each for each in sold_first if each.variant_id == key[0]]
     transfers = prefetch_open_transfers()
-    lines = list_stock_lines(
-        product, variants, {key: submitted} if key and submitted else {}, transfers
-    )
+    keys = [(product, variant, each) for variant in variants for each in list_warehouses()]
+    lines = get_stock_lines(keys, {key: submitted} if key and submitted else {}, transfers)
     context = {
         "product": product,
         "lines": lines,
@@ -159,10 +146,5 @@ def _page(
         "row_query": _row_query(request) or (f"page={number}" if number > 1 else ""),
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
-    return render_page(
-        request,
-        "adminpanel/stock/product_stock.html",
-        context,
-        part="row" if submitted else "",
-        status=status,
-    )
+    template, part = "adminpanel/stock/product_stock.html", "row" if submitted else ""
+    return render_page(request, template, context, part=part, status=status)

@@ -1,11 +1,9 @@
-"""Units of a variant that go from one warehouse to another: sent, listed, booked as arrived or called off."""
+"""Transfers between warehouses: sent, listed, booked as arrived or called off."""
 
-from __future__ import annotations
-
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import STOCK_STAFF
+from adminpanel.parameters import found_or_404
 from adminpanel.stock.forms import StockTransferForm
 from adminpanel.stock.pages import list_transfer_lines
 from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
@@ -35,7 +34,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
     if form.is_valid():
         sent = form.cleaned_data
         transfer = StockTransfer(
-            # Never the key itself: a form that names another transfer would find that one.
+            # Not the key itself: a forged one could name another transfer.
             uuid5(variant_id, f"transfer {sent['key']}"),
             product_id,
             variant_id,
@@ -65,12 +64,12 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
                 % words,
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    form.renew_key()
-    return render_stock_item(request, product_id, variant_id, transfer_form=form)
+    form.keep_typed(key=uuid4())
+    return render_stock_item(request, product_id, variant_id, form=form)
 
 
 def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
-    """Start a transfer, and return whether it has left; the form has an error if not."""
+    """Start a transfer. Return whether it left; if not, the form has an error."""
     try:
         operations.start_transfer(transfer)
     except LookupError:
@@ -102,7 +101,7 @@ def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_transfers(request: HttpRequest) -> HttpResponse:
-    """Show what is on its way between the warehouses."""
+    """Show the open transfers between warehouses."""
     return _transfers_page(request)
 
 
@@ -121,10 +120,8 @@ def _transfers_page(request: HttpRequest, refused: StockTransfer | None = None) 
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_transfers")
 def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
-    """Book a transfer as arrived, or call it off: then its units are back where they came from."""
-    transfer = get_transfer(transfer_id)
-    if transfer is None:
-        raise Http404("no such transfer")
+    """Book a transfer as arrived, or call it off and return its units."""
+    transfer = found_or_404(get_transfer(transfer_id), "transfer")
     is_called_off = "call_off" in request.POST
     warehouse = transfer.source if is_called_off else transfer.destination
     try:
@@ -139,22 +136,18 @@ def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
         {"in transit": 0, "arrived in": find_warehouse_name(warehouse)},
     )
     words = {"units": transfer.units, "warehouse": find_warehouse_name(warehouse)}
-    messages.success(
-        request,
-        ngettext(
+    said = ngettext(
+        "%(units)d unit has arrived in %(warehouse)s.",
+        "%(units)d units have arrived in %(warehouse)s.",
+        transfer.units,
+    )
+    if is_called_off:
+        said = ngettext(
             "%(units)d unit is back in %(warehouse)s.",
             "%(units)d units are back in %(warehouse)s.",
             transfer.units,
         )
-        % words
-        if is_called_off
-        else ngettext(
-            "%(units)d unit has arrived in %(warehouse)s.",
-            "%(units)d units have arrived in %(warehouse)s.",
-            transfer.units,
-        )
-        % words,
-    )
+    messages.success(request, said % words)
     if request.POST.get("back") == "item":
         return redirect("adminpanel:stock_item", transfer.product_id, transfer.variant_id)
     return redirect("adminpanel:stock_transfers")

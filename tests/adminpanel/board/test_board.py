@@ -302,7 +302,7 @@ def test_x168_all_that_a_filter_finds_is_selected_and_no_more_than_the_bound(
     assert selection.list_selected_orders(everything) == (made[:2], 3)
     ticked = QueryDict(f"order={made[0]}&order=x&order={made[0]}&orders={made[1]},%00")
     assert selection.list_selected_orders(ticked) == (made[:2], 2)
-    chosen = selection.parse_order_filter(everything)
+    chosen = selection.OrderFilterForm(everything).build_filter()
     assert OrderFilter.from_dict(chosen.to_dict()) == chosen
 
 

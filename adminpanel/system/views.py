@@ -1,4 +1,4 @@
-"""Mail that cannot be delivered, and addresses that get mail again."""
+"""The state of the shop: nodes, tables and statements; the workers; mail that cannot be delivered."""
 
 from typing import Any
 
@@ -9,8 +9,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
-from accounts.roles import MAIL_STAFF
+from accounts.roles import ADMIN, MAIL_STAFF, ORDER_STAFF
 from adminpanel.forms import EmailForm
+from adminpanel.system.pages import get_system_status
+from adminpanel.system.workers import get_worker_status
 from cassandra_db import current_time
 from mail import fates
 from mail.operations import allow_address
@@ -19,17 +21,35 @@ from web.decorators import post_only
 from web.rendering import render_page
 
 
+@staff_required((ADMIN,))
+@require_safe
+def system_status(request: HttpRequest) -> HttpResponse:
+    """Show nodes, large partitions, slow questions, jobs with problems, and consistency checks."""
+    return render_page(
+        request, "adminpanel/system/system.html", {"system": get_system_status(current_time())}
+    )
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def worker_status(request: HttpRequest) -> HttpResponse:
+    """Show each job's last run and backlog."""
+    return render_page(
+        request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
+    )
+
+
 @staff_required(MAIL_STAFF)
 @require_safe
 def mail_trouble(request: HttpRequest) -> HttpResponse:
-    """Show the mails that failed for good in the last 30 days, and the addresses that get none."""
+    """Show mails that failed for good in the last 30 days, and addresses that get none."""
     return _trouble_page(request)
 
 
 @staff_required(MAIL_STAFF)
 @post_only("adminpanel:mails")
 def allow_mail(request: HttpRequest) -> HttpResponse:
-    """Have an address get mail again."""
+    """Let an address get mail again."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _trouble_page(request, form, status=422)

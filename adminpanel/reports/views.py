@@ -1,0 +1,128 @@
+"""The reports: sales, visits, the last half hour, and the climate of the warehouses."""
+
+import csv
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import staff_required
+from accounts.roles import ADMIN
+from adminpanel.reports.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
+from adminpanel.reports.forms import SalesForm, VisitsForm
+from adminpanel.reports.live import get_live_view
+from adminpanel.reports.sales import get_sales_report
+from adminpanel.reports.visits import VisitsReport, get_visits_report
+from analytics.days import shop_today
+from cassandra_db import current_time
+from catalogue.queries import prefetch_categories
+from web.rendering import render_page
+
+
+@staff_required(("analyst", ADMIN))
+@require_safe
+def sales_report(request: HttpRequest) -> HttpResponse:
+    """Show the sales of a period, by default the last thirty days."""
+    form = SalesForm(request.GET)
+    first, last = form.parse_selection(shop_today())
+    if form.is_refused:
+        return render_page(request, "adminpanel/reports/sales.html", {"form": form}, status=422)
+    form = SalesForm(initial={"first": first, "last": last})
+    context = {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form}
+    return render_page(request, "adminpanel/reports/sales.html", context)
+
+
+@staff_required(("analyst", ADMIN))
+@require_safe
+def visits_report(request: HttpRequest) -> HttpResponse:
+    """Show the visits of a period, by default the last thirty days. `format=csv` sends the lines as a file."""
+    prefetch_categories()
+    form = VisitsForm(request.GET)
+    selection = form.parse(shop_today())
+    if form.is_refused:
+        return render_page(request, "adminpanel/reports/visits.html", {"form": form}, status=422)
+    report = get_visits_report(selection, settings.CURRENCY)
+    if request.GET.get("format") == "csv":
+        return _send_visits(report)
+    context = {
+        "visits": report,
+        "form": VisitsForm(initial=selection.to_initial()),
+        "selection": selection,
+    }
+    return render_page(request, "adminpanel/reports/visits.html", context)
+
+
+def _send_visits(report: VisitsReport) -> HttpResponse:
+    head = [
+        *(_("From"), _("Visitors"), _("Page views"), _("Added to cart"), _("At checkout")),
+        *(_("Paid orders"), _("Conversion, %"), _("Average order"), _("Currency")),
+        _("Returning customers, %"),
+    ]
+    rows = [
+        [
+            *(line.day, line.visitors, line.page_views, line.adding, line.at_checkout),
+            *(line.sales.orders, "" if line.conversion is None else f"{line.conversion:.2f}"),
+            *(line.average_order.amount if line.average_order else "", line.currency),
+            "" if line.returning is None else f"{line.returning:.2f}",
+        ]
+        for line in report.lines
+    ]
+    return _send_csv(f"visits-{report.first}-{report.last}.csv", [head, *rows])
+
+
+def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
+    response = HttpResponse(
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+    csv.writer(response).writerows(rows)
+    return response
+
+
+@staff_required(("analyst", ADMIN))
+@require_safe
+def live_visits(request: HttpRequest) -> HttpResponse:
+    """Show visitors, page views and orders of the last thirty minutes. An unchanged page gets 204."""
+    live = get_live_view(current_time())
+    if request.GET.get("seen") == live.fingerprint:
+        return HttpResponse(status=204)
+    return render_page(request, "adminpanel/reports/live.html", {"live": live}, part="live")
+
+
+@staff_required(("warehouse", ADMIN))
+@require_safe
+def climate_day(request: HttpRequest) -> HttpResponse:
+    """Show a day of each sensor, by default today. `format=csv` sends the quarters of an hour as a file."""
+    climate = get_climate_day(_parse_day(request.GET.get("day", "")), current_time())
+    if request.GET.get("format") == "csv":
+        return _send_climate(climate)
+    return render_page(request, "adminpanel/reports/climate.html", {"climate": climate})
+
+
+def _parse_day(typed: str) -> date:
+    """Return the requested day within the kept ones. An unreadable day is today."""
+    today = shop_today()
+    try:
+        day = date.fromisoformat(typed)
+    except ValueError:
+        return today
+    return min(max(day, today - timedelta(KEPT_DAYS)), today)
+
+
+def _send_climate(climate: ClimateDay) -> HttpResponse:
+    head = [
+        *(_("Warehouse"), _("Sensor"), _("From (UTC)"), _("What")),
+        *(_("Lowest"), _("Highest"), _("Unit")),
+    ]
+    rows = [
+        [
+            *(each.warehouse, each.sensor.serial_number, at.isoformat()),
+            *(LABELS[kind], seen.lowest, seen.highest, UNITS[kind]),
+        ]
+        for each in climate.sensors
+        for at, kind, seen in each.quarters
+    ]
+    return _send_csv(f"climate-{climate.day}.csv", [head, *rows])
