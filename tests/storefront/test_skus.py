@@ -69,7 +69,7 @@ def test_x274_an_odd_sku_is_found_linked_and_imported(
     variant = nut.variants[1]
     typed = f"  {variant.sku.lower().replace(' ', '  ')} "
     shown = client.get(variant_url(nut, variant))
-    assert shown.context["chosen"].sku == variant.sku
+    assert shown.context["product_body"].chosen.sku == variant.sku
     found = client.get(reverse("search"), {"q": typed})
     assert (found.status_code, found["Location"]) == (302, variant_url(nut, variant))
     assert find_by_sku(typed) == (nut.product_id, variant.variant_id)
