@@ -5,8 +5,6 @@ second. When the queue is full, as while Cassandra is away, what comes is shed a
 its time before it is sent first, so it can be sent again.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

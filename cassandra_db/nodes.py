@@ -3,8 +3,6 @@
 The shop's role needs `GRANT SELECT ON KEYSPACE system_views`; a node that refuses counts as one that does not answer.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

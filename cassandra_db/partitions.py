@@ -4,8 +4,6 @@ A node knows of each table the largest partition that it has on its disk, in who
 memory is not counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

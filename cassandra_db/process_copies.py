@@ -1,7 +1,5 @@
 """A process's copy, some seconds old, of rows that change seldom and that nearly every page asks for."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Checks the cards that stand on lists other than those of a category (I14). The worker writes them some time after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta

@@ -3,8 +3,6 @@
 What it has claimed and what is scheduled for it belongs to it, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice

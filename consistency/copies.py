@@ -1,7 +1,5 @@
 """I3: an order reads the same in every copy, and there is no copy without an order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

@@ -4,8 +4,6 @@ What a process with a wrong clock has left: a lease or a position in the future,
 is written until then. A row stays named until the clocks have passed it, also when its values were put right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 

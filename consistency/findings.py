@@ -1,7 +1,5 @@
 """What the consistency check looks at, and what it finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime

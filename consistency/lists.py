@@ -5,8 +5,6 @@ would hide something from an export or an erasure, or from the worker. What it l
 missing, and before it is written: the scan asks one node, which may still have what was deleted since, with somebody's address.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

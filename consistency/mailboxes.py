@@ -4,8 +4,6 @@ An earlier version kept an international domain as it was typed, so that one mai
 moves what it left. Orders by address are copies, which I3 looks after.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

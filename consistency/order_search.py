@@ -1,7 +1,5 @@
 """I32: an order is found by each of its terms, and by no others once its person was erased; it has no number that no parcel has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC
 from uuid import UUID

@@ -1,7 +1,5 @@
 """I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID

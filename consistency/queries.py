@@ -1,7 +1,5 @@
 """Reads what the last checks have found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """I40: the staff's queue and what each person has written are as the questions and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC
 from uuid import UUID

@@ -1,7 +1,5 @@
 """I37 to I39, I41: a product's numbers are its reviews', their copies are as they are, cards say the rating, and no picture stays that was taken out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 from uuid import UUID

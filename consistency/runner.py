@@ -4,8 +4,6 @@ The shop goes on meanwhile. An order may be between its event and its copies, a 
 has to be found again, seconds later, and an order that the worker has fresh pending effects of is under way, and is left to it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor

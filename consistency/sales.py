@@ -1,7 +1,5 @@
 """I7: the roll-ups equal their facts, and the facts equal the orders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID

@@ -1,7 +1,5 @@
 """I30: what is set for the whole shop can be read, and keeps its own rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from django.utils.timezone import localdate

@@ -1,7 +1,5 @@
 """I24: what an import says that it has changed is what products and stock items know of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 

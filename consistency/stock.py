@@ -3,8 +3,6 @@
 What staff see of it is so: the lists of each warehouse, the history; and no unit is lost between two warehouses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

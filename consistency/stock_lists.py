@@ -1,7 +1,5 @@
 """Checks the lists of each warehouse against the stock and the products (I26)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta

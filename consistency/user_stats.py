@@ -1,7 +1,5 @@
 """I35: a customer's sums equal their orders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID

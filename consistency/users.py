@@ -1,7 +1,5 @@
 """I8: one user for an e-mail address. I32: staff find a customer by each word of their name, and by no others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import UUID
 

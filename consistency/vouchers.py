@@ -1,7 +1,5 @@
 """I6: a code is never used more often than its limit, and each order that uses it has one claim."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

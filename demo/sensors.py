@@ -1,7 +1,5 @@
 """The demo shop's sensors, and what they measure: the same at the same moment, whoever asks."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from math import pi, sin
 from random import Random

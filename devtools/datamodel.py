@@ -1,7 +1,5 @@
 """docs/data-model.md, made from the models, so that page and code always agree."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A check looks and reports; it changes nothing. Those that need a database come last and are left out when none answers.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

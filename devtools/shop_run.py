@@ -4,8 +4,6 @@ Each part is a process of its own, in a session of its own, so that Ctrl-C reach
 what it started, and nothing else. What a run started is recorded below `.run/`, for `make stop`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ second try knows that it was done, is said by who uses this: products in catalog
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta

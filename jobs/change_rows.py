@@ -5,8 +5,6 @@ failures, and goes back to rows without a result.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

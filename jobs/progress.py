@@ -1,7 +1,5 @@
 """What the workers have done, and how far behind they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

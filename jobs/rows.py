@@ -1,7 +1,5 @@
 """Rows of a job: one that always raises must not keep the others waiting."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator

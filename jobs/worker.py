@@ -1,7 +1,5 @@
 """The worker's loop: looks which jobs are due, claims one after the other, runs them."""
 
-from __future__ import annotations
-
 import logging
 import signal
 from collections.abc import Callable, Sequence

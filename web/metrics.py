@@ -5,8 +5,6 @@ of them: a scrape reaches one process by chance. Without that variable (the relo
 Labels have few values, whatever is sent: names of views and questions, never a path.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

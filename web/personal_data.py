@@ -9,8 +9,6 @@ something has a `privacy.py` with
     list_erasure_obstacles(person) -> list    why the person cannot be erased now, in sentences for the person (may be left out)
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

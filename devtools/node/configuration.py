@@ -4,8 +4,6 @@ The choices are those of Cassandra's own `cassandra_latest.yaml` (trie memtables
 Paxos v2, storage-attached indexes), cut down to what a laptop can spare. Nothing listens beyond loopback.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Starting, stopping and looking at the local nodes of one checkout."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -4,8 +4,6 @@ The lock file names coordinates and SHA-256 sums; the client (`jgo`) knows where
 configuration file names a mirror. The jars are kept once per user, so that a second checkout fetches nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

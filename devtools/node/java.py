@@ -1,7 +1,5 @@
 """Finding a Java 17, the version that Cassandra 5.0 is run with."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What the machine has to offer a node: memory and free ports."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Iterable, Sequence

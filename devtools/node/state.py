@@ -4,8 +4,6 @@ Kept as JSON below `.cassandra/`, so that two checkouts beside each other never 
 settings can find the node without Django, Java or a connection.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """`manage.py demo_sensors`: devices in the demo shop's warehouses, which send what they measure to the shop."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

@@ -1,7 +1,5 @@
 """`manage.py doctor`: what is missing or wrong here, each with the line that fixes it."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from typing import Any
