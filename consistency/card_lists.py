@@ -10,7 +10,7 @@ from cassandra_db import Row, Statement, current_microseconds, current_time, sca
 from catalogue import operations, queries
 from catalogue.entities import Product
 from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, call, list_tables
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,6 @@ CARD_LISTS = {
 }
 
 
-def _iterate_lists(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & CARD_LISTS.keys() if scope is not None else CARD_LISTS
-
-
 def check_card_list(table: str) -> Iterator[Violation]:
     """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
     card_list, now = CARD_LISTS[table], current_time()
@@ -121,9 +117,9 @@ def check_card_list(table: str) -> Iterator[Violation]:
                     "I14",
                     f"{table}, product {row.shown_id}",
                     "shows another card than the product has",
-                    fix=lambda now, row=row: card_list.write_again(row),  # type: ignore[misc]
+                    fix=call(card_list.write_again, row),
                     written=row.written or 0,
                 )
 
 
-CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, check_card_list),)
+CHECKS = (Check("lists of cards", ("I14",), list_tables(CARD_LISTS), check_card_list),)

@@ -6,9 +6,10 @@ is written until then. A row stays named until the clocks have passed it, also w
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from cassandra_db import Statement, current_time, is_in_future, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, list_tables, list_values
 from jobs.leases import forget_future, get_lease
 
 LEASES = scan("I11", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
@@ -44,27 +45,13 @@ def moment_of(stamp: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stamp)
 
 
-def _iterate_jobs(scope: Scope | None) -> Iterator[str]:
-    yield from scope.jobs if scope is not None else (row.job for row in LEASES.iterate_table())
-
-
 def _check_lease(job: str) -> Iterator[Violation]:
     lease = get_lease(job)
     if lease.is_in_future(current_time()):
-        detail = (
-            f"last run {lease.last_run}, held until {lease.held_until}, position {lease.position!r}"
-        )
-        yield Violation(
-            "I11",
-            f"job {job}",
-            "its lease is dated in the future",
-            detail,
-            lambda now: forget_future(lease, now),
-        )
-
-
-def _iterate_stamped_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables if scope is not None else STAMPED
+        fault = "its lease is dated in the future"
+        detail = f"last run {lease.last_run}, held until {lease.held_until}"
+        detail += f", position {lease.position!r}"
+        yield Violation("I11", f"job {job}", fault, detail, partial(forget_future, lease))
 
 
 def check_stamps(table: str) -> Iterator[Violation]:
@@ -81,6 +68,6 @@ def check_stamps(table: str) -> Iterator[Violation]:
 
 
 CHECKS = (
-    Check("leases", ("I11",), _iterate_jobs, _check_lease),
-    Check("tables' stamps", ("I12",), _iterate_stamped_tables, check_stamps),
+    Check("leases", ("I11",), list_values(LEASES, "job", "jobs"), _check_lease),
+    Check("tables' stamps", ("I12",), list_tables(STAMPED), check_stamps),
 )

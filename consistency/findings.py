@@ -1,12 +1,20 @@
 """What the consistency check looks at, and what it finds."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+from cassandra_db import Statement
+
+# A repair gets the present moment (UTC).
 Fix = Callable[[datetime], object]
+
+
+def call(repair: Callable[..., object], *args: Any, **values: Any) -> Fix:
+    """Return the fix that calls a function which needs no present moment."""
+    return lambda now: repair(*args, **values)
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,31 @@ class Scope:
     tables: frozenset[str] = frozenset()
 
 
+SubjectFinder = Callable[[Scope | None], Iterable[Any]]
+
+
+def list_values(table: Statement, column: str, scope_field: str) -> SubjectFinder:
+    """Return what finds the values of a column in a whole table, or those that a field of the scope names."""
+
+    def find(scope: Scope | None) -> Iterator[Any]:
+        if scope is not None:
+            yield from sorted(getattr(scope, scope_field))
+        else:
+            yield from (getattr(row, column) for row in table.iterate_table())
+
+    return find
+
+
+def list_rows(table: Statement) -> SubjectFinder:
+    """Return what finds all rows of a table, and none for a scope."""
+    return lambda scope: table.iterate_table() if scope is None else ()
+
+
+def list_tables(names: Collection[str]) -> SubjectFinder:
+    """Return what finds these tables, or those of them that the scope names."""
+    return lambda scope: names if scope is None else scope.tables & set(names)
+
+
 @dataclass(frozen=True)
 class Check:
     """One kind of thing to look at: how to find all of them, and what may be wrong with one.
@@ -60,7 +93,7 @@ class Check:
 
     name: str
     rules: tuple[str, ...]
-    iterate_subjects: Callable[[Scope | None], Iterable[Any]]
+    iterate_subjects: SubjectFinder
     find_violations: Callable[[Any], Iterator[Violation]]
     find_order_id: Callable[[Any], UUID | None] = lambda thing: None
 

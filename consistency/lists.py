@@ -13,7 +13,7 @@ from accounts.audit_log import ENTERED_BY_ACTOR, ORIGIN_ENTERED_BY_ACTOR
 from cart.operations.sharing import INSERT_INVITED
 from cart.people import INVITATION
 from cassandra_db import Row, Statement, read, scan, write_batch
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, call, list_tables
 from mail import fates
 from mail.addresses import email_key
 from mail.operations import AT_ORDER, TO_RECIPIENT
@@ -259,30 +259,19 @@ RULES = {
 }
 
 
-def _iterate_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & RULES.keys() if scope is not None else RULES
-
-
 def check_list(table: str) -> Iterator[Violation]:
-    rule = RULES[table]
+    rule, fault = RULES[table], "is missing where it has to be found"
+    if rule.copied:
+        fault += ", or says something else there"
     for row in rule.things.iterate_table():
         values = rule.values(row)
-        if values is None:
+        if values is None or rule.is_listed(values):
             continue
-        place = {name: values[name] for name in rule.key}
-        if rule.is_listed(values):
-            continue
-        now_so = rule.read_again(row)
-        if now_so and not rule.is_listed(now_so):
-            what = ", ".join(str(value) for value in place.values())
-            yield Violation(
-                "I14",
-                f"{table}: {what}",
-                "is missing where it has to be found"
-                if not rule.copied
-                else "is missing where it has to be found, or says something else there",
-                fix=lambda now, row=row: rule.write_again(row),  # type: ignore[misc]
-            )
+        place = ", ".join(str(values[name]) for name in rule.key)
+        current = rule.read_again(row)
+        if current and not rule.is_listed(current):
+            subject, fix = f"{table}: {place}", call(rule.write_again, row)
+            yield Violation("I14", subject, fault, fix=fix)
 
 
-CHECKS = (Check("lists", ("I14",), _iterate_tables, check_list),)
+CHECKS = (Check("lists", ("I14",), list_tables(RULES), check_list),)

@@ -7,12 +7,13 @@ moves what it left. Orders by address are copies, which I3 looks after.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from accounts.operations.email_claims import EMAIL_RELEASED, claim_email
 from accounts.queries import get_user
 from cart.operations.sharing import DELETE_INVITED, INSERT_INVITED
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, Statement, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, list_tables
 from mail.addresses import address_bucket, email_key
 from mail.operations import DELETE_RECIPIENT, GETS_MAIL, GETS_NO_MAIL, TO_RECIPIENT
 from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
@@ -115,21 +116,14 @@ TABLES = {
 }
 
 
-def _iterate_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & TABLES.keys() if scope is not None else TABLES
-
-
 def _check_table(name: str) -> Iterator[Violation]:
     table = TABLES[name]
     for row in table.rows.iterate_table():
         typed = getattr(row, table.column)
         if (key := email_key(typed)) != typed:
-            yield Violation(
-                table.rule,
-                f"{name}: {typed}",
-                "is the key of an address that is written otherwise",
-                fix=lambda now, row=row, key=key: table.move(row, key, now),  # type: ignore[misc]
-            )
+            fault = "is the key of an address that is written otherwise"
+            fix = partial(table.move, row, key)
+            yield Violation(table.rule, f"{name}: {typed}", fault, fix=fix)
 
 
-CHECKS = (Check("mailboxes", ("I8", "I14"), _iterate_tables, _check_table),)
+CHECKS = (Check("mailboxes", ("I8", "I14"), list_tables(TABLES), _check_table),)

@@ -8,7 +8,7 @@ from analytics import operations, queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import roll_up_facts
 from cassandra_db import current_microseconds, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call
 from orders.operations.sales import build_sale
 from orders.queries import get_order, list_items
 
@@ -59,12 +59,9 @@ def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
     order = get_order(order_id)
     sale = build_sale(order, list_items(order)) if order else None
     if (sale is None or sale.day != day) and queries.list_order_facts(day, order_id):
-        yield Violation(
-            "I7",
-            f"facts of {day}, order {order_id}",
-            "there is no such sale" if sale is None else f"the sale is of {sale.day}",
-            fix=lambda now: operations.remove_facts(day, order_id, written),
-        )
+        fault = "there is no such sale" if sale is None else f"the sale is of {sale.day}"
+        fix = call(operations.remove_facts, day, order_id, written)
+        yield Violation("I7", f"facts of {day}, order {order_id}", fault, fix=fix)
 
 
 def _iterate_days(scope: Scope | None) -> Iterator[date]:
@@ -103,15 +100,14 @@ def _check_day(day: date) -> Iterator[Violation]:
         {str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)}
     )
     if wrong:
+        stamps = STAMPS.all(month=month_start(day), day=day)
         yield Violation(
             "I7",
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            lambda now: operations.roll_up_day(day),
-            max(
-                (row.written or 0 for row in STAMPS.all(month=month_start(day), day=day)), default=0
-            ),
+            call(operations.roll_up_day, day),
+            max((row.written or 0 for row in stamps), default=0),
         )
 
 

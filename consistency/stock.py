@@ -6,12 +6,13 @@ What staff see of it is so: the lists of each warehouse, the history; and no uni
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
 from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call, list_values
 from inventory import operations, queries
 from inventory.entities import ARRIVING, IN_TRANSIT, LEAVING, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
@@ -84,20 +85,11 @@ def compare_reserved_units(
     ]
     pairs = []
     for each, pending in reading:
-        row = next(
-            (row for row in pending.rows() if row.reservation_id == each.reservation_id), None
-        )
+        own_rows = (row for row in pending.rows() if row.reservation_id == each.reservation_id)
         gone = shipped.get(each.warehouse_id, {}).get(each.line_number, 0)
-        state, units = _expected_units(order, each.quantity - gone)
-        found = ReservedUnits(
-            each.line_number, each.variant_id, each.warehouse_id, *_actual_units(row)
-        )
-        pairs.append(
-            (
-                ReservedUnits(each.line_number, each.variant_id, each.warehouse_id, state, units),
-                found,
-            )
-        )
+        place = each.line_number, each.variant_id, each.warehouse_id
+        wanted = ReservedUnits(*place, *_expected_units(order, each.quantity - gone))
+        pairs.append((wanted, ReservedUnits(*place, *_actual_units(next(own_rows, None)))))
     return pairs
 
 
@@ -149,35 +141,25 @@ def _check_sums(
     what, counts = describe_stock_item(stock_item), vars(numbers)
     actual = ", ".join(f"{units} {field}" for field, units in counts.items())
 
-    def fix(now: datetime) -> None:
-        rebuild_stock_numbers(*stock_item)
-
+    fix = call(rebuild_stock_numbers, *stock_item)
     if None in counts.values():
         yield Violation("I1", what, "has no number where there has to be one", actual)
         return
-    if (
-        numbers.received
-        != numbers.available + numbers.reserved + numbers.committed + numbers.shipped
-    ):
+    parts = numbers.available + numbers.reserved + numbers.committed + numbers.shipped
+    if numbers.received != parts:
         yield Violation("I1", what, "what was received is not where the numbers say", actual, fix)
     for field, units in counts.items():
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", actual, fix)
     derived = queries.fold_stock_numbers(rows, entries)
     if derived != numbers:
-        derived = queries.fold_stock_numbers(
-            rows, queries.list_ledger_entries(*stock_item, whole=True)
-        )
+        entries = queries.list_ledger_entries(*stock_item, whole=True)
+        derived = queries.fold_stock_numbers(rows, entries)
     # Units that a loader has put there without a receipt are in no ledger.
     if derived.received and derived != numbers:
         expected = ", ".join(f"{units} {field}" for field, units in vars(derived).items())
-        yield Violation(
-            "I1",
-            what,
-            "the numbers are not what ledger and reservations say",
-            f"{actual}; not {expected}",
-            fix,
-        )
+        fault = "the numbers are not what ledger and reservations say"
+        yield Violation("I1", what, fault, f"{actual}; not {expected}", fix)
 
 
 # ---- I4, and I2 from the stock item's side
@@ -196,40 +178,26 @@ def _check_reservation(
 ) -> Iterator[Violation]:
     what = f"reservation {row.reservation_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
     if until is None:
-        yield Violation(
-            "I4",
-            what,
-            "the worker will not look when it runs out",
-            fix=_fix_missing_expiry(stock_item, row),
-        )
+        fix = partial(_record_expiry, stock_item, row)
+        yield Violation("I4", what, "the worker will not look when it runs out", fix=fix)
     elif until < current_time() - ONE_SWEEP:
-        yield Violation(
-            "I4",
-            what,
-            "has run out and is still reserved",
-            f"at {until:%H:%M}",
-            fix=_fix_overdue(until),
-        )
+        fault, fix = "has run out and is still reserved", partial(_expire, until)
+        yield Violation("I4", what, fault, f"at {until:%H:%M}", fix)
 
 
-def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
-    def fix(now: datetime) -> None:
-        # Neither line nor product matter to a reservation expiry; the worker looks soon, and finds out when the reservation ends.
-        allocation = Allocation(
-            0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.reservation_id
-        )
-        operations.record_reservation_expiries(row.order_id, [allocation], now)
-        _clear_expiries()
-
-    return fix
+def _record_expiry(stock_item: StockItemKey, row: Row, now: datetime) -> None:
+    # Neither line nor product matter to a reservation expiry; the worker looks soon, and finds out when the reservation ends.
+    variant_id, warehouse_id = stock_item
+    allocation = Allocation(
+        0, variant_id, variant_id, warehouse_id, row.quantity, row.reservation_id
+    )
+    operations.record_reservation_expiries(row.order_id, [allocation], now)
+    _clear_expiries()
 
 
-def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
-    def fix(now: datetime) -> None:
-        expire_reservations([floor_to_minute(until)], now)
-        _clear_expiries()
-
-    return fix
+def _expire(until: datetime, now: datetime) -> None:
+    expire_reservations([floor_to_minute(until)], now)
+    _clear_expiries()
 
 
 def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
@@ -245,7 +213,7 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
         or row.state == "ended"
     ):
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
-        yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I2", what, fault, fix=partial(apply_effects, order.order_id))
 
 
 def _reserved_until(row: Row) -> datetime | None:
@@ -299,17 +267,7 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-# ---- I26: the lists of each warehouse
-
-
 # ---- I27: transfers between warehouses
-
-
-def _iterate_transfers(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.transfers
-    else:
-        yield from (row.transfer_id for row in TRANSFERS.iterate_table())
 
 
 def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
@@ -325,27 +283,17 @@ def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
         for warehouse in (transfer.source, transfer.destination)
     )
     in_transit = transfer.units if transfer.state == IN_TRANSIT else 0
-    what = f"transfer {transfer_id} of variant {transfer.variant_id}"
     detail = f"{left} left, {in_transit} in transit, {arrived} arrived: {transfer.state}"
     is_moving = transfer.state in (LEAVING, ARRIVING)
     since = current_time() - (transfer.ended_at or transfer.started_at)
+    wrong = partial(Violation, "I27", f"transfer {transfer_id} of variant {transfer.variant_id}")
     if is_moving and since > ONE_SWEEP and (is_open or left):
-        yield Violation(
-            "I27",
-            what,
-            "was left half done",
-            detail,
-            lambda now: operations.advance_transfer(transfer),
-        )
+        yield wrong("was left half done", detail, call(operations.advance_transfer, transfer))
     elif not is_moving and left != in_transit + arrived:
-        yield Violation("I27", what, "not all that has left is in transit or has arrived", detail)
+        yield wrong("not all that has left is in transit or has arrived", detail)
     if transfer.state == IN_TRANSIT and not is_open:
-        yield Violation(
-            "I27",
-            what,
-            "is in transit and nobody sees it",
-            fix=lambda now: operations.record_open_transfer(transfer),
-        )
+        fix = call(operations.record_open_transfer, transfer)
+        yield wrong("is in transit and nobody sees it", fix=fix)
 
 
 def _booked_units(variant_id: UUID, warehouse_id: str, row_id: UUID) -> int:
@@ -375,20 +323,17 @@ def _check_history(stock_item: StockItemKey, entries: Sequence[Row]) -> Iterator
     for row, pending in zip(dated, reading, strict=True):
         found = pending.one()
         if found is None or found.units != row.units:
+            source = LedgerSource(
+                *(row.source_id, row.line_number, row.ref, row.booked_at),
+                actor=row.actor or "",
+                reason=row.reason or "",
+            )
             yield Violation(
                 "I28",
                 f"{row.kind} {row.ref} of {describe_stock_item(stock_item)}",
                 "is in the ledger, and not in the history",
                 f"{row.units} units",
-                lambda now, row=row: write_ledger_entries(  # type: ignore[misc]
-                    *stock_item,
-                    LedgerSource(
-                        *(row.source_id, row.line_number, row.ref, row.booked_at),
-                        actor=row.actor or "",
-                        reason=row.reason or "",
-                    ),
-                    [(row.kind, row.units)],
-                ),
+                call(write_ledger_entries, *stock_item, source, [(row.kind, row.units)]),
             )
 
 
@@ -399,5 +344,10 @@ CHECKS = (
         _iterate_stock_items,
         _check_stock_item,
     ),
-    Check("stock transfers", ("I27",), _iterate_transfers, _check_transfer),
+    Check(
+        "stock transfers",
+        ("I27",),
+        list_values(TRANSFERS, "transfer_id", "transfers"),
+        _check_transfer,
+    ),
 )
