@@ -5,8 +5,6 @@ processors gave it, too) are kept. From then on the view renders them and does n
 cart, no user. Nothing of what it has drawn is kept (benchmarks.bare_settings): the shop does, and the yardstick is not to move with it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from functools import cache

@@ -291,11 +291,6 @@ class PageViewer:
         self.seconds.append(perf_counter() - began)
         self.answers[answer.status] += 1
 
-    def percentile(self, share: float) -> float:
-        """The time that this share of the pages stayed below, in milliseconds."""
-        ordered = sorted(self.seconds)
-        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
-
 
 def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
     """Make a guest's cart of products, variants and quantities, and return the cookies that lead to it.

@@ -10,9 +10,6 @@ Runs in a keyspace that may be filled: CASSANDRA_KEYSPACE=stoa_bench python mana
 Ends with status 1 if times and processor times (which a busy machine does not blur) are both further apart than a fifth.
 """
 
-from __future__ import annotations
-
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +21,7 @@ from uuid import uuid4
 
 import django
 
+from benchmarks.setup import make_parser
 from cassandra_db import current_time
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
@@ -58,9 +56,7 @@ class Times:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.logins", description=__doc__.split("\n")[0]
-    )
+    parser = make_parser("logins", __doc__)
     parser.add_argument(
         "--tries", type=int, default=100, help="of each kind, half of them with known addresses"
     )

@@ -1,7 +1,5 @@
 """Cassandra nodes of a benchmark's own, on loopback, which it may kill and pause; they are gone afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile

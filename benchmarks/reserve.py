@@ -19,20 +19,21 @@ Bounds are ratios, for a second differs between two machines. Ends with status 1
 
 from __future__ import annotations
 
-import argparse
 import os
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-from benchmarks.carts import in_threads
-from benchmarks.load import Slice
-from benchmarks.pages import PageFigures, shop_environment
-from cassandra_db import RAISE_UNKNOWN, current_time
+from benchmarks.load import Slice, in_threads
+from benchmarks.pages import PageFigures
+from benchmarks.setup import BareRows, make_bare_rows, make_parser, report_missed, set_up_django
+from cassandra_db import RAISE_UNKNOWN, conditional_write, current_time
 
 if TYPE_CHECKING:
     from inventory.entities import StockNumbers
@@ -70,33 +71,16 @@ class Way:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = _arguments()
-    os.environ |= shop_environment(args.keyspace)
-    import django
-
-    django.setup()
-    from cassandra_db.session import get_session
-
+    args = make_parser("reserve", __doc__, slices=7).parse_args()
+    set_up_django(args.keyspace)
     variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its expiry")}
-    ways = [*_ours(variants), *_yardsticks()]
-    try:
+    with make_bare_rows(2, PLENTY) as bare:
+        ways = [*_ours(variants), *_yardsticks(bare)]
         _measure(args, ways)
-    finally:
-        get_session().execute("DROP TABLE benchmark_of_stock", timeout=180)
     wrong = [
         line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
     ]
     return _report(args, {way.name: way for way in ways}, wrong + _rushed())
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.reserve", description="Reservations on one SKU."
-    )
-    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
-    parser.add_argument("--slices", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
-    return parser.parse_args()
 
 
 def _stocked(units: int) -> UUID:
@@ -112,88 +96,51 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory.entities import WantedLine
     from inventory.operations.group_commit import ReservationRequest, reserve_alone, reserve_batched
 
-    def make_request() -> ReservationRequest:
-        return ReservationRequest(
-            reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=current_time()
-        )
+    def make_way(name: str, reserve: Callable[[UUID, str, ReservationRequest], None]) -> Way:
+        def act() -> None:
+            request = ReservationRequest(
+                reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=current_time()
+            )
+            reserve(variants[name], PLACE, request)
+            if not request.is_reserved:
+                raise RuntimeError("a reservation was refused, with plenty there")
 
-    def combined() -> None:
-        request = make_request()
-        reserve_batched(variants["combined"], PLACE, request)
-        _must(request.is_reserved)
-
-    def plain() -> None:
-        request = make_request()
-        reserve_alone(variants["plain"], PLACE, request)
-        _must(request.is_reserved)
+        return Way(name, act)
 
     def whole() -> None:
         want = WantedLine(1, variants["with its expiry"], variants["with its expiry"], 1)
         operations.reserve_stock(uuid4(), [want], current_time(), retry=False)
 
-    return [Way("combined", combined), Way("plain", plain), Way("with its expiry", whole)]
+    ways = [make_way("combined", reserve_batched), make_way("plain", reserve_alone)]
+    return [*ways, Way("with its expiry", whole)]
 
 
-def _yardsticks() -> list[Way]:
-    from cassandra_db import conditional_write, read
-    from cassandra_db.session import get_session
-
-    get_session().execute(
-        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, reserved int)",
-        timeout=180,
-    )
-    bare = conditional_write(
-        "benchmark",
-        "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1",
-    )
-    first = conditional_write(
-        "benchmark",
-        "INSERT INTO benchmark_of_stock (id, available, reserved) VALUES (:id, :units, 0) IF NOT EXISTS",
-    )
-    select = read("benchmark", "SELECT available, reserved FROM benchmark_of_stock WHERE id = :id")
+def _yardsticks(bare: BareRows) -> list[Way]:
     compared = conditional_write(
         "benchmark",
-        """UPDATE benchmark_of_stock SET available = :available, reserved = :reserved WHERE id = :id IF available = :was""",
+        "UPDATE benchmark_rows SET units = :units, taken = :taken WHERE id = :id IF units = :seen",
     )
-    rows = uuid4(), uuid4()
-    for row in rows:
-        first.apply(if_lost=RAISE_UNKNOWN, id=row, units=PLENTY)
 
-    def written() -> None:
-        _must(bare.apply(if_lost=RAISE_UNKNOWN, id=rows[0]).applied)
+    def read_and_compare() -> None:
+        is_written = False
+        while not is_written:
+            row = bare.read(bare.ids[1])
+            new = {"units": row.units - 1, "taken": row.taken + 1, "seen": row.units}
+            is_written = bool(compared.apply(if_lost=RAISE_UNKNOWN, id=bare.ids[1], **new))
 
-    def looked_and_compared() -> None:
-        while True:
-            now = select.one(id=rows[1])
-            _must(now is not None)
-            assert now
-            if compared.apply(
-                if_lost=RAISE_UNKNOWN,
-                id=rows[1],
-                available=now.available - 1,
-                reserved=now.reserved + 1,
-                was=now.available,
-            ):
-                return
-
-    return [Way("read, then compare", looked_and_compared), Way("bare", written)]
+    return [
+        Way("read, then compare", read_and_compare),
+        Way("bare", partial(bare.write, bare.ids[0])),
+    ]
 
 
-def _must(succeeded: bool | None) -> None:
-    if not succeeded:
-        raise RuntimeError("a reservation was refused, with plenty there")
-
-
-def _measure(args: argparse.Namespace, ways: Sequence[Way]) -> None:
+def _measure(args: Namespace, ways: Sequence[Way]) -> None:
     for way in ways:
         way.run(CROWDS[-1], 1.0)  # warm
     for _ in range(args.slices):
         for crowd in CROWDS:
             for way in ways:
                 way.figures[crowd].slices.append(way.run(crowd, args.seconds))
-
-
-# ---- what must be true
 
 
 def _numbers(variant_id: UUID) -> StockNumbers:
@@ -218,32 +165,22 @@ def _rushed() -> list[str]:
     variant_id = _stocked(RUSH_UNITS)
 
     def buy(_: int) -> int:
+        wanted = [WantedLine(1, variant_id, variant_id, 1)]
         try:
-            return len(
-                reserve_stock(
-                    uuid4(), [WantedLine(1, variant_id, variant_id, 1)], current_time(), retry=False
-                )
-            )
+            return len(reserve_stock(uuid4(), wanted, current_time(), retry=False))
         except OutOfStock:
             return 0
 
     with ThreadPoolExecutor(CROWDS[-1]) as pool:
         sold = sum(pool.map(buy, range(RUSH_BUYERS)))
     numbers = _numbers(variant_id)
-    print(
-        f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {numbers.available} left."
-    )
-    return (
-        []
-        if (sold, numbers.reserved) == (RUSH_UNITS, RUSH_UNITS)
-        else [f"{sold} of {RUSH_UNITS} units were sold"]
-    )
+    text = f"{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {numbers.available} left."
+    print(f"\n{text}")
+    is_right = sold == numbers.reserved == RUSH_UNITS
+    return [] if is_right else [f"{sold} of {RUSH_UNITS} units were sold"]
 
 
-# ---- what is printed
-
-
-def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
+def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
     print(
         f"\n{args.slices} slices of {args.seconds} s, closed loops, medians; "
         f"{os.cpu_count()} processors for database and buyers together. Reservations a second (p99 in ms):\n"
@@ -253,27 +190,18 @@ def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) ->
         cells = (f"{each.rate:,.0f} ({each.percentile(0.99):.0f})" for each in way.figures.values())
         print(f"{way.name:20}" + "".join(f"{each:>16}" for each in cells))
     most = CROWDS[-1]
-    bounds = {
-        f"combined, {most} buyers, of read, then compare": (
-            _ratio(ways, "read, then compare", most),
-            TIMES_COMPARED,
-        ),
-        "combined, one buyer, of bare": (_ratio(ways, "bare", 1), ALONE_OF_BARE),
-        f"combined, {most} buyers, of bare": (_ratio(ways, "bare", most), CROWD_OF_BARE),
-    }
-    print(
-        "\n"
-        + "; ".join(
-            f"{name}: {ratio:.2f} (at least {least:g})" for name, (ratio, least) in bounds.items()
-        )
-    )
-    missed = wrong + [
-        f"{name}: {ratio:.2f}, not {least:g}"
-        for name, (ratio, least) in bounds.items()
-        if ratio < least
-    ]
-    print("\n" + ("\n".join(f"MISSED: {line}" for line in missed) or "All bounds kept."))
-    return 1 if missed else 0
+    print()
+    for name, beside, crowd, least in (
+        (f"combined, {most} buyers", "read, then compare", most, TIMES_COMPARED),
+        ("combined, one buyer", "bare", 1, ALONE_OF_BARE),
+        (f"combined, {most} buyers", "bare", most, CROWD_OF_BARE),
+    ):
+        ratio = _ratio(ways, beside, crowd)
+        print(f"{name}, of {beside}: {ratio:.2f} (at least {least:g})")
+        if ratio < least:
+            wrong.append(f"{name}, of {beside}: {ratio:.2f}, not {least:g}")
+    print()
+    return report_missed(wrong)
 
 
 def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:

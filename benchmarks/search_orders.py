@@ -10,19 +10,15 @@ Ends with status 1 if a search of the large shop needs other statements or round
 quarter more CPU time, than those of the small one.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
-import os
-import subprocess
 import sys
+from argparse import SUPPRESS
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from time import process_time
 from uuid import UUID
 
-from benchmarks.pages import ROOT, shop_environment
+from benchmarks.setup import make_parser, own_keyspace, run_probe, set_up_django
 
 SMALL = 200
 MAX_RATIO = 1.25
@@ -42,74 +38,40 @@ COMMON = {"a common name": "smith", "a common SKU": "MUG-1"}
 
 def main() -> int:
     """Fill, measure, print, and return the exit status."""
-    args = _arguments()
+    parser = make_parser("search_orders", __doc__)
+    parser.add_argument("--orders", type=int, default=1_000_000)
+    parser.add_argument("--probe", choices=("fill", "measure"), help=SUPPRESS)
+    parser.add_argument("--keyspace", default="", help=SUPPRESS)
+    args = parser.parse_args()
     if args.probe:
-        _set_up(args.keyspace)
+        set_up_django(args.keyspace)
         print(json.dumps(measure() if args.probe == "measure" else fill(args.orders)))
         return 0
     shops = {"stoa_search_small": SMALL, "stoa_search_large": args.orders}
-    try:
+    passes: dict[str, list[dict[str, list[float]]]] = {keyspace: [] for keyspace in shops}
+    with ExitStack() as stack:
         for keyspace, orders in shops.items():
+            stack.enter_context(own_keyspace(keyspace))
             _run_probe("fill", keyspace, orders)
-        passes: dict[str, list[dict[str, list[float]]]] = {keyspace: [] for keyspace in shops}
         for _ in range(PASSES):
             for keyspace, orders in shops.items():
                 passes[keyspace].append(_run_probe("measure", keyspace, orders))
-    finally:
-        _drop(shops)
     return _report(*passes.values())
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.search_orders", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument("--orders", type=int, default=1_000_000)
-    parser.add_argument("--probe", choices=("fill", "measure"), help=argparse.SUPPRESS)
-    parser.add_argument("--keyspace", default="", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def _set_up(keyspace: str) -> None:
-    os.environ |= shop_environment(keyspace)
-    import django
-
-    django.setup()
-
-
-def _drop(keyspaces: dict[str, int]) -> None:
-    _set_up(next(iter(keyspaces)))
-    from cassandra_db.session import get_session
-
-    for keyspace in keyspaces:
-        get_session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
-
-
 def _run_probe(probe: str, keyspace: str, orders: int) -> dict[str, list[float]]:
-    command = (sys.executable, "-m", "benchmarks.search_orders", "--probe", probe)
-    done = subprocess.run(
-        [*command, "--keyspace", keyspace, "--orders", str(orders)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    arguments = ("--probe", probe, "--keyspace", keyspace, "--orders", str(orders))
+    found: dict[str, list[float]] = run_probe("search_orders", *arguments)
     return found
 
 
 def fill(orders: int) -> dict[str, list[float]]:
     """Write the rows of the search for so many orders, one an order and kind."""
-    from django.core.management import call_command
-
     from cassandra_db.bulk import BulkWriter
-    from cassandra_db.session import close_session
     from orders.numbers import derive_order_number
     from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at
     from orders.search_terms import NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
 
-    with Path(os.devnull).open("w") as nowhere:
-        call_command("sync_cassandra", stdout=nowhere)
-    close_session()
     with BulkWriter() as writer:
         for index in range(orders):
             is_rare, is_common = index == 0, 0 < index <= SMALL // 10 or index % 50 == 0

@@ -7,8 +7,6 @@ Ends with status 1 if a page is below a bound. Search engines' rules hold for th
 Lighthouse and all that it needs are pinned by package-lock.json beside this file, and are installed into .run/ at first use.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json
@@ -27,6 +25,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from benchmarks.buyers import HOST, Browser
+from benchmarks.setup import report_missed
 from devtools.chromium import find_chromium
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
@@ -58,8 +57,8 @@ def main() -> int:
             if score < BOUNDS[each]:
                 faults = "".join(f"\n    {fault}" for fault in _faults(reports[-1], each))
                 missed.append(f"{name}: {each} is {score}, not {BOUNDS[each]}{faults}")
-    print("\n" + ("\n".join(f"MISSED: {each}" for each in missed) or "All bounds are kept."))
-    return 1 if missed else 0
+    print()
+    return report_missed(missed)
 
 
 def _arguments() -> argparse.Namespace:
