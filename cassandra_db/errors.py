@@ -6,7 +6,7 @@ class CassandraUnavailable(Exception):
 
 
 class ClockWrong(CassandraUnavailable):
-    """This process's clock is not that of the nodes: nothing was written."""
+    """This process's clock differs from the nodes': nothing was written."""
 
 
 class UnknownOutcome(CassandraUnavailable):

@@ -1,4 +1,4 @@
-"""A process's copy, some seconds old, of rows that change seldom and that nearly every page asks for."""
+"""A process's copy of rows that change seldom and that nearly every page needs. It may be some seconds old."""
 
 import logging
 from collections.abc import Callable, Sequence

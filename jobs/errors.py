@@ -2,4 +2,4 @@
 
 
 class LeaseLost(Exception):
-    """Another worker has the job, or none ever got it."""
+    """This process does not hold the job's lease: another worker has it, or none."""
