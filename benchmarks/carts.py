@@ -1,15 +1,15 @@
-"""What a cart costs: adds a second, beside a bare conditional write on the same node in the same run.
+"""What a cart costs: adds a second, beside bare conditional writes on the same node in the same run.
 
     python -m benchmarks.carts                                   # the keyspace of the settings
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher
 
-One shopper and 64, each with a cart of their own, with ten lines and with a thousand; first the operation itself
-(`add_line`, in threads of this process), then the whole submit over HTTP (gunicorn with the shop's configuration, the
-load in a process of its own). All are closed loops: a shopper submits again when the answer is there. The bare write is
-one conditional update of one row, by the same driver and in as many threads; slices of all are interleaved, so that a
-disturbance meets all of them. Then the header's badge, beside two bare reads of one row, one after the other.
+One shopper and 64 have a cart each, with ten lines and with a thousand. They add lines by the operation itself (`add_line`, in
+threads of this process), then by the whole submit over HTTP (gunicorn with the shop's configuration, the load in another process).
+All are closed loops: a shopper submits again after the answer. The bare write is a conditional update of one row, by the same driver
+in as many threads. Slices of all are interleaved, so that a disturbance meets all of them. Then the header's badge is measured beside
+two bare reads of one row, one after the other.
 
-Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 FEW, MANY = 10, 1000  # lines
 CROWD = 64  # shoppers
-DEAD = 10_000  # operations of former days, in one cart
+DEAD = 10_000  # expired operations in one cart
 CSRF = "b" * 32
-# An add reads the list of carts, writes up to twice, and reads the line that came of it; a submit reads the products as well.
+# An add reads the list of carts, writes up to twice, and reads the new line; a submit reads the products as well.
 LEAST_RATIO = {"operation": 0.12, "HTTP": 0.02}
 LARGE_KEEPS = 0.6  # of the adds a second into a small cart
 BADGE_MAY_TAKE = 3.0  # times two bare reads, one after the other
@@ -55,7 +55,7 @@ BADGE_MAY_GROW = 1.6  # with a thousand lines, or with ten thousand dead rows be
 
 @dataclass(frozen=True)
 class Shopper:
-    """A guest with a cart, and what is put into it: variants that have a line there already."""
+    """A guest with a cart, and the variants that are added. The cart has a line for each already."""
 
     person_id: UUID
     cart_id: UUID
@@ -93,7 +93,7 @@ def main() -> int:
 
 @contextmanager
 def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
-    """Make shoppers with few lines and with many, and take their carts away at the end."""
+    """Make shoppers with few and with many lines, and delete their carts at the end."""
     variants = _find_variants()
     made = {lines: [_shopper(variants, lines) for _ in range(count)] for lines in (FEW, MANY)}
     try:
@@ -209,7 +209,7 @@ def _badges(shoppers: dict[int, list[Shopper]], bare: BareRows) -> list[Case]:
 
 
 def _bury(shopper: Shopper) -> None:
-    """Empty a cart, and leave behind in it the operations of many days, which have expired."""
+    """Empty a cart, and leave many expired operations in its partition."""
     from cart import operations
 
     operations.empty_cart(shopper.person_id, shopper.cart_id, uuid4(), current_time())
@@ -249,7 +249,7 @@ def _report(args: Namespace, cases: dict[str, Case]) -> int:
 
 
 def _ratio(case: Case, cases: dict[str, Case]) -> float:
-    """The share of the yardstick's rate, slice by slice: both stood side by side then."""
+    """Return the median ratio to the yardstick's rate, of slices that were measured together."""
     beside = cases[case.yardstick].figures.slices
     return median(
         mine.rate / bare.rate for mine, bare in zip(case.figures.slices, beside, strict=True)
@@ -257,7 +257,7 @@ def _ratio(case: Case, cases: dict[str, Case]) -> float:
 
 
 def _line(cases: dict[str, Case]) -> str:
-    """All of it in one line: adds a second, p99 in ms and the ratio to the bare write; then the badges' p50 in ms."""
+    """Return all figures in one line: adds a second, p99 in ms and the ratio to the bare write; then the badges' p50 in ms."""
     parts = []
     for name, case in cases.items():
         figures = case.figures

@@ -4,13 +4,13 @@
     python -m benchmarks.checkout --nodes 3                  # on three nodes of its own, with a copy of everything on each
     python -m benchmarks.checkout --quick                    # one short slice each: rough
 
-First the steps' statements are counted, from the product's page to that of the paid order. The test bank's own stand apart, as do the
-limits for orders that nobody pays in advance. Then 1, 8 and 32 shoppers with a browser and a thread each go the same way over real
-HTTP, again and again (closed loops), each for a product of their own. The queue before the checkout lets all of them in: what it does
-is measured by benchmarks.flash_sale. Slices of bare conditional writes, by as many threads on a row each, are interleaved with
-theirs, so that a disturbance meets both. Shoppers, shop and database share this machine; everything happens in a keyspace of its own.
+First the statements of each step are counted, from the product's page to that of the paid order. The test bank's own are separate,
+and so are the limits for orders without payment in advance. Then 1, 8 and 32 shoppers take the same steps over real HTTP, in closed
+loops, each with a browser, a thread and a product. The queue before the checkout lets all of them in; benchmarks.flash_sale measures
+the queue. Slices of bare conditional writes, in as many threads, are interleaved with theirs, so that a disturbance meets both.
+Shoppers, shop and database share this machine; the keyspace is the benchmark's own.
 
-Prints ratios and goals; has no bounds of its own, for those of the counts are a test's (tests/checkout/test_costs.py).
+Prints ratios and goals. A test has the bounds of the counts (tests/checkout/test_costs.py).
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ def _cost_row(name: str, cost: Cost) -> str:
 
 
 class HttpClient:
-    """A browser for one thread, with what GuestCheckout asks of a client."""
+    """A browser for one thread, with the interface of Django's test client."""
 
     def __init__(self, port: int, runner: asyncio.Runner) -> None:
-        # Without a cookie of their own, those with one token would share one cart (a first add that is sent twice).
+        # Each needs its own token: equal ones would share a cart, as a first add that is sent twice.
         self._browser = Browser(port, {"stoa_csrf": uuid4().hex}, 60)
         self._runner = runner
 
@@ -120,7 +120,7 @@ class HttpClient:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An answer, with the names that Django's client gives its parts."""
+    """An answer, with the interface of Django's responses."""
 
     answer: Answer
 
@@ -143,7 +143,7 @@ class HttpAnswer:
 
 @dataclass
 class CrowdFigures:
-    """What so many shoppers came to: seconds by step, and the slices of theirs and of the bare writes."""
+    """The figures of a crowd: seconds by step, and the slices of its checkouts and of the bare writes."""
 
     steps: dict[str, list[float]] = field(default_factory=dict)
     checkouts: list[Slice] = field(default_factory=list)
@@ -160,13 +160,13 @@ class CrowdFigures:
 
 
 class Shopper:
-    """Somebody who orders the same thing again and again, each time as a new guest."""
+    """A shopper who orders the same product repeatedly, each time as a new guest."""
 
     def __init__(self, port: int, product: Stocked) -> None:
         self.port, self.product, self.runner = port, product, asyncio.Runner()
 
     def order(self, steps: dict[str, list[float]]) -> None:
-        """Go the whole way once, and note how long each step took; the bank's is not counted."""
+        """Check out once, and note how long each step took, without the bank's."""
         client = HttpClient(self.port, self.runner)
         whole, began = 0.0, perf_counter()
         for step, _ in walk(GuestCheckout(client), self.product):
@@ -185,7 +185,7 @@ def measure_crowds(server: Server, slices: int, seconds: float) -> dict[int, Cro
     shoppers = [Shopper(server.port, make_stocked_product("Thing", PLENTY)) for _ in range(largest)]
     with make_bare_rows(largest, PLENTY) as bare:
         writes = [partial(bare.write, row_id) for row_id in bare.ids]
-        for shopper in shoppers[:8]:  # every process and thread of the shop is warm
+        for shopper in shoppers[:8]:  # warms every process and thread of the shop
             shopper.order({})
             shopper.order({})
         in_threads(writes)(1.0)

@@ -4,11 +4,11 @@
     python -m benchmarks.events --events 20000 --slices 3
 
 The writer is measured beside the driver alone (`execute_concurrent_with_args`, a row a statement, 100 at once), which writes the same
-rows in the same run into the same table; both take turns, and of each the quickest pass counts. They use a keyspace of their own,
-which is dropped at the end. The database is on the same machine and its processors.
+rows into the same table. Both take turns, and the quickest pass of each counts. They use a keyspace of their own, which is dropped at
+the end. The database shares the machine and its processors.
 
-Page loads are asked for with and without `DNT: 1` in turns, of one server: those with it are not counted. "first" is a page from memory,
-which costs so little that its event is much of it; the bound is for a page that is drawn, a member's.
+Pages are requested with and without `DNT: 1` in turns; visits with it are not counted. "first" is a cached page, which costs so little
+that its event is much of it. The bound is for a member's page, which is rendered.
 
 Ends with status 1 if the writer is slower than 0.7 of the driver, or a member's page takes more than 1.05 of its CPU without counting.
 """
@@ -76,10 +76,10 @@ def _run_probe(probe: str, keyspace: str, events: int) -> dict[str, Any]:
 
 
 def measure(count: int) -> dict[str, float]:
-    """Write so many events by the driver and by the writer, in turns; return rows a second of both, and bytes an event."""
+    """Write `count` events by the driver and by the writer, in turns. Return the rows a second of both, and the bytes an event."""
     from cassandra_db.session import get_session
 
-    # What is in memory goes to the disk by itself, so that its size can be read.
+    # The memtable is flushed regularly, so that the size on disk can be read.
     get_session().execute("ALTER TABLE events WITH memtable_flush_period_in_ms = 2000")
     rates: dict[str, list[float]] = {"driver": [], "writer": []}
     for each in range(PASSES):
@@ -94,7 +94,7 @@ def measure(count: int) -> dict[str, float]:
 
 
 def make_events(count: int, seed: int) -> list[Any]:
-    """Return events as a busy shop has them: looks most of all, at a few thousand products by as many visitors."""
+    """Return events as in a busy shop: mostly views, of a few thousand products by as many visitors."""
     from analytics.event_writer import WaitingEvent
     from cassandra_db import current_time
 
@@ -149,7 +149,7 @@ def _write_by_driver(events: Sequence[Any]) -> float:
 
 
 def _write_by_writer(events: Sequence[Any]) -> float:
-    """Put events as fast as they are written, and return the seconds until all of them are."""
+    """Queue events as fast as they are written, and return the seconds until all are."""
     from analytics.event_writer import EventBatch, EventWriter
     from cassandra_db.batch_writer import MAX_WAITING
 
@@ -178,7 +178,7 @@ def _write_by_writer(events: Sequence[Any]) -> float:
 
 
 def _read_size() -> float:
-    """Return the bytes of the table on disk, in whole MiB, once they have stopped to grow."""
+    """Return the bytes of the table on disk, in whole MiB, once they have stopped growing."""
     from cassandra_db.configuration import READ
     from cassandra_db.session import get_session
 
@@ -220,7 +220,7 @@ def _measure_pages(args: Namespace) -> float:
             cookie = "; ".join(f"{name}={value}" for name, value in found["cookies"][who].items())
             rates: list[float] = []
             cpu: dict[tuple[str, ...], list[float]] = {COUNTED: [], UNCOUNTED: []}
-            # The first round is for what a process reads once.
+            # The first round warms the processes.
             for n in range(args.slices + 1):
                 for headers in (COUNTED, UNCOUNTED) if n % 2 else (UNCOUNTED, COUNTED):
                     page = PageRequests(found["url"], cookie, headers=headers)
@@ -242,7 +242,7 @@ def _run_slice(
     """Return the pages a second, and the CPU of one in milliseconds, its event's writing included."""
     before = server.cpu_seconds()
     found = load.run_each(server.port, [page] * args.connections, args.seconds)
-    # What waits is written within a second.
+    # The queue is written within a second.
     sleep(1)
     return found.rate, 1000 * (server.cpu_seconds() - before) / len(found.latencies)
 

@@ -3,8 +3,8 @@
     python -m benchmarks.first_checkout              # five processes of each kind
     python -m benchmarks.first_checkout --rounds 2   # quicker and rougher
 
-Both kinds take turns, so that a disturbance meets both. A keyspace of its own is made, and dropped at the end. The requests go through the whole
-shop, from the product's page to that of the paid order, in the process itself: no network blurs the times.
+Both kinds take turns, so that a disturbance meets both. The keyspace is the benchmark's own, and dropped at the end. The requests go
+through the whole shop, from the product's page to that of the paid order, inside the process: no network blurs the times.
 
 Ends with status 1 if the first checkout of a warm process takes more than three times a later one.
 """

@@ -5,15 +5,15 @@
     python -m benchmarks.flash_sale --sales plain --kill-node              # on three nodes of its own, one of which is killed in the middle
     python -m benchmarks.flash_sale --buyers 300 --units 30 --within 2     # smaller
 
-Each buyer has a full cart and has filled in the checkout, and arrives at a time of their own, whether the shop keeps up or not. Meanwhile a visitor looks at the
-pages of other products, as they did for a while before. Buyers, shop and database share this machine. A smaller sale
-is held first, because a node that has just started compiles what it runs, and is slow for a minute. Everything happens in a
-keyspace of its own, over which `manage.py check_consistency` goes at the end.
+Each buyer has a full cart and a filled-in checkout. They arrive at an even rate, whether the shop keeps up or not. Before and
+meanwhile, a visitor views the pages of other products. Buyers, shop and database share this machine. A smaller sale comes first,
+because a node that has just started is slow for a minute. The keyspace is the benchmark's own; `manage.py check_consistency` checks it
+at the end.
 
-Prints one line a sale, with the processor time that buyers and web servers took and the machine's load before, and ends with status 1
-if a unit too many or too few was sold, a buyer got no answer or an error, a bound is missed (the last answer after
-MAX_WAIT_SECONDS, 99 of 100 looks at other pages within MAX_PAGE_MS), or the consistency check finds something. Without a bound on time are "declined", whose units come back while it
-goes on, and a sale in which a node is killed.
+Prints a line for each sale, with the processor time of buyers and web servers and the machine's load before. Ends with status 1 if a
+unit too many or too few was sold, a buyer got no answer or an error, the consistency check finds something, or a bound is missed
+(the last answer within MAX_WAIT_SECONDS, 99 of 100 other pages within MAX_PAGE_MS). "declined", whose units come back during the sale,
+and sales in which a node is killed have no bounds on time.
 """
 
 import asyncio
@@ -35,23 +35,23 @@ from benchmarks.setup import is_shop_consistent, make_parser, own_keyspace
 from cassandra_db import current_time
 
 KEYSPACE = "stoa_flash_sale"
-# While buyers, shop and database share a small machine: after how many seconds the last buyer has an answer at the latest, and
-# what 99 of 100 looks at other pages have to stay below, in ms, by the number of web servers.
+# The bounds while buyers, shop and database share a small machine: for the last buyer's answer, and for 99 of 100 other pages by
+# the number of web servers.
 MAX_WAIT_SECONDS = 35.0
 MAX_PAGE_MS = {1: 250, 2: 400}
-# Buyers and units of the sale that only warms up.
+# Buyers and units of the sale that warms up.
 WARM_UP = (1000, 100)
 
 
 @dataclass(frozen=True)
 class SaleKind:
-    """What is particular about a sale."""
+    """How a sale differs from the plain one."""
 
     servers: int = 1
     quantities: Sequence[int] = (1,)  # of the one thing, by buyer in turn
-    overlapping: bool = False  # two things in each cart, put in in one order or in the other
-    declined: int = 0  # every so-manieth card; its owner gives the order up
-    is_timed: bool = True  # False: units come back while it goes on, so nobody can be told earlier
+    overlapping: bool = False  # two products in each cart, added in one order or the other
+    declined: int = 0  # every n-th card is declined, and its owner cancels the order
+    is_timed: bool = True  # False: units come back meanwhile, so no buyer can be told earlier
 
 
 SALES = {
@@ -65,7 +65,7 @@ SALES = {
 
 @dataclass
 class Sale:
-    """A sale, and what came of it."""
+    """A sale and its result."""
 
     name: str
     units: int
@@ -76,7 +76,7 @@ class Sale:
     meanwhile: float = 0.0
     waits: list[float] = field(default_factory=list)  # seconds until each buyer had an answer
     buyers_cpu: float = 0.0  # seconds of processor time that buyers and viewer took themselves
-    left: int = 0  # units that were there still when all had their answers
+    left: int = 0  # unsold units when all buyers had their answers
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -99,7 +99,7 @@ class Sale:
 
 
 def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, units: int) -> Sale:
-    """Make the products of a sale, its buyers and their carts, and something else for others to look at."""
+    """Make the products of a sale, its buyers and their carts, and other products for the viewer."""
     count = 2 if kind.overlapping else 1
     products = [make_stocked_product(f"Sale {position}", units) for position in range(count)]
     other = [make_stocked_product("Something else", 10) for _ in range(4)]
@@ -176,7 +176,7 @@ def make_stocked_product(name: str, units: int) -> Stocked:
 def run_sale(
     sale: Sale, within: float, *, looks_before: float = 5.0, harm: Callable[[], None] | None = None
 ) -> None:
-    """Hold the sale, and note in `sale.problems` what is not as it has to be; `harm` is done in its middle."""
+    """Hold the sale, and record its problems. `harm` is called in the middle of it."""
     asyncio.run(_run_buyers_and_viewer(sale, within, looks_before, harm))
     _look_at_buyers(sale)
     for _, variant_id in sale.products:
@@ -204,7 +204,7 @@ async def _run_buyers_and_viewer(
     await looking
     sale.meanwhile = percentile(sale.viewer.seconds, 0.99)
     sale.left = _left(sale)
-    # Buyers whose card was declined have given the order up: those who were told "sold out" before that may come again.
+    # Cancelled orders have freed units. Buyers who were told "sold out" before that try again.
     for _ in range(10):
         again = [each for each in sale.buyers if not each.paid_number and each.card == GOOD_CARD]
         if not again or not _left(sale):
@@ -215,7 +215,7 @@ async def _run_buyers_and_viewer(
 async def _do_in_the_middle(
     sale: Sale, everybody: asyncio.Task[None], harm: Callable[[], None]
 ) -> None:
-    """Do the harm once a fifth of the units are paid for, with others being ordered."""
+    """Call `harm` once a fifth of the units are paid for, while others are being ordered."""
     while not everybody.done():
         if sum(bool(each.paid_number) for each in sale.buyers) >= sale.units / 5:
             await asyncio.to_thread(harm)
@@ -283,7 +283,7 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
 def missed_bounds(sale: Sale, servers: int) -> list[str]:
     """Return which bounds a sale has missed."""
     missed = []
-    # Nobody gave anything back, so nobody was to be refused while a unit was left.
+    # No units came back in these, so no buyer may have been refused while one was left.
     if sale.left and sale.name in ("plain", "two servers"):
         missed.append(f"{sale.left} units were left when the last one was told")
     if max(sale.waits) > MAX_WAIT_SECONDS:
@@ -322,7 +322,7 @@ def _warm_up(args: Namespace) -> None:
 
 
 def _hold(args: Namespace, name: str, nodes: Nodes | None) -> Sale:
-    """Serve the shop and hold a sale; with nodes, one of them is killed in the middle, and started again at the end."""
+    """Serve the shop and hold a sale. With `nodes`, one of them is killed in the middle, and started again at the end."""
     kind, load = SALES[name], os.getloadavg()[0]
     with ExitStack() as stack:
         servers = [stack.enter_context(serve_shop(KEYSPACE)) for _ in range(kind.servers)]

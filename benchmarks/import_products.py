@@ -1,13 +1,13 @@
-"""What it costs to read a file of prices: lines a second, and memory, of 1,000 lines and of 100,000.
+"""What reading a file of prices costs: lines a second and memory, with 1,000 lines and with 100,000.
 
     python -m benchmarks.import_products                         # the keyspace of the settings
     python -m benchmarks.import_products --lines 10000           # quicker
     python -m benchmarks.import_products --parse-only            # no Cassandra
 
-Each file is read in a process of its own, whose largest size is compared with that of one that read 1,000 lines. The SKUs are
-nobody's: each line is looked up, and what is wrong with it is written down.
+Each file is read in a process of its own, whose memory is compared with that for 1,000 lines. The SKUs do not exist: each line is
+looked up, and its error is recorded.
 
-Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
 """
 
 import csv
@@ -27,7 +27,7 @@ from uuid import uuid4
 from benchmarks.setup import make_parser, run_probe, set_up_django
 
 FEW, MANY = 1_000, 100_000
-# Of a process that reads few lines. Of each line a hash is kept; the parser of XLSX keeps nothing.
+# The maximum ratio to the memory for few lines. A hash of each line is kept; the XLSX parser keeps nothing.
 MEMORY_MAY_GROW = 1.5
 FORMATS = ("csv", "xlsx")
 

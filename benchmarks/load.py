@@ -1,7 +1,7 @@
-"""The load: a process of its own with a few keep-alive connections, each of which asks, reads and asks again.
+"""The load generator: a process with a few keep-alive connections in closed loops.
 
-It speaks just enough HTTP for an answer with a Content-Length, so that it takes little of the processors that the
-shop is measured on: some 30 µs a request, where http.client takes ten times as much.
+It speaks just enough HTTP for an answer with a Content-Length. So it takes some 30 µs of processor time a request, a tenth of
+http.client's.
 """
 
 import socket
@@ -21,14 +21,14 @@ HOST = "127.0.0.1"
 
 
 def percentile(seconds: Sequence[float], share: float) -> float:
-    """Return the time that this share of them stayed below, in milliseconds."""
+    """Return the time, in milliseconds, within which this share of them stayed."""
     ordered = sorted(seconds)
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
 
 @dataclass
 class Slice:
-    """What one slice of load came to: latencies in seconds."""
+    """The result of a slice of load; latencies are in seconds."""
 
     seconds: float
     latencies: list[float] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class PageRequests:
-    """A page that a connection asks for again and again."""
+    """A page that a connection requests repeatedly."""
 
     path: str
     cookie: str
@@ -66,7 +66,7 @@ class PageRequests:
 
 @dataclass(frozen=True)
 class CartSubmits:
-    """A submit that puts one variant after the other into a cart, each time with an idempotency key of its own."""
+    """A submit that adds one variant after the other to a cart, each time with a new idempotency key."""
 
     path: str
     cookie: str
@@ -112,14 +112,14 @@ class Load:
     def run(
         self, port: int, path: str, cookie: str, seconds: float, *, is_compressed: bool = False
     ) -> Slice:
-        """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
+        """Request a page on all connections, in closed loops. Raises RuntimeError for any status but 200."""
         asked = PageRequests(path, cookie, is_compressed)
         return self.run_each(port, [asked] * self._connections, seconds)
 
     def run_each(
         self, port: int, asked: Sequence[PageRequests | CartSubmits], seconds: float
     ) -> Slice:
-        """Give each of these a connection of its own. Raises RuntimeError for any answer but the one that belongs to it."""
+        """Give each of these a connection. Raises RuntimeError for any status but its `answer`."""
         self._here.send((port, asked, seconds))
         found: Slice | str = self._here.recv()
         if isinstance(found, str):

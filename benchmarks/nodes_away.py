@@ -3,13 +3,13 @@
     python -m benchmarks.nodes_away                        # 500 checkouts with all nodes, while one is killed, and while one is paused
     python -m benchmarks.nodes_away --checkouts 60         # quicker
 
-Five people a second come to order. The first ones come to nodes and a shop that have just started, and only warm them up. Then all nodes are there. Then one is killed (kill -9) in the middle of as many checkouts. Then a second one goes, too: the checkout says politely that
-it cannot be done now, charges nothing and keeps the cart; the nodes come back, and so does the shop, by itself. Then one node is
-paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py check_consistency` goes over the shop at the end.
+Five buyers a second come. The first ones warm up nodes and shop. In the second part all nodes run. In the third one is killed
+(kill -9) among the checkouts. Then a second one is killed, too: the checkout must answer 503, charge nothing and keep the cart, and
+work again once the nodes are back. At last a node is paused (SIGSTOP) for 30 seconds among the checkouts.
+`manage.py check_consistency` checks the shop at the end.
 
-Nodes, shop and buyers share this machine; the nodes are the benchmark's own, and gone afterwards. Prints one line for each
-part, and ends with status 1 if a buyer saw an error page, an order was lost or doubled, a buyer waited beyond the bounds
-(MAX_WAIT_SECONDS), or the consistency check finds something.
+Nodes, shop and buyers share this machine; the nodes are the benchmark's own. Prints a line for each part. Ends with status 1 if a
+buyer saw an error page, an order was lost or doubled, a buyer waited beyond MAX_WAIT_SECONDS, or the check finds something.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from benchmarks.setup import is_shop_consistent, make_parser, own_keyspace
 KEYSPACE = "stoa_nodes_away"
 FATAL = (NO_ANSWER, 500, 502, 503, 504)
 WARM_UP, ALL_THERE, KILLED = "warming up", "no node away", "one node killed"
-# Nodes that have just started compile what they run: the first hundreds of buyers wait much longer than later ones.
+# Nodes that have just started compile their code: the first hundreds of buyers wait much longer than later ones.
 WARM_UP_CHECKOUTS = 250
-# After how many seconds the slowest one has an order confirmed at the latest, by what happens to the nodes.
+# The maximum wait of the slowest buyer for a confirmed order, by part.
 MAX_WAIT_SECONDS = {ALL_THERE: 60.0, KILLED: 90.0}
 
 
 class Run:
-    """The parts of the run, and what was wrong in them."""
+    """The parts of the run, and their problems."""
 
     def __init__(
         self, nodes: Nodes, port: int, checkouts: int, rate: float, bounds: Mapping[str, float]
@@ -47,7 +47,7 @@ class Run:
         self.wrong: list[str] = []
 
     def say(self, line: str, wrong: list[str]) -> None:
-        """Print a part's figures."""
+        """Print a part's figures and problems."""
         self.wrong += wrong
         print(f"{line}; {'; '.join(wrong) or 'none lost, none doubled'}", flush=True)
 
@@ -58,7 +58,7 @@ class Run:
         *,
         checkouts: int | None = None,
     ) -> None:
-        """Let many people order, and do the harm when a third of them have their confirmation."""
+        """Let buyers order, and call `harm` when a third of them have their confirmation."""
         count = checkouts or self.checkouts
         product = make_stocked_product("Thing", count)
         buyers = [_make_buyer(self.port, product) for _ in range(count)]
@@ -96,9 +96,9 @@ class Run:
         )
 
     def two_gone(self, first: str, second: str) -> None:
-        """With `first` killed already, kill `second`; ask, start both again, and order."""
+        """Kill `second`, with `first` killed already. Open the checkout, start both again, and order."""
         buyer = _make_buyer(self.port, make_stocked_product("Thing", 1))
-        # The last tenth of a second that a node wrote dies with it, and of three nodes one alone would have the cart:
+        # A killed node loses its last tenth of a second, and the cart would then be on one node of three:
         # docs/operations/configuration.md, "What a power cut or a killed node may lose".
         sleep(1)
         self.nodes.kill(second)
@@ -138,7 +138,7 @@ def _make_buyer(port: int, product: Stocked) -> Buyer:
 
 
 def _order_problem(buyer: Buyer) -> str:
-    """Return what is wrong with what a buyer has ordered: exactly one order, the one that the shop confirmed, paid once."""
+    """Return a problem unless the buyer has exactly one order: the confirmed one, paid once."""
     from orders import queries
 
     orders = [

@@ -1,20 +1,20 @@
-"""Reservations a second on one SKU, beside what others do and what the node can do at all.
+"""Reservations a second on one SKU, beside other algorithms and bare conditional writes.
 
     python -m benchmarks.reserve                                 # the keyspace of the settings
     python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher
 
-1 to 64 buyers in threads of this process want the same variant from the same warehouse, again and again (closed loops):
+1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops:
 
-    combined             the shop's: all who wait for the stock item are served by one batch
-    plain                the same batch, for each buyer alone
-    read, then compare   read what is there, write the number less one if no other buyer has written meanwhile, else again
-    bare                 one conditional update of one row, which the buyers share as they share the SKU
+    combined             the shop's way: one batch serves all buyers who wait for the stock item
+    plain                such a batch for each buyer
+    read, then compare   read the number, write one less if it is unchanged, else repeat
+    bare                 a conditional update of one row, which the buyers share as they share the SKU
 
-Slices of all are interleaved, so that a disturbance meets all of them. A unit is never sold twice: after all slices the
-numbers equal what the buyers got, and at the end 64 buyers meet fewer units than they want, and get just those.
-The reservation expiry for the sweeper, a plain write in another partition before each reservation, is on a line of its own.
+Slices of all are interleaved, so that a disturbance meets all of them. The stock numbers must equal the buyers' reservations after all
+slices. At the end 64 buyers want more units than there are, and must get exactly those. "with its expiry" adds the write of the
+reservation expiry, in another partition.
 
-Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
 PLENTY = 2_000_000
 RUSH_UNITS, RUSH_BUYERS = 500, 1000
-# Of the rate of reading, then comparing and setting, with the largest crowd.
+# The least ratio to "read, then compare", with the largest crowd.
 TIMES_COMPARED = 15.0
-# Of the rate of a bare conditional write.
+# The least ratios to a bare conditional write.
 ALONE_OF_BARE = 0.8
 CROWD_OF_BARE = 1.0
 
 
 @dataclass
 class Way:
-    """One way to reserve: the act, and how many units it has reserved."""
+    """A way to reserve, and how many units it has reserved."""
 
     name: str
     act: Callable[[], None]
@@ -61,7 +61,7 @@ class Way:
     )
 
     def run(self, crowd: int, seconds: float) -> Slice:
-        """Let so many buyers do it, as often as they can."""
+        """Let a crowd of buyers reserve in closed loops."""
         return in_threads([self._reserve] * crowd)(seconds)
 
     def _reserve(self) -> None:
@@ -205,7 +205,7 @@ def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
 
 
 def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:
-    """The combined rate by the other's, slice by slice: both stood side by side then."""
+    """Return the median ratio of the combined rate to the other's, of slices that were measured together."""
     pairs = zip(
         ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True
     )

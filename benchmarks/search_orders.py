@@ -1,13 +1,13 @@
-"""The staff's search for orders in a shop of 200 orders beside one of a million: statements, rounds and CPU time of each kind.
+"""The staff's search for orders among 200 orders and among a million: statements, rounds and CPU time.
 
     python -m benchmarks.search_orders                    # 1,000,000 orders; takes a while to fill
     python -m benchmarks.search_orders --orders 20000     # quicker
 
-Both shops are keyspaces of their own, filled by plain writes with the rows of the search alone, and dropped at the end.
-The shops take turns, so that a disturbance meets both; of each, the quickest pass counts.
+Both shops are keyspaces of the benchmark's own. Plain writes fill them with the rows of the search alone, and they are dropped at the
+end. The shops take turns, so that a disturbance meets both. The quickest pass of each counts.
 
-Ends with status 1 if a search of the large shop needs other statements or rounds, or all of them together more than a
-quarter more CPU time, than those of the small one.
+Ends with status 1 if a search of the large shop needs other statements or rounds than in the small one, or if all searches together
+need over a quarter more CPU time.
 """
 
 import json
@@ -24,7 +24,7 @@ SMALL = 200
 MAX_RATIO = 1.25
 PASSES, SEARCHES = 3, 40
 NEWEST = datetime(2026, 6, 1, tzinfo=UTC)
-# Both shops have these among their newest orders: what is typed finds the same in each.
+# Both shops have an order with these among their newest.
 TYPED = {
     "number": "ZZZZ-Z0",
     "name": "zarathustra quen",
@@ -32,7 +32,7 @@ TYPED = {
     "sku": "LAMP-RARE-1",
     "tracking": "JD014600009999999999",
 }
-# What is found 20 times in the small shop, and in the large one as often as it is bought.
+# Found 20 times in the small shop, and in every 50th order of the large one.
 COMMON = {"a common name": "smith", "a common SKU": "MUG-1"}
 
 
@@ -66,7 +66,7 @@ def _run_probe(probe: str, keyspace: str, orders: int) -> dict[str, list[float]]
 
 
 def fill(orders: int) -> dict[str, list[float]]:
-    """Write the rows of the search for so many orders, one an order and kind."""
+    """Write the rows of the search for this many orders, one for each order and kind."""
     from cassandra_db.bulk import BulkWriter
     from orders.numbers import derive_order_number
     from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at
@@ -100,7 +100,7 @@ def fill(orders: int) -> dict[str, list[float]]:
 
 
 def measure() -> dict[str, list[float]]:
-    """Return of each kind of search the statements, the rounds, the CPU milliseconds and the orders found."""
+    """Return [statements, rounds, CPU milliseconds, orders found] of each kind of search."""
     from cassandra_db import count_statements
     from orders.search import found_orders, prefetch_order_search
 
@@ -128,7 +128,7 @@ def _report(small: list[dict[str, list[float]]], large: list[dict[str, list[floa
             min((each[kind] for each in shop), key=lambda row: row[2]) for shop in (small, large)
         )
         is_wrong |= one[:2] != other[:2] or not (one[3] and other[3])
-        if kind in TYPED:  # of the others the large shop has more to read, up to a bound
+        if kind in TYPED:  # the large shop finds more of the common terms, up to a bound
             totals[0] += one[2]
             totals[1] += other[2]
         print(

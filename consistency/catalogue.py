@@ -1,7 +1,4 @@
-"""I13, I14, I16 to I21 and I25: what pages show of a product, its stock and its cards, is what the product and its stock items say.
-
-What it has claimed and what is scheduled for it belongs to it, too.
-"""
+"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices and schedules agree with the products; and the categories."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -93,7 +90,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     yield from _check_prices(product_id, rows)
     tree = queries.get_category_tree_with(*product.all_category_ids)
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
-    # Of a category that was renamed or moved, the worker brings the products to where they belong.
+    # The worker moves the products of a category that was renamed or moved.
     is_moving = any(above.changed_at for node in stands_in for above in node.path)
     if not is_moving and not is_following(product, current_time()):
         yield from _check_cards(product)
@@ -122,7 +119,7 @@ def _check_names(product: Product) -> Iterator[Violation]:
 
 
 def is_following(product: Product, now: datetime) -> bool:
-    """Return whether a product has come, gone or changed its price by itself just now, so that its lists are about to follow."""
+    """Return whether a scheduled start, end or price of a product has just passed, so that its lists are about to follow."""
     saved_at = product.updated_at or now
     begun = {
         each.price_from
@@ -165,7 +162,7 @@ def _check_cards(product: Product) -> Iterator[Violation]:
 
 
 def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
-    """What has begun is in the history, which says later what may be crossed out. The worker may be about to write it."""
+    """Prices that have begun are in the history, unless the worker is about to write them."""
     begun = queries.begun_prices(rows, current_time() - 2 * SOON)
     reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
     missing = [
@@ -193,7 +190,7 @@ def _check_schedule(product: Product) -> Iterator[Violation]:
 
 
 def _check_tree(_: str) -> Iterator[Violation]:
-    """What plain writes of two people could leave, before the tree had a version."""
+    """Find damage that two people at once could do before the tree had a version."""
     tree = queries.get_category_tree_at_quorum()
     for node in sorted(tree.by_id.values(), key=lambda each: each.category_id):
         what = f"category {node.category_id}"
@@ -211,7 +208,7 @@ def _check_tree(_: str) -> Iterator[Violation]:
 
 
 def _circle_of(node: CategoryNode) -> set[UUID]:
-    """Return the ids of the circle that a category is in; none, if it hangs below a top one."""
+    """Return the ids of the circle that a category is in; none if it is below a root."""
     found: set[UUID] = set()
     above = node.parent
     while above is not None and above.category_id not in found:
@@ -240,7 +237,7 @@ def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
 
 
 def _check_front_page(feature_type: str) -> Iterator[Violation]:
-    """Compare the beginning of a row with what is pinned in it, unless the worker is about to draw it."""
+    """Compare the beginning of a front-page row with its pinned products, unless the worker is about to rebuild it."""
     row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
     now = current_time()
     if row is None or row.changed_at > now - SOON:
@@ -261,7 +258,7 @@ def _check_front_page(feature_type: str) -> Iterator[Violation]:
 
 # ---- I17: addresses and SKUs of nothing
 
-# A form that claimed something, and whose product was not saved, may be sent again for so long.
+# How long a form may be sent again that has claimed a name, but whose product was not saved.
 CLAIMED_FOR_NOTHING = timedelta(days=1)
 
 
@@ -285,7 +282,7 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
     for row in rows:
         claim, kind = _claim_of(row)
         product = found.get(claim.product_id)
-        # Nobody knows when a product had an address last, nor, of a SKU, but that it was before the last save.
+        # It is unknown when a product gave up an address or SKU; at the latest that was its last save.
         is_used = product and (claim.variant_id is None or claim.is_carried(product))
         is_new = row.written > made_before or (
             product and product.updated_at and product.updated_at > saved_before
@@ -297,7 +294,7 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
 
 
 def _claim_of(row: Row) -> tuple[operations.Claim, str]:
-    """Return a row's claim, and of what kind its name is."""
+    """Return a row's claim, and the kind of its name."""
     if variant_id := getattr(row, "variant_id", None):
         return operations.Claim(row.sku, row.product_id, variant_id), "SKU"
     return operations.Claim(row.slug, row.product_id), "address"
@@ -320,7 +317,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_change(change: bulk_changes.BulkChange) -> Iterator[Violation]:
-    """A finished change has put its mark on what it says that it has saved, and on nothing else."""
+    """A finished change has marked the products of its rows with the result "done", and no others."""
     for row in bulk_changes.iterate_results(change):
         yield from compare_with_mark(
             ("I21", f"change {change.change_id}, row {row.position}"),

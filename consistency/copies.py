@@ -50,7 +50,7 @@ NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :nu
 
 
 def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
-    """Return where a copy of an order differs from the order's own partition, or is missing."""
+    """Yield the copies of an order that are missing or differ from its own partition."""
     what = f"order {order.number} ({order.order_id})"
 
     fix = call(write_copies, order)
@@ -63,7 +63,7 @@ def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
 
 
 def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[str, object]]]:
-    """Start reading each copy that an order has to have, with the values that it must have."""
+    """Yield the name, the pending read and the expected values of each copy of an order."""
     day = order.placed_at.astimezone(UTC).date()
     place = {"placed_at": order.placed_at, "order_id": order.order_id}
     common = {
@@ -129,7 +129,7 @@ NUMBER_ROWS = scan(
 
 @dataclass(frozen=True)
 class OrderCopy:
-    """A row of one of the lists: which list, under what key, of which order, and when it was written (microseconds)."""
+    """A row of a list of orders: its list, key and order, and its write timestamp in microseconds."""
 
     list_name: str
     key: tuple[object, ...]
@@ -212,7 +212,7 @@ def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
 
 
 def _is_still_there(copy: OrderCopy) -> bool:
-    """Return whether a copy still stands: since the scan its order may have moved on."""
+    """Return whether a copy is still there: its order may have moved on since the scan."""
     place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
     row: Row | None
     match copy.list_name, copy.key:

@@ -1,7 +1,7 @@
 """I11 and I12: nothing is dated in the future.
 
-What a process with a wrong clock has left: a lease or a position in the future, or rows whose timestamps win against all that
-is written until then. A row stays named until the clocks have passed it, also when its values were put right.
+A process with a wrong clock leaves leases or positions in the future, or rows whose timestamps win against all other writes until
+then. A row is reported until the clocks have passed its timestamp, even if its values are right.
 """
 
 from collections.abc import Iterator
@@ -12,9 +12,10 @@ from cassandra_db import Statement, current_time, is_in_future, scan
 from consistency.findings import Check, Violation, list_tables, list_values
 from jobs.leases import forget_future, get_lease
 
+_YEAR_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 LEASES = scan("I11", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
 
-# A column of each table that plain writes stamp with the present moment, and its key.
+# Tables with plain writes: a column with their timestamp, and the key.
 STAMPED: dict[str, Statement] = {
     table: scan(
         "I12",
@@ -40,11 +41,6 @@ STAMPED: dict[str, Statement] = {
 }
 
 
-def moment_of(stamp: int) -> datetime:
-    """Return the moment that a write timestamp stands for."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stamp)
-
-
 def _check_lease(job: str) -> Iterator[Violation]:
     lease = get_lease(job)
     if lease.is_in_future(current_time()):
@@ -57,7 +53,8 @@ def _check_lease(job: str) -> Iterator[Violation]:
 def check_stamps(table: str) -> Iterator[Violation]:
     now = current_time()
     for row in STAMPED[table].iterate_table():
-        if row.written and is_in_future(written := moment_of(row.written), now):
+        written = _YEAR_1970 + timedelta(microseconds=row.written or 0)
+        if is_in_future(written, now):
             key = ", ".join(str(value) for value in row[:-1])
             yield Violation(
                 "I12",

@@ -1,4 +1,4 @@
-"""What the consistency check looks at, and what it finds."""
+"""The parts of the consistency check: checks with their subjects, violations with their fixes, the scope and the report."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ def call(repair: Callable[..., object], *args: Any, **values: Any) -> Fix:
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that must not be, in one line: which invariant, of what (with its ids), and what is wrong.
+    """A violated invariant: its rule, its subject with ids, and the fault.
 
-    `detail` has the numbers, which may change while the shop runs; two looks that differ in nothing else saw the same.
+    `detail` has numbers that may change while the shop runs. Violations that differ only there are the same.
     """
 
     rule: str
@@ -29,7 +29,7 @@ class Violation:
     fault: str
     detail: str = ""
     fix: Fix | None = field(default=None, compare=False, repr=False)
-    # The newest write timestamp of the rows that are wrong, in microseconds: the repair's has to be later.
+    # The newest write timestamp of the wrong rows, in microseconds: the fix needs a later one.
     written: int = field(default=0, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Scope:
-    """Look at these alone, and at what belongs to them. For tests, and for a closer look at one order."""
+    """Restricts a check to some subjects. For tests, and for a closer look at one order."""
 
     orders: frozenset[UUID] = frozenset()
     variants: frozenset[UUID] = frozenset()
@@ -85,10 +85,10 @@ def list_tables(names: Collection[str]) -> SubjectFinder:
 
 @dataclass(frozen=True)
 class Check:
-    """One kind of thing to look at: how to find all of them, and what may be wrong with one.
+    """A kind of subject: how to find all of them, and the violations of one.
 
-    `find_violations` reads everything anew at each call: it is called again before anything is called a violation. `find_order_id`
-    says to which order a thing belongs: one with pending effects is left to the worker.
+    `find_violations` reads everything again at each call, because violations are confirmed by a second look. `find_order_id` returns
+    the order of a subject: one with pending effects is left to the worker.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Check:
 
 @dataclass
 class Report:
-    """What a consistency check has seen."""
+    """The result of a consistency check."""
 
     checked_counts: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""I32: an order is found by each of its terms, and by no others once its person was erased; it has no number that no parcel has."""
+"""I32: an order is found by its search terms, and by no others. It keeps only the tracking numbers of its parcels."""
 
 from collections.abc import Iterator
 from datetime import UTC
@@ -47,7 +47,7 @@ NUMBER = read(
 
 
 def iterate_missing_terms(order: Order) -> Iterator[Violation]:
-    """Return under which of its terms an order is not found, or found otherwise."""
+    """Yield the terms by which an order is not found, or found with other values."""
     year = order.placed_at.astimezone(UTC).year
     reading = []
     for (kind, term), label in list_terms(order).items():
@@ -63,7 +63,7 @@ def iterate_missing_terms(order: Order) -> Iterator[Violation]:
 
 
 def _check_row(row: Row) -> Iterator[Violation]:
-    """A row that leads to no order, to one placed at another time, or to one whose list of terms does not name it."""
+    """Check a row of the search: its order exists, was placed then, and has the term in its list."""
     order = queries.get_order(row.order_id)
     key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
     if order and order.placed_at == row.placed_at and TERM.one(**key):
@@ -85,7 +85,7 @@ def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
 
 
 def _check_term(row: Row) -> Iterator[Violation]:
-    """A term of an order that there is not, or of a person who was erased; a tracking number that was corrected."""
+    """Check a term: its order exists, its person is not erased, and it is no corrected tracking number."""
     order = queries.get_order(row.order_id)
     if (
         order
@@ -112,7 +112,7 @@ def _check_term(row: Row) -> Iterator[Violation]:
 
 
 def check_number(row: Row) -> Iterator[Violation]:
-    """Return whether an order keeps a tracking number that it took for an event which was never written."""
+    """Check that an order has a parcel with a tracking number, or may still write its event."""
     order = queries.get_order(row.order_id)
     if order and row.tracking in list_tracking_numbers(order):
         return

@@ -1,4 +1,4 @@
-"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
+"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises agree with its partition."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ from pricing.money import to_minor_units
 def _check_order(order_id: UUID) -> Iterator[Violation]:
     order = queries.get_order(order_id)
     if order is None:
-        return  # a checkout that became no order: what it has reserved is checked with the stock
+        return  # an unfinished checkout: its reservations are checked with the stock
     items = queries.list_items(order)
     yield from _check_stock(order, items)
     yield from _check_money(order)

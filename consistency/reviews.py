@@ -1,4 +1,4 @@
-"""I37 to I39, I41: a product's numbers are its reviews', their copies are as they are, cards say the rating, and no picture stays that was taken out."""
+"""I37 to I39, I41: a product's rating, its cards and the copies agree with its reviews, and removed pictures are deleted."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
 
-# The worker finishes within a quarter of an hour; for so long it may still be about to.
+# The worker finishes pending rows within a quarter of an hour.
 FINISH_DELAY = timedelta(minutes=20)
 
 
@@ -105,7 +105,7 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
             review.stars,
             review.user_id,
         )
-        # The list of the most helpful has no more than a hundred.
+        # The list of the most helpful reviews has at most a hundred.
         may_be_missing = stars not in belongs
         may_be_there = stars in belongs or (stars == HELPFUL and review.is_counted)
         if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):

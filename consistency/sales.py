@@ -30,16 +30,16 @@ STAMPS = read(
     "I7", "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day"
 )
 
-# The worker adds a day up within half a minute; for so long it may still be about to.
+# How long a changed day may wait for its roll-up: the worker usually needs half a minute.
 ROLL_UP_DELAY = timedelta(minutes=5)
 FactsKey = tuple[date, UUID, int]
 
 
 def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
-    """The orders that have facts, each with the day on which they stand and the time of their writing."""
+    """Yield the orders that have facts, each with the day of the facts and their write timestamp."""
     known = {order_id: get_order(order_id) for order_id in scope.orders} if scope else {}
     if scope is not None and all(known.values()):
-        # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
+        # The facts of an existing order are on its day, and are checked with it, unless it sold nothing.
         for order in filter(None, known.values()):
             day, shard = shop_day(order.placed_at), order_shard(order.order_id)
             if row := WRITTEN.one(day=day, shard=shard, order_id=order.order_id):
@@ -48,7 +48,7 @@ def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
     before = None
     for row in FACTS.iterate_table():
         place = (row.day.date(), row.order_id)
-        # An order's lines stand beside each other.
+        # The rows of an order's lines are adjacent.
         if place != before and (scope is None or row.order_id in scope.orders):
             yield (*place, row.written or 0)
         before = place
@@ -65,7 +65,7 @@ def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
 
 
 def _iterate_days(scope: Scope | None) -> Iterator[date]:
-    """The days that have facts or figures."""
+    """Yield the days that have facts or figures."""
     if scope is not None:
         yield from sorted(scope.days)
         return

@@ -1,4 +1,4 @@
-"""I30: what is set for the whole shop can be read, and keeps its own rules."""
+"""I30: the shop's settings can be parsed, and keep their own rules."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""I24: what an import says that it has changed is what products and stock items know of it."""
+"""I24: the results of an import agree with its marks on products and stock items."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,14 +20,14 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
         for task in queries.iterate_tasks(month):
             if scope is not None and task.task_id not in scope.changes:
                 continue
-            # One that was given up while it was applied has counts.
+            # An import that was refused while it was applied has counts.
             is_over = task.state in (entities.FINISHED, entities.REFUSED) and task.counts
             if is_over and now - task.started_at < KNOWN_FOR:
                 yield task
 
 
 def _check_import(task: SpreadsheetTask) -> Iterator[Violation]:
-    """What a finished import says that it has changed carries its mark, and nothing else does."""
+    """A finished import has marked the things of its rows with the result "done", and no others."""
     for first in range(0, task.total, queries.BUCKET_LENGTH):
         for row in queries.list_bucket(task.task_id, first):
             if not row.is_to_apply:

@@ -1,7 +1,4 @@
-"""I1, I4 and I26 to I28: a variant's numbers in a warehouse add up to what was received, and no reservation outlives its time.
-
-What staff see of it is so: the lists of each warehouse, the history; and no unit is lost between two warehouses.
-"""
+"""I1, I2, I4, I27, I28 and I31: stock numbers add up, reservations expire, transfers lose no unit, and the history is complete."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +25,7 @@ from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
 from orders.operations import apply_effects
 from orders.queries import get_order, list_items
 
-# The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
+# How long after its minute a reservation may wait for the worker, which looks two minutes later and needs time.
 ONE_SWEEP = timedelta(minutes=5)
 
 STOCK_ITEMS = scan(
@@ -62,7 +59,7 @@ StockItemKey = tuple[UUID, str]
 
 @dataclass(frozen=True)
 class ReservedUnits:
-    """Units of a line in a warehouse: 'held' (reserved), 'committed', or nothing ('' and 0)."""
+    """Units of a line in a warehouse: 'held' (reserved) or 'committed'; '' and 0 for none."""
 
     line_number: int
     variant_id: UUID
@@ -74,7 +71,7 @@ class ReservedUnits:
 def compare_reserved_units(
     order: Order, items: Sequence[Item]
 ) -> list[tuple[ReservedUnits, ReservedUnits]]:
-    """Return, of each part of an order's lines, what has to be reserved for it, and what is. Raises CassandraUnavailable."""
+    """Return the expected and the actual reservation of each part of an order's lines. Raises CassandraUnavailable."""
     shipped = parcels.sent_units(order.parcels())
     reading = [
         (
@@ -131,7 +128,7 @@ def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
 
 
 def describe_stock_item(stock_item: StockItemKey) -> str:
-    """Return which variant it is, and where."""
+    """Return the variant and the warehouse in words."""
     return f"variant {stock_item[0]} in {stock_item[1]}"
 
 
@@ -155,7 +152,7 @@ def _check_sums(
     if derived != numbers:
         entries = queries.list_ledger_entries(*stock_item, whole=True)
         derived = queries.fold_stock_numbers(rows, entries)
-    # Units that a loader has put there without a receipt are in no ledger.
+    # Units that a loader has written without a receipt are in no ledger.
     if derived.received and derived != numbers:
         expected = ", ".join(f"{units} {field}" for field, units in vars(derived).items())
         fault = "the numbers are not what ledger and reservations say"
@@ -186,7 +183,7 @@ def _check_reservation(
 
 
 def _record_expiry(stock_item: StockItemKey, row: Row, now: datetime) -> None:
-    # Neither line nor product matter to a reservation expiry; the worker looks soon, and finds out when the reservation ends.
+    # An expiry needs neither line nor product. The worker looks at it soon, and finds out when the reservation ends.
     variant_id, warehouse_id = stock_item
     allocation = Allocation(
         0, variant_id, variant_id, warehouse_id, row.quantity, row.reservation_id
@@ -217,12 +214,12 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
 
 
 def _reserved_until(row: Row) -> datetime | None:
-    """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
+    """Return until when units are reserved, by the reservation's last expiry; None if it has none."""
     now = current_time()
     order = get_order(row.order_id) if row.order_id else None
     due = DUE_EXPIRIES.list_between(order.pay_until, order.pay_until) if order else []
     found = [expiry.minute for expiry in due if expiry.reservation_id == row.reservation_id]
-    # The dearer reads come later, and only where they are needed: these minutes, and then all of them.
+    # More expensive reads follow only where they are needed: the minutes around now, then all minutes.
     if all(minute <= now for minute in found):
         found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
     if not found:
@@ -231,7 +228,7 @@ def _reserved_until(row: Row) -> datetime | None:
 
 
 class _ExpiryCache:
-    """Until when each reservation counts, by the last of its expiries; read anew each half second."""
+    """The last expiry of each reservation, read again after half a second."""
 
     def __init__(self, read: Callable[[], Iterator[tuple[UUID, datetime]]]) -> None:
         self._read, self._lock = read, Lock()
@@ -271,7 +268,7 @@ def _clear_expiries() -> None:
 
 
 def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
-    """The units that have left are in transit or have arrived, and a transfer that is not over is known to be open."""
+    """Check that a transfer's units are in transit or have arrived, and that it is listed while it is open."""
     is_open = OPEN_TRANSFER.one(shop=queries.SHOP, transfer_id=transfer_id) is not None
     transfer = queries.get_transfer(transfer_id)
     if transfer is None:
@@ -302,7 +299,7 @@ def _booked_units(variant_id: UUID, warehouse_id: str, row_id: UUID) -> int:
 
 
 def _check_departures(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:
-    """What a warehouse has sent is known as a transfer."""
+    """Check that each departure from a warehouse has a transfer."""
     ids = [row.reservation_id for row in rows if row.state == "transferred" and row.quantity < 0]
     known = queries.get_transfers(ids)
     for transfer_id in ids:

@@ -1,4 +1,4 @@
-"""Checks the lists of each warehouse against the stock and the products (I26)."""
+"""I26: the lists of each warehouse agree with the stock and the products."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inventory import operations, queries
 from inventory.entities import BACKORDER_WAREHOUSE, list_names
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
-# Within this time the lists of stock have followed a product (inventory.jobs).
+# How long the stock lists may take to follow a product (inventory.jobs).
 LISTED_WITHIN = timedelta(minutes=10)
 
 LISTED_PRODUCTS = scan(
@@ -52,7 +52,7 @@ def _iterate_listed(scope: Scope | None) -> Iterator[UUID | _ListRow]:
 
 
 def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
-    """A stock item stands in the lists in which its numbers and its product put it, and in no other."""
+    """Check that a product's stock items are on the right lists, or that a row of a list belongs there."""
     if isinstance(subject, UUID):
         product_id = subject
         for each in _expected_rows(product_id):
@@ -94,7 +94,7 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
     expected = set()
     for row, pending in reading:
         numbers, listing = pending.one(), find_listing(product, row.variant_id)
-        # What was never copied is listed with its first copy (I13).
+        # A stock item without a copy is listed with its first copy (I13).
         if numbers is None or numbers.received is None or listing is None or row.available is None:
             continue
         saved_at = product.updated_at if product else None

@@ -18,12 +18,12 @@ STATS = scan(
 WRITTEN = read(
     "I35", "SELECT writetime(order_count) AS written FROM user_stats WHERE user_id = :user_id"
 )
-# The worker counts within three minutes; for so long it may still be about to.
+# How long a count may be due: the worker usually needs three minutes.
 COUNT_DELAY = timedelta(minutes=10)
 
 
 def _iterate_others(scope: Scope | None) -> Iterator[UUID]:
-    """Who has sums and no orders: what a count left behind that ended after an erasure."""
+    """Yield users with sums and without orders: a count may have ended after an erasure."""
     ids = scope.users if scope else (row.user_id for row in STATS.iterate_table())
     yield from (user_id for user_id in ids if not queries.list_order_years(user_id))
 

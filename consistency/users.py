@@ -27,7 +27,7 @@ _list_users = list_values(USERS, "user_id", "users")
 
 
 def _check_user(user_id: UUID) -> Iterator[Violation]:
-    """An address logs in the user whom its claim names: so of two users with one address one is found here."""
+    """Check that the claim of a user's address names this user, so that no two users have one address."""
     user = queries.get_user(user_id)
     if user is None or not user.email:
         return
@@ -35,7 +35,7 @@ def _check_user(user_id: UUID) -> Iterator[Violation]:
     what = f"user {user_id}"
     claim = CLAIM.one(email=key)
     if claim is None:
-        # Claiming is what a registration does; of two without a claim one gets it, and the other is the violation.
+        # If two users have the address, the fix gives one the claim, and the other stays a violation.
         fix = partial(claim_email, key, user_id)
         yield Violation("I8", what, "nobody has claimed the address", fix=fix)
     elif claim.user_id != user_id:

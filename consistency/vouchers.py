@@ -25,7 +25,7 @@ CLAIMS = read(
     "SELECT claim, used, remaining, order_id, person_claim, claimed_at FROM voucher_uses WHERE key = :key",
     timeout=30,
 )
-# A checkout that becomes no order has given its use back by then.
+# By then a checkout without an order has released its use.
 RELEASED_WITHIN = RESERVATION_DURATION + 2 * ONE_SWEEP
 
 
@@ -98,7 +98,7 @@ def _check_claim(key: str, row: Row) -> Iterator[Violation]:
 
 
 def iterate_missing_uses(order: Order) -> Iterator[Violation]:
-    """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
+    """Yield a violation if an open order has a code, but no use of it. Raises CassandraUnavailable."""
     if (
         order.voucher
         and order.state not in (CANCELLED, EXPIRED)
