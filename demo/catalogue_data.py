@@ -4,7 +4,7 @@ import tomllib
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product as every_combination
 from pathlib import Path
@@ -126,21 +126,6 @@ class DemoChoice:
     shape: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DemoOptions:
-    """A product's options in the order of their fields, each with its choices."""
-
-    choices: Mapping[str, Sequence[DemoChoice]] = field(default_factory=dict)
-
-    def combinations(self) -> list[dict[str, DemoChoice]]:
-        """Return every combination of choices; without options, the empty one."""
-        names = tuple(self.choices)
-        return [
-            dict(zip(names, combo, strict=True))
-            for combo in every_combination(*self.choices.values())
-        ]
-
-
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
     """Return a plausible stock, always the same: more of cheap things, most in Berlin, and in Lyon only of a third."""
     full = 96 if price < 20 else 60 if price < 60 else 30
@@ -162,10 +147,10 @@ def make_variants(
     `product` has the defaults for its choices, and its code begins each SKU. `stock` has (Berlin, Cork) for SKUs with few units.
     `without` are SKUs that are left out. Raises KeyError for a SKU in `stock` that no combination has.
     """
-    exceptions = dict(stock or {})
+    exceptions, names = dict(stock or {}), tuple(options or {})
     made = []
-    for combination in DemoOptions(options or {}).combinations():
-        chosen = [*combination.values(), product]
+    for choices in every_combination(*(options or {}).values()):
+        combination, chosen = dict(zip(names, choices, strict=True)), [*choices, product]
         sku = "-".join([product.code, *(choice.code for choice in combination.values())])
         if sku in without:
             continue

@@ -44,8 +44,6 @@ LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
 # How soon a worker looks again at a job that another one holds: a dead worker's jobs must not wait for long.
 RECHECK_AFTER = LEASE_DURATION / 6
-# Within this time another free worker takes over the jobs of a killed one.
-TAKEOVER_WITHIN = 2 * LEASE_DURATION
 # After a failure a job rests, for all workers, so that it does not spin.
 COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
 # How far a job with an unknown position looks back. The worker whose clock was ahead has done the work before that.
