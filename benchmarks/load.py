@@ -53,7 +53,7 @@ class PageRequests:
     headers: tuple[str, ...] = ()
 
     def requests(self, host: str) -> Iterator[bytes]:
-        """Yield what is sent, without an end."""
+        """Yield the requests, without end."""
         lines = [
             f"GET {self.path} HTTP/1.1",
             f"Host: {host}",
@@ -75,7 +75,7 @@ class CartSubmits:
     answer: bytes = b"303"
 
     def requests(self, host: str) -> Iterator[bytes]:
-        """Yield what is sent, without an end."""
+        """Yield the requests, without end."""
         for variant in cycle(self.variants):
             form = {
                 "variant": variant,

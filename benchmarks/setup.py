@@ -1,4 +1,4 @@
-"""What several benchmarks set up in the same way, and how they end."""
+"""The common setup of several benchmarks, and their exit status."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def run_probe(module: str, *arguments: str, environment: dict[str, str] | None =
 
 @dataclass(frozen=True)
 class BareRows:
-    """Rows of a table of the benchmark's own: the yardstick of what the shop's writes and reads cost."""
+    """Rows of a table of the benchmark's own, the yardstick for the shop's writes and reads."""
 
     ids: Sequence[UUID]
     update: Statement

@@ -132,7 +132,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
             except CassandraUnavailable as error:
                 log.info("%s wait: %s", self.kind, error)
             except Exception:
-                # One that can never be written must not end the writing of all others.
+                # An item that can never be written must not stop the thread.
                 log.exception("%s are lost", self.kind)
                 until = 0
             if batches and (monotonic() > until or stopping.wait(RETRY_SECONDS)):

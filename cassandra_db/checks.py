@@ -11,7 +11,7 @@ from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.nodes import list_data_centers
 from cassandra_db.session import keyspace_name
 
-# They log a traceback of what the check says in one line.
+# They log a traceback where the check says the same in one line.
 _LOGGERS = [logging.getLogger(name) for name in ("cassandra", "cassandra_db.session")]
 
 

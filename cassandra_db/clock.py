@@ -95,7 +95,7 @@ class ClockComparison:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the clock, in words; '' if nothing is."""
+        """The problem with the clock, in words; '' if it is right."""
         if self.is_right:
             return ""
         return f"the clock of this process is {_in_words(self.ahead)} the nodes' clocks"
@@ -107,7 +107,7 @@ def require_right_clock() -> None:
     if known is None or known.has_jumped:
         known = compare_clocks()
     elif known.is_due and _lock.acquire(blocking=False):
-        # One of the threads compares; the others go on with what is known.
+        # One thread compares; the others go on with the last comparison.
         try:
             known = _compare(PATIENCE)
         except CassandraUnavailable:

@@ -160,7 +160,7 @@ class Statement:
         self.start(**params).rows()
 
     def apply(self, *, if_lost: LostAnswerPolicy, **params: Any) -> Outcome:
-        """Run a conditional write. See `apply_batch` for `if_lost` and what is raised."""
+        """Run a conditional write. See `apply_batch` for `if_lost` and the errors."""
         bound = self.bind(**params)
         return apply_with_retries(bound, bound, if_lost, rows=1)
 
@@ -361,7 +361,7 @@ class Outcome:
 
 
 def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
-    """Apply all of the statements or none. They stand in one partition of one table, and at least one has a condition.
+    """Apply all statements or none. They are in one partition of one table, and at least one has a condition.
 
     `if_lost` is one of cassandra_db.lost_answers. Raises UnknownOutcome when the batch may have applied, CassandraUnavailable
     when nothing was written.

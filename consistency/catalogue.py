@@ -200,7 +200,7 @@ def _check_tree(_: str) -> Iterator[Violation]:
         if min(_circle_of(node), default=None) == node.category_id:
             fix = call(operations.lift_category, node.category_id)
             yield Violation("I19", what, "stands below itself", node.name, fix)
-        # While the worker follows, the list that begins with what is pinned may be half written, and is not shown.
+        # While the worker rewrites the list with the pinned products, it may be incomplete, and is not shown.
         if not node.changed_at and node.has_featured_list != bool(node.order.pinned_ids):
             fault = "is not shown in the order that was chosen for it"
             fix = call(operations.follow_order_again, node.category_id)
@@ -228,7 +228,7 @@ def _give_own_address(node: CategoryNode) -> None:
     )
 
 
-# ---- I25: what is pinned on the front page
+# ---- I25: pinned products on the front page
 
 
 def _iterate_front_page(scope: Scope | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the checks of bulk changes and of imported files have in common: a row says "done" exactly if its thing was changed."""
+"""The common part of the checks of bulk changes and imported files: a row says "done" exactly if its thing was changed."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -32,9 +32,9 @@ def list_changes(store: ChangeStore[Any]) -> SubjectFinder:
 def compare_with_mark(
     row: tuple[str, str], result: str, deed: str, *, has_mark: bool, fix: Fix
 ) -> Iterator[Violation]:
-    """Yield what is wrong if a row's result is "done" and its thing has no mark of the change, or the other way round.
+    """Yield a violation if a row's result is "done" and its thing has no mark of the change, or the other way round.
 
-    `row` is the rule and the row's name. `deed` is what a change does: things are "saved" or "done".
+    `row` is the rule and the row's name. `deed` is the word for a changed thing: "saved" or "done".
     """
     is_done = result == "done"
     if has_mark and not is_done:

@@ -94,7 +94,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
     yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
 
 
-# ---- The other way round: each copy has its order, and stands where the order says
+# ---- The other way round: each copy has its order, and the right key
 
 BOARD_ROWS = scan(
     "I3",

@@ -39,7 +39,7 @@ def describe_order(order: Order) -> str:
     return f"order {order.number} ({order.order_id})"
 
 
-# ---- I2: what is reserved for it, and its money
+# ---- I2: its reservations, and its money
 
 
 def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:

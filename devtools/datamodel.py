@@ -53,7 +53,7 @@ class Table:
 
 @cache
 def list_tables() -> tuple[Table, ...]:
-    """Return all tables, by app in the settings' order, then as the models stand in their file."""
+    """Return all tables, by app in the settings' order, then in the order of their file."""
     introspection: Any = connections["default"].introspection  # the engine's own
     order = [config.name for config in apps.get_app_configs()]
     found = [

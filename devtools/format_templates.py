@@ -36,12 +36,12 @@ from web.templates import (
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 120
 _MIDDLE_TAGS = frozenset(("else", "elif", "empty"))
-# Each of them has a line of its own, whatever it holds.
+# These always have a line of their own.
 _LINE_TAGS = frozenset(("block", "extends", "load", "partialdef"))
-# So do these, unless one is all that an element holds.
+# So do these, unless one is the only content of an element.
 _PART_TAGS = frozenset(("csrf_token", "include", "partial"))
 
-# Django wants a tag on one line, and these have to name all that is there inside.
+# A tag must be on one line, and these name everything that is used inside.
 _LONG_TAG = re.compile(r"\s*\{% (?:fragment .*|include .* only) %\}")
 _HARD = Line(hard=True)
 # Words end at single spaces. Variables, tags and wider whitespace are part of a word.
@@ -52,12 +52,12 @@ _TRANSLATE = re.compile(
 _START_TAG_PART = re.compile(
     rf"(?P<hole>{HOLE})|(?P<space>\s+)|(?P<quote>[\"'])|[^\s\"'{{]+|\{{", re.DOTALL
 )
-# What is between two neighbours: a place where a line may break, or whitespace that stays.
+# The gap between two neighbours: a place where a line may break, or whitespace that stays.
 Joint = Line | str
 
 
 class FormatError(Exception):
-    """A template that cannot be laid out: what is wrong with it, and in which line."""
+    """A template cannot be laid out. The text has the reason and the line."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Branch:
 
 @dataclass
 class Node:
-    """A token with what is inside it. A template tag has a branch for each of its `else`. The root has no kind."""
+    """A token with its content. A template tag has a branch for each of its `else`. The root has no kind."""
 
     kind: Kind | None
     text: str
@@ -104,7 +104,7 @@ def _parse(source: str) -> Branch:
 def _pieces(source: str) -> Iterator[tuple[Joint, Kind | None, str, int]]:
     """Yield each token but whitespace, with the joint before it and its line; the last one has no kind.
 
-    Comments stand in lines of their own.
+    Comments are on lines of their own.
     """
     gap, comments, line = Gap(), list[str](), 1
     for kind, text in (*tokens(source), (None, "")):
@@ -131,7 +131,7 @@ def _pieces(source: str) -> Iterator[tuple[Joint, Kind | None, str, int]]:
 def _read_inside(
     node: Node, pieces: Iterator[tuple[Joint, Kind | None, str, int]], paired: set[str]
 ) -> None:
-    """Read what is inside a node, up to its end. `paired` are the names of the tags that have an end."""
+    """Read the content of a node, up to its end. `paired` are the names of the tags that have an end."""
     node.branches.append(Branch(node.text))
     for joint, kind, text, line in pieces:
         node.branches[-1].joints.append(joint)
@@ -169,13 +169,13 @@ def format_template(source: str) -> str:
 
 
 def canonical(source: str) -> str:
-    """Return what a template says: collapsed, with each text to translate written in one way."""
+    """Return a template collapsed, with all translated texts in one notation, for comparison."""
     collapsed = _TRANSLATE.sub(lambda found: _translate_parts(found)[0], collapse(source))
     return MESSAGE_PARTS.sub(lambda found: _message_parts(found)[0], collapsed)
 
 
 def _is_line(node: Node) -> bool:
-    """Tell whether a node stands in lines of its own."""
+    """Tell whether a node is on lines of its own."""
     return (
         node.kind in (Kind.COMMENT, Kind.DOCTYPE)
         or (node.kind is Kind.TAG and node.name in _LINE_TAGS)
@@ -244,9 +244,9 @@ def _start_tag_doc(tag: str) -> Doc:
 
 
 def _attributes(text: str) -> list[tuple[Line, Doc]]:
-    """Return what stands in a start tag, split where an attribute begins, each with the line before it.
+    """Return the attributes of a start tag, each with the line before it.
 
-    The first is what is glued to the element's name, most often nothing.
+    The first item is the text directly behind the element's name, usually "".
     """
     found: list[tuple[Line, list[Doc]]] = [(Line(), [""])]
     quote, depth = "", 0

@@ -110,7 +110,7 @@ class Printer:
         return not _must_break(docs) and self._fits(commands, alone=alone)
 
     def _fits(self, commands: list[_Command], *, alone: bool = False) -> bool:
-        """Tell whether documents fit into what is left of the line, with what follows up to the next break unless `alone`."""
+        """Tell whether documents fit into the rest of the line. Unless `alone`, the text after them up to the next break must fit, too."""
         left = self.width - self.column
         following = len(self.rest)
         while left >= 0:

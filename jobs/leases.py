@@ -84,7 +84,7 @@ _held_leases: ContextVar[dict[str, Lease]] = ContextVar("held")
 
 @dataclass(frozen=True)
 class LeaseRow:
-    """A job's lease as it was read."""
+    """A job's lease, as read."""
 
     job: str
     holder: UUID | None = None

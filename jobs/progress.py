@@ -1,4 +1,4 @@
-"""How the jobs stand: when they ran, what they did, and how far behind they are."""
+"""The progress of the jobs: when they ran, what they did, and how far behind they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TOO_LATE = timedelta(minutes=2)
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How a job stands at a moment."""
+    """The progress of a job at a moment."""
 
     job: Job
     lease: LeaseRow
@@ -69,7 +69,7 @@ class JobProgress:
 
 
 def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:
-    """Return how all of these jobs stand. Raises CassandraUnavailable."""
+    """Return the progress of these jobs. Raises CassandraUnavailable."""
     return [
         JobProgress(job, lease, now)
         for job, lease in zip(jobs, list_leases([job.name for job in jobs]), strict=True)

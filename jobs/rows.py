@@ -1,4 +1,4 @@
-"""Rows of a job: one that always raises must not keep the others waiting."""
+"""Guards a job's rows: one that always raises must not block the others."""
 
 import json
 import logging

@@ -194,5 +194,5 @@ class FilterForm(Form):
 
     @property
     def is_refused(self) -> bool:
-        """Whether a filter cannot be read. Never list, count or change anything by such a form."""
+        """Whether a filter cannot be read. Never list, count or change anything with such a form."""
         return bool(self.errors.keys() - self.PLACES)

@@ -396,7 +396,7 @@ def _why_it_ended(plan: NodePlan, code: int) -> str:
 
 
 def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
-    """Return the last lines of a node's log and of what its JVM printed."""
+    """Return the last lines of a node's log and of its JVM's output."""
     lines: list[str] = []
     for name in ("system.log", "console.log"):
         with contextlib.suppress(FileNotFoundError):

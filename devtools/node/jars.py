@@ -43,7 +43,7 @@ class Jar:
 
     @property
     def path(self) -> Path:
-        """Where the jar lies below a store, laid out as Maven repositories are."""
+        """The jar's path below a store, which has the layout of Maven repositories."""
         group, artifact, version, *classifier = self.coordinates.split(":")
         name = "-".join([artifact, version, *classifier])
         return Path(*group.split("."), artifact, version, f"{name}.jar")
