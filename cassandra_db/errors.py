@@ -1,8 +1,8 @@
-"""What can go wrong between an application and Cassandra."""
+"""The errors of calls to Cassandra."""
 
 
 class CassandraUnavailable(Exception):
-    """The cluster did not answer, or not with the consistency that was asked for."""
+    """The cluster did not answer, or not with the required consistency."""
 
 
 class ClockWrong(CassandraUnavailable):
@@ -10,7 +10,7 @@ class ClockWrong(CassandraUnavailable):
 
 
 class UnknownOutcome(CassandraUnavailable):
-    """A conditional write was sent, and whether it applied could not be found out."""
+    """A conditional write was sent, and may have applied."""
 
 
 class InvalidPageToken(ValueError):

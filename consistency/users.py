@@ -84,7 +84,7 @@ def _check_search(user_id: UUID) -> Iterator[Violation]:
 
 
 def _check_search_row(row: Row) -> Iterator[Violation]:
-    """A row that the user's own list of terms does not name."""
+    """Check that the user's own list of terms has a search row's term."""
     if row.term in {each.term for each in TERMS.all(user_id=row.user_id)}:
         return
     if SEARCH_ROW.one(head=row.term[:HEAD], term=row.term, user_id=row.user_id) is None:

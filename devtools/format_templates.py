@@ -304,7 +304,7 @@ def _comment_doc(text: str) -> Doc:
 
 
 def _translate_parts(found: re.Match[str]) -> tuple[str, Doc]:
-    """Return a `{% translate %}` as `_message_parts` does the message that it is."""
+    """Return a `{% translate %}` as a message, in the two forms of `_message_parts`."""
     text, name = found["text"], found["name"]
     if text != text.strip() or "{" in text:
         return found[0], found[0]

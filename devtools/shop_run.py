@@ -89,9 +89,9 @@ class ShopRun:
         return RUN_FOLDER / "logs" / f"{name}-{self.port}.log"
 
     def run_command(self, title: str, *arguments: str, quiet: bool = True) -> str:
-        """Run a command of manage.py to its end; return what it printed, if `quiet`.
+        """Run a command of manage.py to its end. Return its output if `quiet`.
 
-        Raises RunError with what it printed if it fails.
+        Raises RunError with the output if it fails.
         """
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]

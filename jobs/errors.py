@@ -1,4 +1,4 @@
-"""What can go wrong with a job."""
+"""The errors of jobs."""
 
 
 class LeaseLost(Exception):

@@ -118,7 +118,7 @@ def _place_in_cluster(plan: NodePlan) -> dict[str, object]:
 
 
 def yaml_settings(plan: NodePlan) -> dict[str, object]:
-    """Return what goes into the node's `cassandra.yaml`."""
+    """Return the settings for the node's `cassandra.yaml`."""
     return _place_in_cluster(plan) | {
         "commitlog_sync": "periodic",
         "commitlog_sync_period": "1s",

@@ -76,7 +76,7 @@ def default_store() -> Path:
 
 
 def list_missing_jars(jars: Sequence[Jar], store: Path) -> list[Jar]:
-    """Return the jars that are not in the store with the right bytes."""
+    """Return the jars that are missing in the store, or have another checksum."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         right = pool.map(lambda jar: file_checksum(store / jar.path) == jar.sha256, jars)
     return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
