@@ -10,7 +10,7 @@ from cassandra_db import Row, Statement, current_microseconds, current_time, sca
 from catalogue import operations, queries
 from catalogue.entities import Product
 from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
-from consistency.findings import Check, Violation, call, list_tables
+from consistency.findings import Check, Violation, call, table_subjects
 
 
 @dataclass(frozen=True)
@@ -122,4 +122,4 @@ def check_card_list(table: str) -> Iterator[Violation]:
                 )
 
 
-CHECKS = (Check("lists of cards", ("I14",), list_tables(CARD_LISTS), check_card_list),)
+CHECKS = (Check("lists of cards", ("I14",), table_subjects(CARD_LISTS), check_card_list),)

@@ -10,8 +10,8 @@ from uuid import UUID
 from cassandra_db import Row, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
 from catalogue.entities import CategoryNode, Product
-from consistency.changes import compare_with_mark, list_changes
-from consistency.findings import Check, Scope, Violation, call, list_tables, list_values
+from consistency.changes import change_subjects, compare_with_mark
+from consistency.findings import Check, Scope, Violation, call, column_subjects, table_subjects
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import is_copied
 from inventory.operations.stock_lists import COPIED
@@ -332,17 +332,17 @@ CHECKS = (
     Check(
         "products' stock",
         ("I13",),
-        list_values(STOCK_COPIES, "product_id", "products"),
+        column_subjects(STOCK_COPIES, "product_id", "products"),
         _check_stock_copy,
     ),
     Check(
         "products",
         ("I14", "I16", "I18", "I20"),
-        list_values(PRODUCTS, "product_id", "products"),
+        column_subjects(PRODUCTS, "product_id", "products"),
         _check_product,
     ),
-    Check("categories", ("I19", "I25"), list_tables(("categories",)), _check_tree),
+    Check("categories", ("I19", "I25"), table_subjects(("categories",)), _check_tree),
     Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
-    Check("changes of many products", ("I21",), list_changes(bulk_changes.STORE), _check_change),
+    Check("changes of many products", ("I21",), change_subjects(bulk_changes.STORE), _check_change),
 )

@@ -14,11 +14,11 @@ from jobs.months import list_months
 LAST_DAYS = timedelta(days=2)
 
 
-def list_changes(store: ChangeStore[Any]) -> SubjectFinder:
+def change_subjects(store: ChangeStore[Any]) -> SubjectFinder:
     """Return what finds the finished bulk changes of a store."""
     known_for = timedelta(seconds=BULK_CHANGE_TTL) - LAST_DAYS
 
-    def find(scope: Scope | None) -> Iterator[Any]:
+    def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
         now = current_time()
         for month in list_months(now):
             for change in store.iterate_changes(month):
@@ -26,7 +26,7 @@ def list_changes(store: ChangeStore[Any]) -> SubjectFinder:
                 if is_chosen and change.finished_at and now - change.started_at < known_for:
                     yield change
 
-    return find
+    return iterate_subjects
 
 
 def compare_with_mark(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from cassandra_db import Statement, current_time, is_in_future, scan
-from consistency.findings import Check, Violation, list_tables, list_values
+from consistency.findings import Check, Violation, column_subjects, table_subjects
 from jobs.leases import forget_future, get_lease
 
 _YEAR_1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -65,6 +65,6 @@ def check_stamps(table: str) -> Iterator[Violation]:
 
 
 CHECKS = (
-    Check("leases", ("I11",), list_values(LEASES, "job", "jobs"), _check_lease),
-    Check("tables' stamps", ("I12",), list_tables(STAMPED), check_stamps),
+    Check("leases", ("I11",), column_subjects(LEASES, "job", "jobs"), _check_lease),
+    Check("tables' stamps", ("I12",), table_subjects(STAMPED), check_stamps),
 )

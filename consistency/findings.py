@@ -61,24 +61,24 @@ class Scope:
 SubjectFinder = Callable[[Scope | None], Iterable[Any]]
 
 
-def list_values(table: Statement, column: str, scope_field: str) -> SubjectFinder:
+def column_subjects(table: Statement, column: str, scope_field: str) -> SubjectFinder:
     """Return what finds the values of a column in a whole table, or those that a field of the scope names."""
 
-    def find(scope: Scope | None) -> Iterator[Any]:
+    def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
         if scope is not None:
             yield from sorted(getattr(scope, scope_field))
         else:
             yield from (getattr(row, column) for row in table.iterate_table())
 
-    return find
+    return iterate_subjects
 
 
-def list_rows(table: Statement) -> SubjectFinder:
+def row_subjects(table: Statement) -> SubjectFinder:
     """Return what finds all rows of a table, and none for a scope."""
     return lambda scope: table.iterate_table() if scope is None else ()
 
 
-def list_tables(names: Collection[str]) -> SubjectFinder:
+def table_subjects(names: Collection[str]) -> SubjectFinder:
     """Return what finds these tables, or those of them that the scope names."""
     return lambda scope: names if scope is None else scope.tables & set(names)
 

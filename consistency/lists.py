@@ -13,7 +13,7 @@ from accounts.audit_log import ENTERED_BY_ACTOR, ORIGIN_ENTERED_BY_ACTOR
 from cart.operations.sharing import INSERT_INVITED
 from cart.people import INVITATION
 from cassandra_db import Row, Statement, read, scan, write_batch
-from consistency.findings import Check, Violation, call, list_tables
+from consistency.findings import Check, Violation, call, table_subjects
 from mail import fates
 from mail.addresses import email_key
 from mail.operations import AT_ORDER, TO_RECIPIENT
@@ -273,4 +273,4 @@ def check_list(table: str) -> Iterator[Violation]:
             yield Violation("I14", subject, fault, fix=fix)
 
 
-CHECKS = (Check("lists", ("I14",), list_tables(RULES), check_list),)
+CHECKS = (Check("lists", ("I14",), table_subjects(RULES), check_list),)

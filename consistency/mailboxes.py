@@ -13,7 +13,7 @@ from accounts.operations.email_claims import EMAIL_RELEASED, claim_email
 from accounts.queries import get_user
 from cart.operations.sharing import DELETE_INVITED, INSERT_INVITED
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, Statement, scan
-from consistency.findings import Check, Violation, list_tables
+from consistency.findings import Check, Violation, table_subjects
 from mail.addresses import address_bucket, email_key
 from mail.operations import DELETE_RECIPIENT, GETS_MAIL, GETS_NO_MAIL, TO_RECIPIENT
 from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
@@ -126,4 +126,4 @@ def _check_table(name: str) -> Iterator[Violation]:
             yield Violation(table.rule, f"{name}: {typed}", fault, fix=fix)
 
 
-CHECKS = (Check("mailboxes", ("I8", "I14"), list_tables(TABLES), _check_table),)
+CHECKS = (Check("mailboxes", ("I8", "I14"), table_subjects(TABLES), _check_table),)

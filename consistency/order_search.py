@@ -5,7 +5,7 @@ from datetime import UTC
 from uuid import UUID
 
 from cassandra_db import Row, read, scan
-from consistency.findings import Check, Scope, Violation, call, list_rows
+from consistency.findings import Check, Scope, Violation, call, row_subjects
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.operations import write_copies
@@ -131,7 +131,7 @@ def _order_id(row: Row) -> UUID:
 
 
 CHECKS = (
-    Check("the search for orders", ("I32",), list_rows(ROWS), _check_row, _order_id),
+    Check("the search for orders", ("I32",), row_subjects(ROWS), _check_row, _order_id),
     Check("orders’ search terms", ("I32",), _iterate_terms, _check_term, _order_id),
-    Check("tracking numbers", ("I32",), list_rows(NUMBER_ROWS), check_number, _order_id),
+    Check("tracking numbers", ("I32",), row_subjects(NUMBER_ROWS), check_number, _order_id),
 )

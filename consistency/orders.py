@@ -6,8 +6,8 @@ from uuid import UUID
 
 from analytics.queries import list_order_facts
 from consistency import copies, order_search, vouchers
-from consistency.changes import compare_with_mark, list_changes
-from consistency.findings import Check, Violation, call, list_values
+from consistency.changes import change_subjects, compare_with_mark
+from consistency.findings import Check, Violation, call, column_subjects
 from consistency.stock import compare_reserved_units
 from orders import bulk_changes, queries
 from orders.lifecycle.entities import Order
@@ -172,11 +172,11 @@ def _check_change(change: bulk_changes.OrderChange) -> Iterator[Violation]:
 
 
 CHECKS = (
-    Check("changes of many orders", ("I33",), list_changes(bulk_changes.STORE), _check_change),
+    Check("changes of many orders", ("I33",), change_subjects(bulk_changes.STORE), _check_change),
     Check(
         "orders",
         ("I2", "I3", "I6", "I7", "I9", "I29", "I32"),
-        list_values(ORDER_IDS, "order_id", "orders"),
+        column_subjects(ORDER_IDS, "order_id", "orders"),
         _check_order,
         lambda order_id: order_id,
     ),

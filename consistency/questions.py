@@ -5,7 +5,7 @@ from datetime import UTC
 from functools import partial
 from uuid import UUID
 
-from consistency.findings import Check, Violation, call, list_values
+from consistency.findings import Check, Violation, call, column_subjects
 from consistency.reviews import unless_pending
 from moderation.queries import WAITING, list_moderation_days
 from questions import operations, queries
@@ -62,6 +62,6 @@ def _follow_all(texts: list[Text]) -> None:
         operations.follow_text(text.product_id, text.question_id, text.answer_id)
 
 
-_PRODUCTS = list_values(queries.ASKED, "product_id", "products")
+_PRODUCTS = column_subjects(queries.ASKED, "product_id", "products")
 _CHECK = unless_pending(operations.PENDING_TEXTS, _find_faults)
 CHECKS = (Check("questions", ("I40",), _PRODUCTS, _CHECK),)

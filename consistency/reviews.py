@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
-from consistency.findings import Check, Violation, call, list_values
+from consistency.findings import Check, Violation, call, column_subjects
 from jobs.due_rows import DueRows
 from moderation.queries import WAITING, list_moderation_days
 from moderation.states import WITHDRAWN
@@ -122,6 +122,6 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
         yield "reviews_to_moderate"
 
 
-_PRODUCTS = list_values(queries.RATED, "product_id", "products")
+_PRODUCTS = column_subjects(queries.RATED, "product_id", "products")
 _CHECK = unless_pending(operations.PENDING_REVIEWS, _find_faults)
 CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _PRODUCTS, _CHECK),)

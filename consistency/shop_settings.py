@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.timezone import localdate
 
-from consistency.findings import Check, Violation, list_tables
+from consistency.findings import Check, Violation, table_subjects
 from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
@@ -42,4 +42,4 @@ def _check_settings(_: str) -> Iterator[Violation]:
             yield Violation("I30", f"settings {kind.name}", "break their rules", str(refused))
 
 
-CHECKS = (Check("settings", ("I30",), list_tables(("shop_settings",)), _check_settings),)
+CHECKS = (Check("settings", ("I30",), table_subjects(("shop_settings",)), _check_settings),)

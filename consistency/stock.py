@@ -9,7 +9,7 @@ from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Scope, Violation, call, list_values
+from consistency.findings import Check, Scope, Violation, call, column_subjects
 from inventory import operations, queries
 from inventory.entities import ARRIVING, IN_TRANSIT, LEAVING, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
@@ -344,7 +344,7 @@ CHECKS = (
     Check(
         "stock transfers",
         ("I27",),
-        list_values(TRANSFERS, "transfer_id", "transfers"),
+        column_subjects(TRANSFERS, "transfer_id", "transfers"),
         _check_transfer,
     ),
 )

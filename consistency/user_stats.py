@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from cassandra_db import current_time, read, scan
-from consistency.findings import Check, Scope, Violation, call, list_values
+from consistency.findings import Check, Scope, Violation, call, column_subjects
 from jobs.minutes import MINUTE
 from orders import queries
 from orders.operations import count_user_stats
@@ -54,7 +54,7 @@ CHECKS = (
     Check(
         "customers’ sums",
         ("I35",),
-        list_values(queries.USERS_WITH_ORDERS, "user_id", "users"),
+        column_subjects(queries.USERS_WITH_ORDERS, "user_id", "users"),
         _check_sums,
     ),
     Check("sums without orders", ("I35",), _iterate_others, _check_sums),

@@ -15,7 +15,7 @@ from accounts.operations.search_terms import (
 )
 from accounts.search_terms import HEAD, list_name_terms
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Scope, Violation, call, list_rows, list_values
+from consistency.findings import Check, Scope, Violation, call, column_subjects, row_subjects
 
 USERS = scan(
     "I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end"
@@ -23,7 +23,7 @@ USERS = scan(
 CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")
 
 
-_list_users = list_values(USERS, "user_id", "users")
+_list_users = column_subjects(USERS, "user_id", "users")
 
 
 def _check_user(user_id: UUID) -> Iterator[Violation]:
@@ -97,5 +97,5 @@ def _check_search_row(row: Row) -> Iterator[Violation]:
 CHECKS = (
     Check("users", ("I8",), _list_users, _check_user),
     Check("customers’ search terms", ("I32",), _iterate_named, _check_search),
-    Check("the search for customers", ("I32",), list_rows(SEARCH_ROWS), _check_search_row),
+    Check("the search for customers", ("I32",), row_subjects(SEARCH_ROWS), _check_search_row),
 )
