@@ -1,6 +1,6 @@
-"""What prints the figures that docs/ quotes."""
+"""Programs that print the figures in docs/."""
 
 from devtools.node import announce_local_node
 
-# Before any of them reads the settings.
+# Must come before any of them reads the settings.
 announce_local_node()

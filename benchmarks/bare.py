@@ -1,11 +1,9 @@
 """The yardstick: a bare Django view that renders the shop's templates from memory.
 
-Each page is asked for once from the real shop, at first use; its template and its whole context (what the context
-processors gave it, too) are kept. From then on the view renders them and does nothing else: no database, no session, no
-cart, no user. Nothing of what it has drawn is kept (benchmarks.bare_settings): the shop does, and the yardstick is not to move with it.
+At first use, each page is requested once from the real shop, and its template and whole context are kept. From then on the view only
+renders them: no database, no session, no cart, no user. It has none of the shop's caches (benchmarks.bare_settings), so that the
+yardstick stays the same.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -42,7 +40,7 @@ def record_page(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, 
         raise RuntimeError(f"{url} answered {answer.status_code}")
     contexts: Any = answer.context
     recorded = contexts[0].flatten()
-    # What the shop looks up when a template asks is looked up now.
+    # Lazy values are evaluated now.
     known = {name: value() if callable(value) else value for name, value in recorded.items()}
     return answer.templates[0], known
 

@@ -1,8 +1,8 @@
-"""Shoppers with full carts who come to the checkout over real HTTP, each when it is their time, and note what the shop answers.
+"""Buyers with full carts who check out over real HTTP, and record the shop's answers.
 
-A buyer does what a person with a browser does, without scripts: opens the checkout, fills it in, submits it, pays
-on the bank's page and reads what the shop says at the end. A buyer who gets no answer, or is asked to come again (503, 429, or
-the queue's page), sends the same form again. One process and one event loop serve thousands of them, with little of the processors' time.
+A buyer acts like a browser without scripts: opens the checkout, fills it in, submits it, pays on the bank's page and reads the
+result. After no answer, a 503, a 429 or the queue's page, the buyer sends the same form again. One event loop runs thousands of
+buyers with little processor time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LOST_PATIENCE = "nobody answered"
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: NO_ANSWER if the line was cut."""
+    """An answer to a request. The status is NO_ANSWER if the connection broke."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -55,13 +55,13 @@ class Answer:
 
     @property
     def redirect_target(self) -> str:
-        """Where a redirect leads, without scheme and host."""
+        """The path and query of a redirect; "" without one."""
         parts = urlsplit(self.headers.get("location", ""))
         return parts.path + (f"?{parts.query}" if parts.query else "")
 
     @property
     def heading(self) -> str:
-        """The page's first heading, in words."""
+        """The text of the page's first heading."""
         found = _HEADING.search(self.text)
         return " ".join(unescape(re.sub(r"<[^>]+>", "", found[1])).split()) if found else ""
 
@@ -93,7 +93,7 @@ class Browser:
                 f"Content-Length: {len(body)}",
             ]
         sent = "\r\n".join([*lines, "", ""]).encode() + body
-        # A reused connection may have been closed since; that is no answer only if a fresh one gives none either.
+        # The server may have closed a reused connection. Then a fresh one is tried.
         for reused in (True, False) if self._streams else (False,):
             try:
                 async with asyncio.timeout(self._timeout):
@@ -137,25 +137,27 @@ class Browser:
 
 @dataclass
 class Buyer:
-    """A buyer with a full cart: `cookies` lead to it. Afterwards: what the shop answered, and how long it took."""
+    """A buyer, whose `cookies` lead to a full cart. After `buy`, the shop's answers and the time that they took."""
 
     port: int
     cookies: Mapping[str, str]
     card: str = GOOD_CARD
-    gives_up: bool = False  # the order whose card was declined, so that others can have the units
+    gives_up: bool = (
+        False  # cancels the order if the card is declined, so that others get the units
+    )
     patience: float = 120.0  # seconds
     timeout: float = 60.0  # seconds for one answer
-    max_submits: int = 6  # of the button, while the page says that something has changed
+    max_submits: int = 6  # while the page says that something has changed
     email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
     answers: Counter[int] = field(default_factory=Counter)
-    queue_waits: int = 0  # how often they had to wait in the queue
-    paid_number: str = ""  # the number of the order of which the shop said that it is paid
-    unpaid_number: str = ""  # the number of the order that the bank has declined
-    last_heading: str = ""  # the last heading
+    queue_waits: int = 0  # how often the answer was the queue's page
+    paid_number: str = ""  # of the order, once the shop says that it is paid
+    unpaid_number: str = ""  # of the order that the bank has declined
+    last_heading: str = ""
     seconds: float = 0.0
 
     async def buy(self) -> None:
-        """Go to the checkout, and stay until the shop says how it ended."""
+        """Check out, and retry until the shop says how it ended."""
         began = perf_counter()
         browser = Browser(self.port, self.cookies, self.timeout)
         try:
@@ -169,7 +171,7 @@ class Buyer:
 
     @property
     def has_answer(self) -> bool:
-        """Whether the shop answered in the end."""
+        """Whether the shop has answered in time."""
         return self.last_heading != _LOST_PATIENCE
 
     async def _buy(self, visit: _Visit) -> None:
@@ -189,7 +191,7 @@ class Buyer:
         for _ in range(20):
             if "We’re waiting for" not in page.text:
                 break
-            await asyncio.sleep(0.5)  # the bank thinks about it
+            await asyncio.sleep(0.5)  # the bank has not decided yet
             page = await visit.follow_redirects(await visit.ask("GET", visit.at))
         self.last_heading = page.heading
         number = _NUMBER.match(visit.at)
@@ -211,7 +213,7 @@ class _Visit:
     at: str = ""
 
     async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
-        """Ask until there is an answer; "come again" is none. Raises TimeoutError when `patience` is over."""
+        """Send a request until it is answered with neither an error nor a wait. Raises TimeoutError when `patience` is over."""
         while True:
             answer = await self.browser.request(method, path, form)
             again = float(answer.headers.get("retry-after", 0))
@@ -225,7 +227,7 @@ class _Visit:
                 return answer
             if perf_counter() > self.until:
                 raise TimeoutError
-            # The queue's page reloads itself, in time; a buyer who sees an error is less patient.
+            # The queue's page reloads itself in time. A buyer who sees an error retries sooner.
             await asyncio.sleep(again if in_queue else min(again or 0.5, 2.0))
 
     async def follow_redirects(self, answer: Answer) -> Answer:
@@ -240,7 +242,7 @@ class _Visit:
 
 
 def form_values(text: str) -> dict[str, str]:
-    """Return what the checkout's form would send as it stands."""
+    """Return the values that the checkout's form in a page would send."""
     form = text[text.find("data-checkout") :]
     form = form[: form.find("</form>")]
     found = {}
@@ -254,7 +256,7 @@ def form_values(text: str) -> dict[str, str]:
 
 
 async def run_buyers(buyers: Sequence[Buyer], within: float) -> None:
-    """Let the buyers arrive evenly within so many seconds, whether the shop keeps up or not, and wait for the last one."""
+    """Start the buyers at an even rate within some seconds, whether the shop keeps up or not. Return when all have ended."""
 
     async def arriving(number: int, buyer: Buyer) -> None:
         await asyncio.sleep(number * within / len(buyers))
@@ -265,16 +267,16 @@ async def run_buyers(buyers: Sequence[Buyer], within: float) -> None:
 
 @dataclass
 class PageViewer:
-    """A visitor who looks at pages again and again, each time at its time, however long the last one took."""
+    """A visitor who requests pages at a fixed rate, however long the answers take."""
 
     port: int
     paths: Sequence[str]
     every: float = 0.25  # seconds
-    seconds: list[float] = field(default_factory=list)  # seconds
+    seconds: list[float] = field(default_factory=list)  # for each answer
     answers: Counter[int] = field(default_factory=Counter)
 
     async def view_pages(self, enough: asyncio.Event) -> None:
-        """Look until it is enough, and wait for what was asked for by then."""
+        """Request pages until the event is set, then wait for the answers that are left."""
         asking: list[asyncio.Task[None]] = []
         began = perf_counter()
         while not enough.is_set():
@@ -291,18 +293,12 @@ class PageViewer:
         self.seconds.append(perf_counter() - began)
         self.answers[answer.status] += 1
 
-    def percentile(self, share: float) -> float:
-        """The time that this share of the pages stayed below, in milliseconds."""
-        ordered = sorted(self.seconds)
-        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
-
 
 def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
-    """Make a guest's cart of products, variants and quantities, and return the cookies that lead to it.
+    """Make a guest's cart of (product, variant, quantity), and return its cookies.
 
-    With an `email` the checkout is filled in as well, up to its last step.
+    With an `email`, the checkout is filled in up to its last step.
     """
-
     from django.conf import settings
     from django.core import signing
 

@@ -4,37 +4,35 @@
     python -m benchmarks.checkout --nodes 3                  # on three nodes of its own, with a copy of everything on each
     python -m benchmarks.checkout --quick                    # one short slice each: rough
 
-First the steps' statements are counted, from the product's page to that of the paid order. The test bank's own stand apart, as do the
-limits for orders that nobody pays in advance. Then 1, 8 and 32 shoppers with a browser and a thread each go the same way over real
-HTTP, again and again (closed loops), each for a product of their own. The queue before the checkout lets all of them in: what it does
-is measured by benchmarks.flash_sale. Slices of bare conditional writes, by as many threads on a row each, are interleaved with
-theirs, so that a disturbance meets both. Shoppers, shop and database share this machine; everything happens in a keyspace of its own.
+First the statements of each step are counted, from the product's page to that of the paid order. The test bank's own are separate,
+and so are the limits for orders without payment in advance. Then 1, 8 and 32 shoppers take the same steps over real HTTP, in closed
+loops, each with a browser, a thread and a product. The queue before the checkout lets all of them in; benchmarks.flash_sale measures
+the queue. Slices of bare conditional writes, in as many threads, are interleaved with theirs, so that a disturbance meets both.
+Shoppers, shop and database share this machine; the keyspace is the benchmark's own.
 
-Prints ratios and goals; has no bounds of its own, for those of the counts are a test's (tests/checkout/test_costs.py).
+Prints ratios and goals. A test has the bounds of the counts (tests/checkout/test_costs.py).
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
-import subprocess
-import sys
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from benchmarks.buyers import Answer, Browser
-from benchmarks.carts import in_threads
-from benchmarks.flash_sale import make_stocked_product
+from benchmarks.flash_sale import Stocked, make_stocked_product
 from benchmarks.guest_checkout import BANK, Cost, GuestCheckout
-from benchmarks.load import Slice
+from benchmarks.load import Slice, in_threads, percentile
 from benchmarks.nodes import run_nodes
-from benchmarks.pages import ROOT, Server, serve_shop, shop_environment
-from cassandra_db import RAISE_UNKNOWN
+from benchmarks.pages import Server, serve_shop
+from benchmarks.setup import make_bare_rows, make_parser, own_keyspace
 
 KEYSPACE = "stoa_checkout"
 CROWDS = (1, 8, 32)
@@ -43,25 +41,6 @@ PLENTY = 1_000_000
 GOALS = {"whole checkout": 200, "add": 15, "place order": 80}
 ELSEWHERE = """\
 For scale: django-oscar 4.2 on PostgreSQL, such a machine: a guest's checkout 445 ms (p50, all requests), an add 37 ms."""
-
-
-@dataclass(frozen=True)
-class Stocked:
-    """A product that never sells out."""
-
-    product_id: UUID
-    sku: str
-    slug: str
-
-    @classmethod
-    def make(cls) -> Stocked:
-        """Make one."""
-        from catalogue.queries import get_product
-
-        product_id, _, slug = make_stocked_product("Thing", PLENTY)
-        product = get_product(product_id)
-        assert product
-        return cls(product_id, product.variants[0].sku, slug)
 
 
 def walk(
@@ -73,16 +52,13 @@ def walk(
     yield from guest.buy(payment)
 
 
-# ---- what each step asks of Cassandra
-
-
 def print_costs() -> None:
     """Count the statements of each step, in this process, and print them."""
     from django.conf import settings
     from django.test import override_settings
 
     settings.ALLOWED_HOSTS.append("testserver")
-    one, other = Stocked.make(), Stocked.make()
+    one, other = (make_stocked_product("Thing", PLENTY) for _ in range(2))
     paths: dict[str, dict[str, Cost]] = {}
     unlimited = {
         "UNPAID_UNITS": [0, 0],
@@ -124,14 +100,11 @@ def _cost_row(name: str, cost: Cost) -> str:
     return f"{name:34}{cost.statements:>11}{cost.reads:>7}{cost.writes:>7}{cost.conditional:>12}{cost.rounds:>7}{cost.rows:>6}"
 
 
-# ---- how long it takes
-
-
 class HttpClient:
-    """A browser for one thread, with what GuestCheckout asks of a client."""
+    """A browser for one thread, with the interface of Django's test client."""
 
     def __init__(self, port: int, runner: asyncio.Runner) -> None:
-        # Without a cookie of their own, those with one token would share one cart (a first add that is sent twice).
+        # Each needs its own token: equal ones would share a cart, as a first add that is sent twice.
         self._browser = Browser(port, {"stoa_csrf": uuid4().hex}, 60)
         self._runner = runner
 
@@ -147,7 +120,7 @@ class HttpClient:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An answer, with the names that Django's client gives its parts."""
+    """An answer, with the interface of Django's responses."""
 
     answer: Answer
 
@@ -170,7 +143,7 @@ class HttpAnswer:
 
 @dataclass
 class CrowdFigures:
-    """What so many shoppers came to: seconds by step, and the slices of theirs and of the bare writes."""
+    """The figures of a crowd: seconds by step, and the slices of its checkouts and of the bare writes."""
 
     steps: dict[str, list[float]] = field(default_factory=dict)
     checkouts: list[Slice] = field(default_factory=list)
@@ -185,18 +158,15 @@ class CrowdFigures:
     def write_rate(self) -> float:
         return median(each.rate for each in self.writes)
 
-    def percentile(self, step: str, share: float) -> float:
-        return Slice(1.0, self.steps[step]).percentile(share)
-
 
 class Shopper:
-    """Somebody who orders the same thing again and again, each time as a new guest."""
+    """A shopper who orders the same product repeatedly, each time as a new guest."""
 
     def __init__(self, port: int, product: Stocked) -> None:
         self.port, self.product, self.runner = port, product, asyncio.Runner()
 
     def order(self, steps: dict[str, list[float]]) -> None:
-        """Go the whole way once, and note how long each step took; the bank's is not counted."""
+        """Check out once, and note how long each step took, without the bank's."""
         client = HttpClient(self.port, self.runner)
         whole, began = 0.0, perf_counter()
         for step, _ in walk(GuestCheckout(client), self.product):
@@ -209,62 +179,26 @@ class Shopper:
         client.close()
 
 
-def measure_crowds(
-    server: Server, slices: int, seconds: float, crowds: tuple[int, ...] = CROWDS
-) -> dict[int, CrowdFigures]:
+def measure_crowds(server: Server, slices: int, seconds: float) -> dict[int, CrowdFigures]:
     """Let crowds of shoppers order, and as many threads write, in turn."""
-    shoppers = [Shopper(server.port, Stocked.make()) for _ in range(max(crowds))]
-    writers = make_writers(max(crowds))
-    for shopper in shoppers[:8]:  # every process and thread of the shop is warm
-        shopper.order({})
-        shopper.order({})
-    in_threads(writers)(1.0)
-    found = {crowd: CrowdFigures() for crowd in crowds}
-    for _ in range(slices):
-        for crowd, figures in found.items():
-            acts = [_ordering(shopper, figures) for shopper in shoppers[:crowd]]
-            before = process_time()
-            figures.checkouts.append(in_threads(acts)(seconds))
-            figures.own_cpu += process_time() - before
-            figures.writes.append(in_threads(writers[:crowd])(min(seconds, 2.0)))
+    found, largest = {crowd: CrowdFigures() for crowd in CROWDS}, max(CROWDS)
+    shoppers = [Shopper(server.port, make_stocked_product("Thing", PLENTY)) for _ in range(largest)]
+    with make_bare_rows(largest, PLENTY) as bare:
+        writes = [partial(bare.write, row_id) for row_id in bare.ids]
+        for shopper in shoppers[:8]:  # warms every process and thread of the shop
+            shopper.order({})
+            shopper.order({})
+        in_threads(writes)(1.0)
+        for _ in range(slices):
+            for crowd, figures in found.items():
+                acts = [partial(shopper.order, figures.steps) for shopper in shoppers[:crowd]]
+                before = process_time()
+                figures.checkouts.append(in_threads(acts)(seconds))
+                figures.own_cpu += process_time() - before
+                figures.writes.append(in_threads(writes[:crowd])(min(seconds, 2.0)))
     for shopper in shoppers:
         shopper.runner.close()
     return found
-
-
-def _ordering(shopper: Shopper, figures: CrowdFigures) -> Callable[[], None]:
-    return lambda: shopper.order(figures.steps)
-
-
-def make_writers(count: int) -> list[Callable[[], None]]:
-    """Return acts that each do one bare conditional write, on a row of their own."""
-    from cassandra_db import conditional_write
-    from cassandra_db.session import get_session
-
-    get_session().execute(
-        "CREATE TABLE IF NOT EXISTS benchmark_of_checkout (id uuid PRIMARY KEY, units int)",
-        timeout=180,
-    )
-    first = conditional_write(
-        "benchmark",
-        "INSERT INTO benchmark_of_checkout (id, units) VALUES (:id, :units) IF NOT EXISTS",
-    )
-    bare = conditional_write(
-        "benchmark",
-        "UPDATE benchmark_of_checkout SET units = units + -1 WHERE id = :id IF units >= 1",
-    )
-
-    def make_writer() -> Callable[[], None]:
-        row = uuid4()
-        first.apply(if_lost=RAISE_UNKNOWN, id=row, units=PLENTY)
-
-        def write() -> None:
-            if not bare.apply(if_lost=RAISE_UNKNOWN, id=row):
-                raise RuntimeError("a write was refused, with plenty there")
-
-        return write
-
-    return [make_writer() for _ in range(count)]
 
 
 def print_times(found: dict[int, CrowdFigures], node_count: int) -> None:
@@ -274,7 +208,7 @@ def print_times(found: dict[int, CrowdFigures], node_count: int) -> None:
     print(f"{'shoppers':34}" + "".join(f"{crowd:>20}" for crowd in found))
     for step in next(iter(found.values())).steps:
         cells = (
-            f"{each.percentile(step, 0.5):,.0f} {each.percentile(step, 0.95):>6,.0f}"
+            f"{percentile(each.steps[step], 0.5):,.0f} {percentile(each.steps[step], 0.95):>6,.0f}"
             for each in found.values()
         )
         goal = f"   goal {GOALS[step]}" if step in GOALS else ""
@@ -303,41 +237,22 @@ def main() -> int:
     with ExitStack() as stack:
         if args.nodes > 1:
             os.environ |= stack.enter_context(run_nodes(args.nodes)).environment
-        return _run(args)
-
-
-def _run(args: argparse.Namespace) -> int:
-    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1")
-    import django
-
-    django.setup()
-    from cassandra_db.session import close_session, get_session
-
-    for command in (["sync_cassandra"], ["collectstatic", "--no-input", "-v0"]):
-        subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
-        )
-    # Everybody may go in at once, in each thread of the server.
-    os.environ |= {"CHECKOUTS_AT_ONCE": "1000"}
-    try:
+        stack.enter_context(own_keyspace(KEYSPACE, STOA_DEMO="1"))
+        # Everybody may go in at once, in each thread of the server.
+        os.environ |= {"CHECKOUTS_AT_ONCE": "1000"}
         print_costs()
+        slices, seconds = (1, 3.0) if args.quick else (args.slices, args.seconds)
         with serve_shop(KEYSPACE) as server:
-            slices, seconds = (1, 3.0) if args.quick else (args.slices, args.seconds)
             print(
                 f"\n{slices} slices of {seconds:g} s, closed loops; {os.cpu_count()} processors for database, servers and "
                 f"shoppers together; load before: {os.getloadavg()[0]:.1f}"
             )
             print_times(measure_crowds(server, slices, seconds), args.nodes)
-    finally:
-        get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-        close_session()
     return 0
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.checkout", description="What a guest's checkout costs."
-    )
+def _arguments() -> Namespace:
+    parser = make_parser("checkout", __doc__)
     parser.add_argument("--nodes", type=int, default=1, choices=(1, 3))
     parser.add_argument("--slices", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of a slice")

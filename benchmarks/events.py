@@ -4,25 +4,20 @@
     python -m benchmarks.events --events 20000 --slices 3
 
 The writer is measured beside the driver alone (`execute_concurrent_with_args`, a row a statement, 100 at once), which writes the same
-rows in the same run into the same table; both take turns, and of each the quickest pass counts. They use a keyspace of their own,
-which is dropped at the end. The database is on the same machine and its processors.
+rows into the same table. Both take turns, and the quickest pass of each counts. They use a keyspace of their own, which is dropped at
+the end. The database shares the machine and its processors.
 
-Page loads are asked for with and without `DNT: 1` in turns, of one server: those with it are not counted. "first" is a page from memory,
-which costs so little that its event is much of it; the bound is for a page that is drawn, a member's.
+Pages are requested with and without `DNT: 1` in turns; visits with it are not counted. "first" is a cached page, which costs so little
+that its event is much of it. The bound is for a member's page, which is rendered.
 
 Ends with status 1 if the writer is slower than 0.7 of the driver, or a member's page takes more than 1.05 of its CPU without counting.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
-import os
-import subprocess
 import sys
+from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 from statistics import median
 from time import monotonic, perf_counter, sleep
@@ -30,7 +25,8 @@ from typing import Any
 from uuid import UUID
 
 from benchmarks.load import Load, PageRequests
-from benchmarks.pages import ROOT, Server, serve_shop, shop_environment
+from benchmarks.pages import Server, serve_shop, shop_environment
+from benchmarks.setup import make_parser, own_keyspace, run_probe
 
 KEYSPACE = "stoa_events"
 LEAST_SHARE, MOST_CPU = 0.7, 1.05
@@ -44,13 +40,13 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     args = _arguments()
     if args.probe:
-        _set_up()
+        import django
+
+        django.setup()
         print(json.dumps(find_pages() if args.probe == "pages" else measure(args.events)))
         return 0
-    try:
+    with own_keyspace(KEYSPACE):
         written = _run_probe("writer", KEYSPACE, args.events)
-    finally:
-        _drop()
     share = written["writer"] / written["driver"]
     print(f"writer alone   {written['writer']:9,.0f} events a second")
     print(
@@ -65,60 +61,25 @@ def main() -> int:
     return int(share < LEAST_SHARE or ratio > MOST_CPU)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.events", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+def _arguments() -> Namespace:
+    parser = make_parser("events", __doc__, slices=10)
     parser.add_argument("--events", type=int, default=100_000, help="in each pass")
-    parser.add_argument("--slices", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
     parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--probe", choices=("pages", "writer"), help=argparse.SUPPRESS)
+    parser.add_argument("--probe", choices=("pages", "writer"), help=SUPPRESS)
     return parser.parse_args()
 
 
-def _set_up() -> None:
-    import django
-
-    django.setup()
-
-
 def _run_probe(probe: str, keyspace: str, events: int) -> dict[str, Any]:
-    command = (sys.executable, "-m", "benchmarks.events", "--probe", probe)
-    done = subprocess.run(
-        [*command, "--events", str(events)],
-        cwd=ROOT,
-        env=shop_environment(keyspace),
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    arguments = ("--probe", probe, "--events", str(events))
+    found: dict[str, Any] = run_probe("events", *arguments, environment=shop_environment(keyspace))
     return found
 
 
-def _drop() -> None:
-    os.environ |= shop_environment(KEYSPACE)
-    _set_up()
-    from cassandra_db.session import close_session, get_session
-
-    get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-    close_session()
-
-
-# ---- the writer beside the driver
-
-
 def measure(count: int) -> dict[str, float]:
-    """Write so many events by the driver and by the writer, in turns; return rows a second of both, and bytes an event."""
-    from django.core.management import call_command
+    """Write `count` events by the driver and by the writer, in turns. Return the rows a second of both, and the bytes an event."""
+    from cassandra_db.session import get_session
 
-    from cassandra_db.session import close_session, get_session
-
-    with Path(os.devnull).open("w") as nowhere:
-        call_command("sync_cassandra", stdout=nowhere)
-    close_session()
-    # What is in memory goes to the disk by itself, so that its size can be read.
+    # The memtable is flushed regularly, so that the size on disk can be read.
     get_session().execute("ALTER TABLE events WITH memtable_flush_period_in_ms = 2000")
     rates: dict[str, list[float]] = {"driver": [], "writer": []}
     for each in range(PASSES):
@@ -133,7 +94,7 @@ def measure(count: int) -> dict[str, float]:
 
 
 def make_events(count: int, seed: int) -> list[Any]:
-    """Return events as a busy shop has them: looks most of all, at a few thousand products by as many visitors."""
+    """Return events as in a busy shop: mostly views, of a few thousand products by as many visitors."""
     from analytics.event_writer import WaitingEvent
     from cassandra_db import current_time
 
@@ -188,7 +149,7 @@ def _write_by_driver(events: Sequence[Any]) -> float:
 
 
 def _write_by_writer(events: Sequence[Any]) -> float:
-    """Put events as fast as they are written, and return the seconds until all of them are."""
+    """Queue events as fast as they are written, and return the seconds until all are."""
     from analytics.event_writer import EventBatch, EventWriter
     from cassandra_db.batch_writer import MAX_WAITING
 
@@ -217,7 +178,7 @@ def _write_by_writer(events: Sequence[Any]) -> float:
 
 
 def _read_size() -> float:
-    """Return the bytes of the table on disk, in whole MiB, once they have stopped to grow."""
+    """Return the bytes of the table on disk, in whole MiB, once they have stopped growing."""
     from cassandra_db.configuration import READ
     from cassandra_db.session import get_session
 
@@ -232,9 +193,6 @@ def _read_size() -> float:
         if row.mebibytes != size:
             size, since = row.mebibytes, monotonic()
     return float(size) * 2**20
-
-
-# ---- pages with counting and without
 
 
 def find_pages() -> dict[str, Any]:
@@ -253,7 +211,7 @@ def find_pages() -> dict[str, Any]:
     }
 
 
-def _measure_pages(args: argparse.Namespace) -> float:
+def _measure_pages(args: Namespace) -> float:
     """Print each kind of visitor's figures, and return a member's CPU with counting as a share of that without."""
     found = _run_probe("pages", args.keyspace, 0)
     ratio = 0.0
@@ -262,7 +220,7 @@ def _measure_pages(args: argparse.Namespace) -> float:
             cookie = "; ".join(f"{name}={value}" for name, value in found["cookies"][who].items())
             rates: list[float] = []
             cpu: dict[tuple[str, ...], list[float]] = {COUNTED: [], UNCOUNTED: []}
-            # The first round is for what a process reads once.
+            # The first round warms the processes.
             for n in range(args.slices + 1):
                 for headers in (COUNTED, UNCOUNTED) if n % 2 else (UNCOUNTED, COUNTED):
                     page = PageRequests(found["url"], cookie, headers=headers)
@@ -279,12 +237,12 @@ def _measure_pages(args: argparse.Namespace) -> float:
 
 
 def _run_slice(
-    args: argparse.Namespace, load: Load, server: Server, page: PageRequests
+    args: Namespace, load: Load, server: Server, page: PageRequests
 ) -> tuple[float, float]:
     """Return the pages a second, and the CPU of one in milliseconds, its event's writing included."""
     before = server.cpu_seconds()
     found = load.run_each(server.port, [page] * args.connections, args.seconds)
-    # What waits is written within a second.
+    # The queue is written within a second.
     sleep(1)
     return found.rate, 1000 * (server.cpu_seconds() - before) / len(found.latencies)
 

@@ -3,28 +3,24 @@
     python -m benchmarks.first_checkout              # five processes of each kind
     python -m benchmarks.first_checkout --rounds 2   # quicker and rougher
 
-Both kinds take turns, so that a disturbance meets both. A keyspace of its own is made, and dropped at the end. The requests go through the whole
-shop, from the product's page to that of the paid order, in the process itself: no network blurs the times.
+Both kinds take turns, so that a disturbance meets both. The keyspace is the benchmark's own, and dropped at the end. The requests go
+through the whole shop, from the product's page to that of the paid order, inside the process: no network blurs the times.
 
 Ends with status 1 if the first checkout of a warm process takes more than three times a later one.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
+from argparse import SUPPRESS
 from statistics import median
 from threading import Event
 from time import perf_counter
 from uuid import UUID
 
-from benchmarks.pages import ROOT, shop_environment
+from benchmarks.flash_sale import make_stocked_product
+from benchmarks.setup import make_parser, own_keyspace, run_probe, set_up_django
 
-KEYSPACE = "stoa_first_checkout"
+KEYSPACE, HOSTS = "stoa_first_checkout", "testserver,127.0.0.1"
 MAX_RATIO = 3.0
 LATER_CHECKOUTS = 5
 KINDS = {"cold": "not warm", "warm": "warm before it serves"}
@@ -32,60 +28,28 @@ KINDS = {"cold": "not warm", "warm": "warm before it serves"}
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = _arguments()
-    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", ALLOWED_HOSTS="testserver,127.0.0.1")
-    import django
-
-    django.setup()
+    parser = make_parser("first_checkout", __doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--probe", choices=KINDS, help=SUPPRESS)
+    parser.add_argument("--product", nargs=3, help=SUPPRESS)
+    args = parser.parse_args()
     if args.probe:
+        set_up_django(KEYSPACE, STOA_DEMO="1", ALLOWED_HOSTS=HOSTS)
         print(json.dumps(time_checkouts(*args.product, is_warm=args.probe == "warm")))
         return 0
     return _report(_measure(args.rounds))
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.first_checkout", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--probe", choices=KINDS, help=argparse.SUPPRESS)
-    parser.add_argument("--product", nargs=3, help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
 def _measure(rounds: int) -> dict[str, list[list[float]]]:
     """Return what each process measured, by its kind."""
-    from django.core.management import call_command
-
-    from benchmarks.flash_sale import make_stocked_product
-    from cassandra_db.session import close_session, get_session
-    from catalogue.queries import get_product
-
-    with Path(os.devnull).open("w") as nowhere:
-        call_command("sync_cassandra", stdout=nowhere)
-    close_session()
-    call_command("collectstatic", interactive=False, verbosity=0)
-    try:
-        product_id, _, slug = make_stocked_product("Lamp", rounds * len(KINDS) * 10)
-        product = get_product(product_id)
-        assert product
-        wanted = (str(product_id), product.variants[0].sku, slug)
-        measured: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
+    measured: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
+    with own_keyspace(KEYSPACE, STOA_DEMO="1", ALLOWED_HOSTS=HOSTS):
+        product = make_stocked_product("Lamp", rounds * len(KINDS) * 10)
+        wanted = "--product", str(product.product_id), product.sku, product.slug
         for _ in range(rounds):
             for kind, found in measured.items():
-                found.append(_run_probe(kind, wanted))
-        return measured
-    finally:
-        get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-
-
-def _run_probe(kind: str, product: tuple[str, str, str]) -> list[float]:
-    command = (sys.executable, "-m", "benchmarks.first_checkout", "--probe", kind)
-    done = subprocess.run(
-        [*command, "--product", *product], cwd=ROOT, stdout=subprocess.PIPE, check=True
-    )
-    found: list[float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+                found.append(run_probe("first_checkout", "--probe", kind, *wanted))
+    return measured
 
 
 def time_checkouts(product_id: str, sku: str, slug: str, *, is_warm: bool) -> list[float]:

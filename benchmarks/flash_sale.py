@@ -5,25 +5,21 @@
     python -m benchmarks.flash_sale --sales plain --kill-node              # on three nodes of its own, one of which is killed in the middle
     python -m benchmarks.flash_sale --buyers 300 --units 30 --within 2     # smaller
 
-Each buyer has a full cart and has filled in the checkout, and arrives at a time of their own, whether the shop keeps up or not. Meanwhile a visitor looks at the
-pages of other products, as they did for a while before. Buyers, shop and database share this machine. A smaller sale
-is held first, because a node that has just started compiles what it runs, and is slow for a minute. Everything happens in a
-keyspace of its own, over which `manage.py check_consistency` goes at the end.
+Each buyer has a full cart and a filled-in checkout. They arrive at an even rate, whether the shop keeps up or not. Before and
+meanwhile, a visitor views the pages of other products. Buyers, shop and database share this machine. A smaller sale comes first,
+because a node that has just started is slow for a minute. The keyspace is the benchmark's own; `manage.py check_consistency` checks it
+at the end.
 
-Prints one line a sale, with the processor time that buyers and web servers took and the machine's load before, and ends with status 1
-if a unit too many or too few was sold, a buyer got no answer or an error, a bound is missed (the last answer after
-MAX_WAIT_SECONDS, 99 of 100 looks at other pages within MAX_PAGE_MS), or the consistency check finds something. Without a bound on time are "declined", whose units come back while it
-goes on, and a sale in which a node is killed.
+Prints a line for each sale, with the processor time of buyers and web servers and the machine's load before. Ends with status 1 if a
+unit too many or too few was sold, a buyer got no answer or an error, the consistency check finds something, or a bound is missed
+(the last answer within MAX_WAIT_SECONDS, 99 of 100 other pages within MAX_PAGE_MS). "declined", whose units come back during the sale,
+and sales in which a node is killed have no bounds on time.
 """
 
-from __future__ import annotations
-
-import argparse
 import asyncio
 import os
 import random
-import subprocess
-import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -32,28 +28,30 @@ from time import process_time
 from uuid import UUID, uuid4
 
 from benchmarks.buyers import BAD_CARD, GOOD_CARD, Buyer, PageViewer, make_guest_cart, run_buyers
+from benchmarks.load import percentile
 from benchmarks.nodes import Nodes, run_nodes
-from benchmarks.pages import ROOT, serve_shop, shop_environment
+from benchmarks.pages import serve_shop
+from benchmarks.setup import is_shop_consistent, make_parser, own_keyspace
 from cassandra_db import current_time
 
 KEYSPACE = "stoa_flash_sale"
-# While buyers, shop and database share a small machine: after how many seconds the last buyer has an answer at the latest, and
-# what 99 of 100 looks at other pages have to stay below, in ms, by the number of web servers.
+# The bounds while buyers, shop and database share a small machine: for the last buyer's answer, and for 99 of 100 other pages by
+# the number of web servers.
 MAX_WAIT_SECONDS = 35.0
 MAX_PAGE_MS = {1: 250, 2: 400}
-# Buyers and units of the sale that only warms up.
+# Buyers and units of the sale that warms up.
 WARM_UP = (1000, 100)
 
 
 @dataclass(frozen=True)
 class SaleKind:
-    """What is particular about a sale."""
+    """How a sale differs from the plain one."""
 
     servers: int = 1
     quantities: Sequence[int] = (1,)  # of the one thing, by buyer in turn
-    overlapping: bool = False  # two things in each cart, put in in one order or in the other
-    declined: int = 0  # every so-manieth card; its owner gives the order up
-    is_timed: bool = True  # False: units come back while it goes on, so nobody can be told earlier
+    overlapping: bool = False  # two products in each cart, added in one order or the other
+    declined: int = 0  # every n-th card is declined, and its owner cancels the order
+    is_timed: bool = True  # False: units come back meanwhile, so no buyer can be told earlier
 
 
 SALES = {
@@ -67,7 +65,7 @@ SALES = {
 
 @dataclass
 class Sale:
-    """A sale, and what came of it."""
+    """A sale and its result."""
 
     name: str
     units: int
@@ -78,7 +76,7 @@ class Sale:
     meanwhile: float = 0.0
     waits: list[float] = field(default_factory=list)  # seconds until each buyer had an answer
     buyers_cpu: float = 0.0  # seconds of processor time that buyers and viewer took themselves
-    left: int = 0  # units that were there still when all had their answers
+    left: int = 0  # unsold units when all buyers had their answers
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -101,16 +99,14 @@ class Sale:
 
 
 def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, units: int) -> Sale:
-    """Make the products of a sale, its buyers and their carts, and something else for others to look at."""
-    products = [
-        make_stocked_product(f"Sale {position}", units)
-        for position in range(2 if kind.overlapping else 1)
-    ]
-    other = [make_stocked_product("Something else", 10)[2] for _ in range(4)]
+    """Make the products of a sale, its buyers and their carts, and other products for the viewer."""
+    count = 2 if kind.overlapping else 1
+    products = [make_stocked_product(f"Sale {position}", units) for position in range(count)]
+    other = [make_stocked_product("Something else", 10) for _ in range(4)]
     crowd = []
     for number in range(buyers):
         quantity = kind.quantities[number % len(kind.quantities)]
-        wanted = [(product_id, variant_id, quantity) for product_id, variant_id, _ in products]
+        wanted = [(product.product_id, product.variant_id, quantity) for product in products]
         declined = bool(kind.declined) and number % kind.declined == 0
         email = f"buyer-{uuid4().hex}@example.com"
         crowd.append(
@@ -123,32 +119,40 @@ def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, unit
             )
         )
     random.shuffle(crowd)
-    sold = [(product_id, variant_id) for product_id, variant_id, _ in products]
-    return Sale(name, units, crowd, sold, PageViewer(ports[0], [f"/p/{slug}/" for slug in other]))
+    sold = [(product.product_id, product.variant_id) for product in products]
+    viewer = PageViewer(ports[0], [f"/p/{product.slug}/" for product in other])
+    return Sale(name, units, crowd, sold, viewer)
 
 
-def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
-    """Receive so many units of a new product; return its id, its variant's and its slug."""
+@dataclass(frozen=True)
+class Stocked:
+    """A product with one variant that was received for a benchmark."""
 
+    product_id: UUID
+    variant_id: UUID
+    sku: str
+    slug: str
+
+
+def make_stocked_product(name: str, units: int) -> Stocked:
+    """Receive units of a new product, a fifth of them in a second warehouse."""
     from moneyed import EUR, Money
 
     from catalogue import operations
     from catalogue.entities import Product, Variant
     from inventory.operations import copy_stock, receive_stock
 
-    now, product_id = current_time(), uuid4()
-    category_id = operations.save_category(
+    now, product_id, picture = current_time(), uuid4(), "mug/c8724c-efeae0"
+    category = operations.save_category(
         category_id=UUID(int=1),
         slug="sale",
         name="Sale",
         parent_id=None,
         position=0,
-        picture="mug/c8724c-efeae0",
-    ).category_id
-    sku = f"S-{product_id.hex[:12].upper()}"
-    variant = Variant(
-        uuid4(), sku, {}, Money("12.00", EUR), None, "mug/c8724c-efeae0", weight_grams=350
+        picture=picture,
     )
+    sku = f"S-{product_id.hex[:12].upper()}"
+    variant = Variant(uuid4(), sku, {}, Money("12.00", EUR), None, picture, weight_grams=350)
     product = Product(
         product_id=product_id,
         slug=f"sale-{product_id.hex[:12]}",
@@ -156,24 +160,23 @@ def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
         brand="Kilnbrook",
         description="While it lasts.",
         details={},
-        category_id=category_id,
+        category_id=category.category_id,
         option_names=(),
         tax_class="standard",
         variants=(variant,),
     )
     operations.save_product(product, now)
-    # From two warehouses, the smaller part from the second.
     for warehouse_id, received in (("berlin", units - units // 5), ("cork", units // 5)):
         if received:
             receive_stock(product_id, variant.variant_id, warehouse_id, received, 3, uuid4(), now)
     copy_stock(product_id)
-    return product_id, variant.variant_id, product.slug
+    return Stocked(product_id, variant.variant_id, sku, product.slug)
 
 
 def run_sale(
     sale: Sale, within: float, *, looks_before: float = 5.0, harm: Callable[[], None] | None = None
 ) -> None:
-    """Hold the sale, and note in `sale.problems` what is not as it has to be; `harm` is done in its middle."""
+    """Hold the sale, and record its problems. `harm` is called in the middle of it."""
     asyncio.run(_run_buyers_and_viewer(sale, within, looks_before, harm))
     _look_at_buyers(sale)
     for _, variant_id in sale.products:
@@ -186,7 +189,7 @@ async def _run_buyers_and_viewer(
     warm = PageViewer(sale.viewer.port, sale.viewer.paths, 0.1)
     for looker, seconds in ((warm, 2.0), (sale.viewer, looks_before)):
         await asyncio.wait_for(_looked(looker, seconds), 120)
-    sale.before = sale.viewer.percentile(0.99)
+    sale.before = percentile(sale.viewer.seconds, 0.99)
     sale.viewer.seconds.clear()
     enough = asyncio.Event()
     cpu_before = process_time()
@@ -199,9 +202,9 @@ async def _run_buyers_and_viewer(
     sale.buyers_cpu = process_time() - cpu_before
     enough.set()
     await looking
-    sale.meanwhile = sale.viewer.percentile(0.99)
+    sale.meanwhile = percentile(sale.viewer.seconds, 0.99)
     sale.left = _left(sale)
-    # Buyers whose card was declined have given the order up: those who were told "sold out" before that may come again.
+    # Cancelled orders have freed units. Buyers who were told "sold out" before that try again.
     for _ in range(10):
         again = [each for each in sale.buyers if not each.paid_number and each.card == GOOD_CARD]
         if not again or not _left(sale):
@@ -212,7 +215,7 @@ async def _run_buyers_and_viewer(
 async def _do_in_the_middle(
     sale: Sale, everybody: asyncio.Task[None], harm: Callable[[], None]
 ) -> None:
-    """Do the harm once a fifth of the units are paid for, with others being ordered."""
+    """Call `harm` once a fifth of the units are paid for, while others are being ordered."""
     while not everybody.done():
         if sum(bool(each.paid_number) for each in sale.buyers) >= sale.units / 5:
             await asyncio.to_thread(harm)
@@ -233,12 +236,12 @@ def _left(sale: Sale) -> int:
 
 def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     """Return a variant's numbers over all warehouses."""
-    from inventory import queries as stock
+    from inventory import queries
     from inventory.warehouses import list_warehouses
 
     sums: Counter[str] = Counter()
     for warehouse_id in list_warehouses():
-        found = stock.get_stock_numbers(variant_id, warehouse_id)
+        found = queries.get_stock_numbers(variant_id, warehouse_id)
         for name in ("received", "available", "reserved", "committed", "shipped"):
             sums[name] += getattr(found, name)
     return sums
@@ -251,10 +254,9 @@ def _look_at_buyers(sale: Sale) -> None:
     for buyer in sale.buyers:
         if not buyer.has_answer or not buyer.last_heading:
             sale.problems.append(f"{buyer.email} got no answer")
-    if errors := {
-        status: count for status, count in sale.answers.items() if status >= 500 or not status
-    }:
-        sale.problems.append(f"errors were answered: {errors}")
+    fatal = {status: n for status, n in sale.answers.items() if status >= 500 or not status}
+    if fatal:
+        sale.problems.append(f"errors were answered: {fatal}")
     if others := {status for status in sale.viewer.answers if status != 200}:
         sale.problems.append(f"other pages answered {others}")
 
@@ -271,11 +273,8 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
             sold += sum(
                 item.quantity for item in queries.list_items(order) if item.variant_id == variant_id
             )
-    if (
-        numbers["committed"] != sold
-        or numbers["reserved"]
-        or numbers["available"] + sold != sale.units
-    ):
+    found = numbers["committed"], numbers["reserved"], numbers["available"]
+    if found != (sold, 0, sale.units - sold):
         sale.problems.append(f"{sold} units were paid for, and the stock says {dict(numbers)}")
     if numbers["available"]:
         sale.problems.append(f"{numbers['available']} of {sale.units} units were not sold")
@@ -284,17 +283,14 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
 def missed_bounds(sale: Sale, servers: int) -> list[str]:
     """Return which bounds a sale has missed."""
     missed = []
-    # Nobody gave anything back, so nobody was to be refused while a unit was left.
+    # No units came back in these, so no buyer may have been refused while one was left.
     if sale.left and sale.name in ("plain", "two servers"):
         missed.append(f"{sale.left} units were left when the last one was told")
     if max(sale.waits) > MAX_WAIT_SECONDS:
-        missed.append(
-            f"the last one was told after {max(sale.waits):.1f} s, not {MAX_WAIT_SECONDS:g}"
-        )
-    if sale.meanwhile > MAX_PAGE_MS[servers]:
-        missed.append(
-            f"other pages had a p99 of {sale.meanwhile:.0f} ms, not {MAX_PAGE_MS[servers]}"
-        )
+        took = f"{max(sale.waits):.1f} s, not {MAX_WAIT_SECONDS:g}"
+        missed.append(f"the last one was told after {took}")
+    if sale.meanwhile > (most := MAX_PAGE_MS[servers]):
+        missed.append(f"other pages had a p99 of {sale.meanwhile:.0f} ms, not {most}")
     return missed
 
 
@@ -305,42 +301,19 @@ def main() -> int:
         nodes = stack.enter_context(run_nodes(3)) if args.kill_node else None
         if nodes:
             os.environ |= nodes.environment
-        return _run(args, nodes)
-
-
-def _run(args: argparse.Namespace, nodes: Nodes | None) -> int:
-    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    from cassandra_db.session import close_session, get_session
-
-    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
-        call_command("sync_cassandra", stdout=nowhere)
-    close_session()
-    subprocess.run(
-        [sys.executable, "manage.py", "collectstatic", "--no-input", "-v0"], cwd=ROOT, check=True
-    )
-    wrong = False
-    try:
+        stack.enter_context(
+            own_keyspace(KEYSPACE, keep=args.keep, STOA_DEMO="1", COUNT_STATEMENTS="0")
+        )
         _warm_up(args)
+        is_wrong = False
         for name in args.sales:
             sale = _hold(args, name, nodes)
             print(sale.summary_line(), flush=True)
-            wrong = wrong or bool(sale.problems)
-        checked = subprocess.run(
-            [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
-        )
-    finally:
-        if not args.keep:
-            get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
-        close_session()
-    return 1 if wrong or checked.returncode else 0
+            is_wrong |= bool(sale.problems)
+        return int(not is_shop_consistent() or is_wrong)
 
 
-def _warm_up(args: argparse.Namespace) -> None:
+def _warm_up(args: Namespace) -> None:
     buyers, units = (min(pair) for pair in zip(WARM_UP, (args.buyers, args.units), strict=True))
     with serve_shop(KEYSPACE) as server:
         sale = make_sale("warming up", SALES["plain"], [server.port], buyers, units)
@@ -348,8 +321,8 @@ def _warm_up(args: argparse.Namespace) -> None:
     print(f"warmed up: the last of {buyers} was told after {max(sale.waits):.1f} s", flush=True)
 
 
-def _hold(args: argparse.Namespace, name: str, nodes: Nodes | None) -> Sale:
-    """Serve the shop and hold a sale; with nodes, one of them is killed in the middle, and started again at the end."""
+def _hold(args: Namespace, name: str, nodes: Nodes | None) -> Sale:
+    """Serve the shop and hold a sale. With `nodes`, one of them is killed in the middle, and started again at the end."""
     kind, load = SALES[name], os.getloadavg()[0]
     with ExitStack() as stack:
         servers = [stack.enter_context(serve_shop(KEYSPACE)) for _ in range(kind.servers)]
@@ -367,10 +340,8 @@ def _hold(args: argparse.Namespace, name: str, nodes: Nodes | None) -> Sale:
     return sale
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.flash_sale", description="A flash sale."
-    )
+def _arguments() -> Namespace:
+    parser = make_parser("flash_sale", __doc__)
     parser.add_argument("--buyers", type=int, default=2000)
     parser.add_argument("--units", type=int, default=100)
     parser.add_argument("--within", type=float, default=10.0, help="seconds in which they arrive")

@@ -1,4 +1,4 @@
-"""A guest's way from a product to the paid order, step by step, for whoever counts what each step costs."""
+"""A guest's checkout, step by step, with the cost of each step."""
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
@@ -16,7 +16,7 @@ CARD = "card"
 
 @dataclass(frozen=True)
 class Cost:
-    """What answers cost in Cassandra (see `cassandra_db.Meter`)."""
+    """The cost of answers in Cassandra (see `cassandra_db.Meter`)."""
 
     statements: int = 0
     conditional: int = 0
@@ -27,7 +27,7 @@ class Cost:
 
     @classmethod
     def of_answer(cls, answer: Any) -> Self:
-        """Return what an answer says of itself; nothing where it does not (COUNT_STATEMENTS)."""
+        """Return the cost in an answer's header; zero without COUNT_STATEMENTS."""
         counted = answer.headers.get("X-Cassandra", "")
         counts = dict(part.split("=") for part in counted.split(", ") if part)
         return cls(**{name: int(counts[name]) for name in counts if name in COUNTED})
@@ -47,13 +47,13 @@ COUNTED = tuple(each.name for each in fields(Cost))
 
 
 class GuestCheckout:
-    """A guest with a browser who adds lines to a cart and orders them by test card."""
+    """A guest who adds lines to a cart and orders them by test card."""
 
     def __init__(self, client: Any = None) -> None:
         self.client = client or Client()
 
     def add(self, product_id: UUID, sku: str) -> Cost:
-        """Put one unit into the cart, as a product's page does."""
+        """Add one unit to the cart, as a product's page does."""
         form = {"product": str(product_id), "variant": sku, "quantity": "1"}
         answer = self.client.post("/cart/add/", form | {"operation": str(uuid4())})
         _expect(answer, 303)
@@ -64,9 +64,9 @@ class GuestCheckout:
         return self._open(f"/p/{slug}/")[0]
 
     def buy(self, payment: str = CARD) -> Iterator[tuple[str, Cost]]:
-        """Yield each step from the cart's page to the page of the order, and its cost; those at the bank are called BANK.
+        """Yield each step from the cart's page to the order's page, with its cost. Steps at the bank are called BANK.
 
-        By CARD it is paid at the end; by any other way it waits for its payment.
+        With CARD the order is paid at the end. With other payments it waits.
         """
         yield "cart", self._open("/cart/")[0]
         yield "checkout", Cost.of_answer(self.client.get("/checkout/review/"))

@@ -1,24 +1,22 @@
-"""What it costs to read a file of prices: lines a second, and memory, of 1,000 lines and of 100,000.
+"""What reading a file of prices costs: lines a second and memory, with 1,000 lines and with 100,000.
 
     python -m benchmarks.import_products                         # the keyspace of the settings
     python -m benchmarks.import_products --lines 10000           # quicker
     python -m benchmarks.import_products --parse-only            # no Cassandra
 
-Each file is read in a process of its own, whose largest size is compared with that of one that read 1,000 lines. The SKUs are
-nobody's: each line is looked up, and what is wrong with it is written down.
+Each file is read in a process of its own, whose memory is compared with that for 1,000 lines. The SKUs do not exist: each line is
+looked up, and its error is recorded.
 
-Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
 """
 
-from __future__ import annotations
-
-import argparse
 import csv
 import io
+import json
 import os
 import resource
-import subprocess
 import sys
+from argparse import SUPPRESS
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -26,25 +24,30 @@ from time import perf_counter
 from typing import IO
 from uuid import uuid4
 
-from benchmarks.pages import shop_environment
+from benchmarks.setup import make_parser, run_probe, set_up_django
 
 FEW, MANY = 1_000, 100_000
-# Of a process that reads few lines. Of each line a hash is kept; the parser of XLSX keeps nothing.
+# The maximum ratio to the memory for few lines. A hash of each line is kept; the XLSX parser keeps nothing.
 MEMORY_MAY_GROW = 1.5
 FORMATS = ("csv", "xlsx")
 
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = _arguments()
-    os.environ |= shop_environment(args.keyspace)
+    parser = make_parser("import_products", __doc__)
+    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+    parser.add_argument("--lines", type=int, default=MANY)
+    parser.add_argument("--parse-only", action="store_true")
+    parser.add_argument("--worker", nargs=3, help=SUPPRESS)
+    args = parser.parse_args()
     if args.worker:
+        set_up_django(args.keyspace)
         _work(*args.worker)
         return 0
     missed = []
     for what in ("parse",) if args.parse_only else ("parse", "compare"):
         for file_format in FORMATS:
-            few, many = (_measure(args, what, file_format, n) for n in (FEW, args.lines))
+            few, many = (_measure(args.keyspace, what, file_format, n) for n in (FEW, args.lines))
             ratio = many[1] / few[1]
             print(
                 f"{what:8} {file_format:5} {args.lines:7,} lines: {args.lines / many[0]:8,.0f} a second,"
@@ -57,34 +60,13 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.import_products", description="Files of products that come in."
-    )
-    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
-    parser.add_argument("--lines", type=int, default=MANY)
-    parser.add_argument("--parse-only", action="store_true")
-    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def _measure(
-    args: argparse.Namespace, what: str, file_format: str, lines: int
-) -> tuple[float, int]:
+def _measure(keyspace: str, what: str, file_format: str, lines: int) -> tuple[float, int]:
     """Return the seconds that a process took for a file, and its largest size in KB."""
     with NamedTemporaryFile() as file:
         _write_file(file, file_format, lines)
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "benchmarks.import_products"),
-                *("--keyspace", args.keyspace, "--worker", what, file.name, str(lines)),
-            ],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-    seconds, size = done.stdout.split()[-2:]
-    return float(seconds), int(size)
+        arguments = ("--keyspace", keyspace, "--worker", what, file.name, str(lines))
+        seconds, size = run_probe("import_products", *arguments)
+    return seconds, size
 
 
 def _write_file(file: IO[bytes], file_format: str, lines: int) -> None:
@@ -105,10 +87,7 @@ def _write_file(file: IO[bytes], file_format: str, lines: int) -> None:
 
 
 def _work(what: str, path: str, lines: str) -> None:
-    """Read a file, and print the seconds and the process's largest size."""
-    import django
-
-    django.setup()
+    """Read a file, and print the seconds and the process's largest size, as JSON."""
     from cassandra.util import uuid_from_time
     from django.core.files.base import File
 
@@ -135,7 +114,8 @@ def _work(what: str, path: str, lines: str) -> None:
             task = found
         count = task.total
     assert count == int(lines)
-    print(perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps([perf_counter() - began, size]))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""The load: a process of its own with a few keep-alive connections, each of which asks, reads and asks again.
+"""The load generator: a process with a few keep-alive connections in closed loops.
 
-It speaks just enough HTTP for an answer with a Content-Length, so that it takes little of the processors that the
-shop is measured on: some 30 µs a request, where http.client takes ten times as much.
+It speaks just enough HTTP for an answer with a Content-Length. So it takes some 30 µs of processor time a request, a tenth of
+http.client's.
 """
-
-from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, repeat
 from multiprocessing import get_context
@@ -21,9 +20,15 @@ from uuid import uuid4
 HOST = "127.0.0.1"
 
 
+def percentile(seconds: Sequence[float], share: float) -> float:
+    """Return the time, in milliseconds, within which this share of them stayed."""
+    ordered = sorted(seconds)
+    return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
+
+
 @dataclass
 class Slice:
-    """What one slice of load came to: latencies in seconds."""
+    """The result of a slice of load; latencies are in seconds."""
 
     seconds: float
     latencies: list[float] = field(default_factory=list)
@@ -34,14 +39,12 @@ class Slice:
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """The latency that this share of the requests stayed below, in milliseconds."""
-        ordered = sorted(self.latencies)
-        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
+        return percentile(self.latencies, share)
 
 
 @dataclass(frozen=True)
 class PageRequests:
-    """A page that a connection asks for again and again."""
+    """A page that a connection requests repeatedly."""
 
     path: str
     cookie: str
@@ -50,7 +53,7 @@ class PageRequests:
     headers: tuple[str, ...] = ()
 
     def requests(self, host: str) -> Iterator[bytes]:
-        """Yield what is sent, without an end."""
+        """Yield the requests, without end."""
         lines = [
             f"GET {self.path} HTTP/1.1",
             f"Host: {host}",
@@ -63,7 +66,7 @@ class PageRequests:
 
 @dataclass(frozen=True)
 class CartSubmits:
-    """A submit that puts one variant after the other into a cart, each time with an idempotency key of its own."""
+    """A submit that adds one variant after the other to a cart, each time with a new idempotency key."""
 
     path: str
     cookie: str
@@ -72,7 +75,7 @@ class CartSubmits:
     answer: bytes = b"303"
 
     def requests(self, host: str) -> Iterator[bytes]:
-        """Yield what is sent, without an end."""
+        """Yield the requests, without end."""
         for variant in cycle(self.variants):
             form = {
                 "variant": variant,
@@ -83,12 +86,8 @@ class CartSubmits:
             body = urlencode(form)
             lines = [
                 *(f"POST {self.path} HTTP/1.1", f"Host: {host}", f"Cookie: {self.cookie}"),
-                *(
-                    "Content-Type: application/x-www-form-urlencoded",
-                    f"Content-Length: {len(body)}",
-                    "",
-                    body,
-                ),
+                "Content-Type: application/x-www-form-urlencoded",
+                *(f"Content-Length: {len(body)}", "", body),
             ]
             yield "\r\n".join(lines).encode()
 
@@ -113,59 +112,77 @@ class Load:
     def run(
         self, port: int, path: str, cookie: str, seconds: float, *, is_compressed: bool = False
     ) -> Slice:
-        """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
+        """Request a page on all connections, in closed loops. Raises RuntimeError for any status but 200."""
         asked = PageRequests(path, cookie, is_compressed)
         return self.run_each(port, [asked] * self._connections, seconds)
 
     def run_each(
         self, port: int, asked: Sequence[PageRequests | CartSubmits], seconds: float
     ) -> Slice:
-        """Give each of these a connection of its own. Raises RuntimeError for any answer but the one that belongs to it."""
+        """Give each of these a connection. Raises RuntimeError for any status but its `answer`."""
         self._here.send((port, asked, seconds))
-        answer = self._here.recv()
-        if isinstance(answer, str):
-            raise RuntimeError(answer)
-        return Slice(*answer)
+        found: Slice | str = self._here.recv()
+        if isinstance(found, str):
+            raise RuntimeError(found)
+        return found
 
 
 def _work(pipe: Connection) -> None:
     while (order := pipe.recv()) is not None:
         port, wanted, seconds = order
+        try:
+            with ExitStack() as stack:
+                acts = [stack.enter_context(_open_connection(port, each)) for each in wanted]
+                pipe.send(in_threads(acts)(seconds))
+        except (OSError, RuntimeError) as error:
+            pipe.send(str(error))
+
+
+@contextmanager
+def _open_connection(port: int, wanted: PageRequests | CartSubmits) -> Iterator[Callable[[], None]]:
+    """Open a connection, and yield what sends the next request on it and reads the answer."""
+    requests = wanted.requests(f"{HOST}:{port}")
+    with socket.create_connection((HOST, port), timeout=30) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        def ask() -> None:
+            connection.sendall(next(requests))
+            if (status := _read(connection)) != wanted.answer:
+                raise RuntimeError(f"{wanted.path} answered {status.decode()}")
+
+        yield ask
+
+
+def in_threads(acts: Sequence[Callable[[], None]]) -> Callable[[float], Slice]:
+    """Return a function that does each act in a thread of its own, again and again, for some seconds.
+
+    Once all threads have ended, it raises the first error of an act, which ends its thread.
+    """
+
+    def run(seconds: float) -> Slice:
         latencies: list[float] = []
-        failures: list[str] = []
+        failures: list[Exception] = []
         until = perf_counter() + seconds
-        threads = [
-            threading.Thread(target=_ask, args=(port, each, until, latencies, failures))
-            for each in wanted
-        ]
+
+        def repeat(act: Callable[[], None]) -> None:
+            try:
+                while (started := perf_counter()) < until:
+                    act()
+                    latencies.append(perf_counter() - started)
+            except Exception as error:  # noqa: BLE001 raised again below, in the thread that measures
+                failures.append(error)
+
+        threads = [threading.Thread(target=repeat, args=(act,)) for act in acts]
         started = perf_counter()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        pipe.send(failures[0] if failures else (perf_counter() - started, latencies))
+        if failures:
+            raise failures[0]
+        return Slice(perf_counter() - started, latencies)
 
-
-def _ask(
-    port: int,
-    wanted: PageRequests | CartSubmits,
-    until: float,
-    latencies: list[float],
-    failures: list[str],
-) -> None:
-    requests = wanted.requests(f"{HOST}:{port}")
-    try:
-        with socket.create_connection((HOST, port), timeout=30) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while (started := perf_counter()) < until:
-                connection.sendall(next(requests))
-                status = _read(connection)
-                latencies.append(perf_counter() - started)
-                if status != wanted.answer:
-                    failures.append(f"{wanted.path} answered {status.decode()}")
-                    return
-    except OSError as error:
-        failures.append(f"{wanted.path}: {error}")
+    return run
 
 
 def _read(connection: socket.socket) -> bytes:

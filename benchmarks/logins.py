@@ -1,18 +1,15 @@
-"""What an answer's time gives away: login, reset and registration with addresses that have an account and with ones that have none.
+"""Whether response times of login, reset and registration show which addresses have an account.
 
     python -m benchmarks.logins                     # 100 of each
     python -m benchmarks.logins --tries 30          # quicker and rougher
 
-Known and unknown addresses take turns, so that a disturbance meets both; each try comes from a network of its own, and no
-limit is near. The requests go through the whole shop, middleware and all, in this process: no network blurs the times.
-Runs in a keyspace that may be filled: CASSANDRA_KEYSPACE=stoa_bench python manage.py sync_cassandra makes one.
+Known and unknown addresses take turns, so that a disturbance meets both. Each attempt comes from another network, far from any limit.
+The requests go through the whole shop in this process: no network blurs the times. The keyspace is filled with accounts:
+CASSANDRA_KEYSPACE=stoa_bench python manage.py sync_cassandra makes one.
 
-Ends with status 1 if times and processor times (which a busy machine does not blur) are both further apart than a fifth.
+Ends with status 1 if both times and processor times, which a busy machine does not blur, differ by more than a fifth.
 """
 
-from __future__ import annotations
-
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +21,7 @@ from uuid import uuid4
 
 import django
 
+from benchmarks.setup import make_parser
 from cassandra_db import current_time
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
@@ -35,7 +33,7 @@ WITHOUT_LIMIT = dict.fromkeys(("login", "reset", "registration"), (10, 0, 0, 900
 
 @dataclass
 class Times:
-    """Seconds that a kind of try took, and seconds of the processor, with known and with unknown addresses."""
+    """The seconds and processor seconds of a kind of attempt, with known and with unknown addresses."""
 
     known: list[float] = field(default_factory=list)
     unknown: list[float] = field(default_factory=list)
@@ -43,7 +41,7 @@ class Times:
     cpu_unknown: list[float] = field(default_factory=list)
 
     def took(self, seconds: float, cpu: float, *, known: bool) -> None:
-        """Note a try."""
+        """Note an attempt."""
         (self.known if known else self.unknown).append(seconds)
         (self.cpu_known if known else self.cpu_unknown).append(cpu)
 
@@ -58,9 +56,7 @@ class Times:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.logins", description=__doc__.split("\n")[0]
-    )
+    parser = make_parser("logins", __doc__)
     parser.add_argument(
         "--tries", type=int, default=100, help="of each kind, half of them with known addresses"
     )
@@ -84,7 +80,7 @@ def main() -> int:
 
 
 def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> Times:
-    """Take the times of one page's answers. Each address is asked for once: a second request for a mail is not sent."""
+    """Return the times of a page's answers. Each address is used once: a second request would send no mail."""
     from django.test import Client
 
     from accounts.operations import register_user
@@ -108,7 +104,7 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
 
 
 def _in_turn(known: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield known and unknown addresses in pairs, now the one first, now the other."""
+    """Yield known and unknown addresses in pairs, in random order."""
     chance = Random(4)
     for email in known:
         pair = [(email, True), (f"never-{uuid4().hex}@bench.example", False)]

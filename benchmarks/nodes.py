@@ -1,6 +1,4 @@
-"""Cassandra nodes of a benchmark's own, on loopback, which it may kill and pause; they are gone afterwards."""
-
-from __future__ import annotations
+"""Cassandra nodes on loopback that a benchmark may kill and pause. They are deleted at the end."""
 
 import os
 import signal
@@ -13,7 +11,7 @@ from devtools.node import control, state
 
 
 class Nodes:
-    """Some nodes of our own."""
+    """A cluster of one or three nodes."""
 
     def __init__(self, home: Path, count: int) -> None:
         self.home, self.count = home, count
@@ -25,7 +23,7 @@ class Nodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a shop has to be told to use them, with a copy of everything on each of them."""
+        """The environment of a shop that uses them, with a copy of each row on every node."""
         return {
             "CASSANDRA_HOSTS": ",".join(self.cluster.hosts),
             "CASSANDRA_PORT": str(self.cluster.cql_port),
@@ -33,16 +31,16 @@ class Nodes:
         }
 
     def start_missing(self) -> None:
-        """Start those that do not run."""
+        """Start the nodes that do not run."""
         self.cluster = control.start_cluster(self.count, home=self.home, keep=False, heap_mb=512)
 
     def kill(self, name: str) -> None:
-        """End a node at once."""
+        """Kill a node."""
         control.kill_node(name, home=self.home)
 
     @contextmanager
     def pause(self, name: str) -> Iterator[None]:
-        """Let a node hang within the block, with all its connections open."""
+        """Stop a node within the block, with all its connections open."""
         pid = next(node.pid for node in self.cluster.nodes if node.name == name)
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -51,7 +49,7 @@ class Nodes:
             os.kill(pid, signal.SIGCONT)
 
     def end(self) -> None:
-        """Leave nothing of them."""
+        """Kill all nodes, and delete their data."""
         for node in control.list_running_nodes(state.load_cluster(self.home), self.home):
             control.kill_node(node.name, home=self.home)
         control.wipe_cluster(home=self.home)
@@ -59,7 +57,7 @@ class Nodes:
 
 @contextmanager
 def run_nodes(count: int) -> Iterator[Nodes]:
-    """Run so many nodes within the block, also when it is ended by SIGTERM."""
+    """Run nodes within the block. They also end with a SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with us
     with tempfile.TemporaryDirectory() as folder:
         nodes = Nodes(Path(folder) / "cassandra", count)

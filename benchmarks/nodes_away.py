@@ -3,43 +3,41 @@
     python -m benchmarks.nodes_away                        # 500 checkouts with all nodes, while one is killed, and while one is paused
     python -m benchmarks.nodes_away --checkouts 60         # quicker
 
-Five people a second come to order. The first ones come to nodes and a shop that have just started, and only warm them up. Then all nodes are there. Then one is killed (kill -9) in the middle of as many checkouts. Then a second one goes, too: the checkout says politely that
-it cannot be done now, charges nothing and keeps the cart; the nodes come back, and so does the shop, by itself. Then one node is
-paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py check_consistency` goes over the shop at the end.
+Five buyers a second come. The first ones warm up nodes and shop. In the second part all nodes run. In the third one is killed
+(kill -9) among the checkouts. Then a second one is killed, too: the checkout must answer 503, charge nothing and keep the cart, and
+work again once the nodes are back. At last a node is paused (SIGSTOP) for 30 seconds among the checkouts.
+`manage.py check_consistency` checks the shop at the end.
 
-Nodes, shop and buyers share this machine; the nodes are the benchmark's own, and gone afterwards. Prints one line for each
-part, and ends with status 1 if a buyer saw an error page, an order was lost or doubled, a buyer waited beyond the bounds
-(MAX_WAIT_SECONDS), or the consistency check finds something.
+Nodes, shop and buyers share this machine; the nodes are the benchmark's own. Prints a line for each part. Ends with status 1 if a
+buyer saw an error page, an order was lost or doubled, a buyer waited beyond MAX_WAIT_SECONDS, or the check finds something.
 """
 
-from __future__ import annotations
-
-import argparse
 import asyncio
 import math
 import os
-import subprocess
-import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter, sleep
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, make_guest_cart, run_buyers
+from benchmarks.flash_sale import Stocked, get_stock_numbers, make_stocked_product
 from benchmarks.nodes import Nodes, run_nodes
-from benchmarks.pages import ROOT, serve_shop, shop_environment
+from benchmarks.pages import serve_shop
+from benchmarks.setup import is_shop_consistent, make_parser, own_keyspace
 
 KEYSPACE = "stoa_nodes_away"
 FATAL = (NO_ANSWER, 500, 502, 503, 504)
 WARM_UP, ALL_THERE, KILLED = "warming up", "no node away", "one node killed"
-# Nodes that have just started compile what they run: the first hundreds of buyers wait much longer than later ones.
+# Nodes that have just started compile their code: the first hundreds of buyers wait much longer than later ones.
 WARM_UP_CHECKOUTS = 250
-# After how many seconds the slowest one has an order confirmed at the latest, by what happens to the nodes.
+# The maximum wait of the slowest buyer for a confirmed order, by part.
 MAX_WAIT_SECONDS = {ALL_THERE: 60.0, KILLED: 90.0}
 
 
 class Run:
-    """The parts of the run, and what was wrong in them."""
+    """The parts of the run, and their problems."""
 
     def __init__(
         self, nodes: Nodes, port: int, checkouts: int, rate: float, bounds: Mapping[str, float]
@@ -49,7 +47,7 @@ class Run:
         self.wrong: list[str] = []
 
     def say(self, line: str, wrong: list[str]) -> None:
-        """Print a part's figures."""
+        """Print a part's figures and problems."""
         self.wrong += wrong
         print(f"{line}; {'; '.join(wrong) or 'none lost, none doubled'}", flush=True)
 
@@ -60,10 +58,10 @@ class Run:
         *,
         checkouts: int | None = None,
     ) -> None:
-        """Let many people order, and do the harm when a third of them have their confirmation."""
+        """Let buyers order, and call `harm` when a third of them have their confirmation."""
         count = checkouts or self.checkouts
-        product_id, variant_id = make_stocked_product(count)
-        buyers = [make_buyer(self.port, product_id, variant_id) for _ in range(count)]
+        product = make_stocked_product("Thing", count)
+        buyers = [_make_buyer(self.port, product) for _ in range(count)]
 
         async def together() -> None:
             everybody = asyncio.create_task(run_buyers(buyers, count / self.rate))
@@ -85,8 +83,8 @@ class Run:
             f"{each.email} got {each.last_heading!r}" for each in buyers if not each.paid_number
         ]
         wrong += [f"errors were answered: {errors}"] if errors else []
-        wrong += [line for each in buyers if (line := order_problem(each))]
-        numbers = get_stock_numbers(variant_id)
+        wrong += [line for each in buyers if (line := _order_problem(each))]
+        numbers = get_stock_numbers(product.variant_id)
         if (numbers["committed"], numbers["reserved"]) != (count, 0):
             wrong.append(f"the stock says {dict(numbers)}")
         if waits[-1] > (most := self.bounds.get(what, math.inf)):
@@ -98,10 +96,9 @@ class Run:
         )
 
     def two_gone(self, first: str, second: str) -> None:
-        """With `first` killed already, kill `second`; ask, start both again, and order."""
-        product_id, variant_id = make_stocked_product(1)
-        buyer = make_buyer(self.port, product_id, variant_id)
-        # The last tenth of a second that a node wrote dies with it, and of three nodes one alone would have the cart:
+        """Kill `second`, with `first` killed already. Open the checkout, start both again, and order."""
+        buyer = _make_buyer(self.port, make_stocked_product("Thing", 1))
+        # A killed node loses its last tenth of a second, and the cart would then be on one node of three:
         # docs/operations/configuration.md, "What a power cut or a killed node may lose".
         sleep(1)
         self.nodes.kill(second)
@@ -117,7 +114,7 @@ class Run:
         buyer.answers.clear()
         asyncio.run(buyer.buy())
         wrong += [f"afterwards {buyer.last_heading!r}"] if not buyer.paid_number else []
-        wrong += [line] if (line := order_problem(buyer)) else []
+        wrong += [line] if (line := _order_problem(buyer)) else []
         self.say(
             f"two nodes gone: answered after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
             f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
@@ -133,35 +130,15 @@ async def _asked(buyer: Buyer) -> Answer:
     return answer
 
 
-def make_stocked_product(count: int) -> tuple[UUID, UUID]:
-    """Receive so many units of something new; return its id and its variant's."""
-    from benchmarks import flash_sale
-
-    product_id, variant_id, _ = flash_sale.make_stocked_product("Thing", count)
-    return product_id, variant_id
-
-
-def make_buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
-    """Return a buyer who is about to order one of these."""
+def _make_buyer(port: int, product: Stocked) -> Buyer:
+    """Return a buyer who is about to order one unit."""
     email = f"buyer-{uuid4().hex}@example.com"
-    return Buyer(
-        port,
-        make_guest_cart([(product_id, variant_id, 1)], email),
-        email=email,
-        max_submits=60,
-        patience=180,
-    )
+    cookies = make_guest_cart([(product.product_id, product.variant_id, 1)], email)
+    return Buyer(port, cookies, email=email, max_submits=60, patience=180)
 
 
-def get_stock_numbers(variant_id: UUID) -> Counter[str]:
-    """Return a variant's numbers over all warehouses."""
-    from benchmarks import flash_sale
-
-    return flash_sale.get_stock_numbers(variant_id)
-
-
-def order_problem(buyer: Buyer) -> str:
-    """Return what is wrong with what a buyer has ordered: exactly one order, the one that the shop confirmed, paid once."""
+def _order_problem(buyer: Buyer) -> str:
+    """Return a problem unless the buyer has exactly one order: the confirmed one, paid once."""
     from orders import queries
 
     orders = [
@@ -182,27 +159,18 @@ def main() -> int:
     """Run the parts, print, and return the exit status."""
     args = _arguments()
     with run_nodes(3) as nodes:
-        return _run(args, nodes)
+        os.environ |= nodes.environment
+        with own_keyspace(KEYSPACE, keep=True, STOA_DEMO="1", COUNT_STATEMENTS="0"):
+            return _run(args, nodes)
 
 
-def _run(args: argparse.Namespace, nodes: Nodes) -> int:
-    os.environ |= nodes.environment
-    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
-    import django
-
-    django.setup()
-    from cassandra_db.session import close_session
-
-    for command in (["sync_cassandra"], ["collectstatic", "--no-input", "-v0"]):
-        subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
-        )
+def _run(args: Namespace, nodes: Nodes) -> int:
     _, second, third = nodes.names
 
-    async def killed() -> None:
+    async def kill() -> None:
         nodes.kill(second)
 
-    async def paused() -> None:
+    async def pause() -> None:
         with nodes.pause(third):
             await asyncio.sleep(args.pause)
 
@@ -211,20 +179,14 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         run = Run(nodes, server.port, args.checkouts, args.rate, bounds)
         run.checkouts_while(WARM_UP, checkouts=min(WARM_UP_CHECKOUTS, args.checkouts))
         run.checkouts_while(ALL_THERE)
-        run.checkouts_while(KILLED, killed)
+        run.checkouts_while(KILLED, kill)
         run.two_gone(second, third)
-        run.checkouts_while(f"one node paused for {args.pause:.0f} s", paused)
-    checked = subprocess.run(
-        [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
-    )
-    close_session()
-    return 1 if run.wrong or checked.returncode else 0
+        run.checkouts_while(f"one node paused for {args.pause:.0f} s", pause)
+    return int(not is_shop_consistent() or bool(run.wrong))
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.nodes_away", description="Checkouts while nodes go away."
-    )
+def _arguments() -> Namespace:
+    parser = make_parser("nodes_away", __doc__)
     parser.add_argument("--checkouts", type=int, default=500)
     parser.add_argument("--rate", type=float, default=5.0, help="how many of them arrive a second")
     parser.add_argument(

@@ -1,38 +1,39 @@
-"""Reservations a second on one SKU, beside what others do and what the node can do at all.
+"""Reservations a second on one SKU, beside other algorithms and bare conditional writes.
 
     python -m benchmarks.reserve                                 # the keyspace of the settings
     python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher
 
-1 to 64 buyers in threads of this process want the same variant from the same warehouse, again and again (closed loops):
+1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops:
 
-    combined             the shop's: all who wait for the stock item are served by one batch
-    plain                the same batch, for each buyer alone
-    read, then compare   read what is there, write the number less one if no other buyer has written meanwhile, else again
-    bare                 one conditional update of one row, which the buyers share as they share the SKU
+    combined             the shop's way: one batch serves all buyers who wait for the stock item
+    plain                such a batch for each buyer
+    read, then compare   read the number, write one less if it is unchanged, else repeat
+    bare                 a conditional update of one row, which the buyers share as they share the SKU
 
-Slices of all are interleaved, so that a disturbance meets all of them. A unit is never sold twice: after all slices the
-numbers equal what the buyers got, and at the end 64 buyers meet fewer units than they want, and get just those.
-The reservation expiry for the sweeper, a plain write in another partition before each reservation, is on a line of its own.
+Slices of all are interleaved, so that a disturbance meets all of them. The stock numbers must equal the buyers' reservations after all
+slices. At the end 64 buyers want more units than there are, and must get exactly those. "with its expiry" adds the write of the
+reservation expiry, in another partition.
 
-Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-from benchmarks.carts import in_threads
-from benchmarks.load import Slice
-from benchmarks.pages import PageFigures, shop_environment
-from cassandra_db import RAISE_UNKNOWN, current_time
+from benchmarks.load import Slice, in_threads
+from benchmarks.pages import PageFigures
+from benchmarks.setup import BareRows, make_bare_rows, make_parser, report_missed, set_up_django
+from cassandra_db import RAISE_UNKNOWN, conditional_write, current_time
 
 if TYPE_CHECKING:
     from inventory.entities import StockNumbers
@@ -41,16 +42,16 @@ CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
 PLENTY = 2_000_000
 RUSH_UNITS, RUSH_BUYERS = 500, 1000
-# Of the rate of reading, then comparing and setting, with the largest crowd.
+# The least ratio to "read, then compare", with the largest crowd.
 TIMES_COMPARED = 15.0
-# Of the rate of a bare conditional write.
+# The least ratios to a bare conditional write.
 ALONE_OF_BARE = 0.8
 CROWD_OF_BARE = 1.0
 
 
 @dataclass
 class Way:
-    """One way to reserve: the act, and how many units it has reserved."""
+    """A way to reserve, and how many units it has reserved."""
 
     name: str
     act: Callable[[], None]
@@ -60,7 +61,7 @@ class Way:
     )
 
     def run(self, crowd: int, seconds: float) -> Slice:
-        """Let so many buyers do it, as often as they can."""
+        """Let a crowd of buyers reserve in closed loops."""
         return in_threads([self._reserve] * crowd)(seconds)
 
     def _reserve(self) -> None:
@@ -70,33 +71,16 @@ class Way:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = _arguments()
-    os.environ |= shop_environment(args.keyspace)
-    import django
-
-    django.setup()
-    from cassandra_db.session import get_session
-
+    args = make_parser("reserve", __doc__, slices=7).parse_args()
+    set_up_django(args.keyspace)
     variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its expiry")}
-    ways = [*_ours(variants), *_yardsticks()]
-    try:
+    with make_bare_rows(2, PLENTY) as bare:
+        ways = [*_ours(variants), *_yardsticks(bare)]
         _measure(args, ways)
-    finally:
-        get_session().execute("DROP TABLE benchmark_of_stock", timeout=180)
     wrong = [
         line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
     ]
     return _report(args, {way.name: way for way in ways}, wrong + _rushed())
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.reserve", description="Reservations on one SKU."
-    )
-    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
-    parser.add_argument("--slices", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
-    return parser.parse_args()
 
 
 def _stocked(units: int) -> UUID:
@@ -110,90 +94,56 @@ def _stocked(units: int) -> UUID:
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
     from inventory.entities import WantedLine
-    from inventory.operations.group_commit import ReservationRequest, reserve_all, reserve_batched
+    from inventory.operations.group_commit import ReservationRequest, reserve_batched
 
-    def make_request() -> ReservationRequest:
-        return ReservationRequest(
-            reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=current_time()
-        )
+    def make_way(name: str, reserve: Callable[[UUID, str, ReservationRequest], None]) -> Way:
+        def act() -> None:
+            request = ReservationRequest(
+                reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=current_time()
+            )
+            reserve(variants[name], PLACE, request)
+            if not request.is_reserved:
+                raise RuntimeError("a reservation was refused, with plenty there")
 
-    def combined() -> None:
-        request = make_request()
-        reserve_batched(variants["combined"], PLACE, request)
-        _must(request.is_reserved)
-
-    def plain() -> None:
-        request = make_request()
-        reserve_all((variants["plain"], PLACE), [request])
-        _must(request.is_reserved)
+        return Way(name, act)
 
     def whole() -> None:
         want = WantedLine(1, variants["with its expiry"], variants["with its expiry"], 1)
         operations.reserve_stock(uuid4(), [want], current_time(), retry=False)
 
-    return [Way("combined", combined), Way("plain", plain), Way("with its expiry", whole)]
+    def reserve_alone(variant_id: UUID, place: str, request: ReservationRequest) -> None:
+        reserve_all((variant_id, place), [request])
+
+    ways = [make_way("combined", reserve_batched), make_way("plain", reserve_alone)]
+    return [*ways, Way("with its expiry", whole)]
 
 
-def _yardsticks() -> list[Way]:
-    from cassandra_db import conditional_write, read
-    from cassandra_db.session import get_session
-
-    get_session().execute(
-        "CREATE TABLE IF NOT EXISTS benchmark_of_stock (id uuid PRIMARY KEY, available int, reserved int)",
-        timeout=180,
-    )
-    bare = conditional_write(
-        "benchmark",
-        "UPDATE benchmark_of_stock SET available = available + -1 WHERE id = :id IF available >= 1",
-    )
-    first = conditional_write(
-        "benchmark",
-        "INSERT INTO benchmark_of_stock (id, available, reserved) VALUES (:id, :units, 0) IF NOT EXISTS",
-    )
-    select = read("benchmark", "SELECT available, reserved FROM benchmark_of_stock WHERE id = :id")
+def _yardsticks(bare: BareRows) -> list[Way]:
     compared = conditional_write(
         "benchmark",
-        """UPDATE benchmark_of_stock SET available = :available, reserved = :reserved WHERE id = :id IF available = :was""",
+        "UPDATE benchmark_rows SET units = :units, taken = :taken WHERE id = :id IF units = :seen",
     )
-    rows = uuid4(), uuid4()
-    for row in rows:
-        first.apply(if_lost=RAISE_UNKNOWN, id=row, units=PLENTY)
 
-    def written() -> None:
-        _must(bare.apply(if_lost=RAISE_UNKNOWN, id=rows[0]).applied)
+    def read_and_compare() -> None:
+        is_written = False
+        while not is_written:
+            row = bare.read(bare.ids[1])
+            new = {"units": row.units - 1, "taken": row.taken + 1, "seen": row.units}
+            is_written = bool(compared.apply(if_lost=RAISE_UNKNOWN, id=bare.ids[1], **new))
 
-    def looked_and_compared() -> None:
-        while True:
-            now = select.one(id=rows[1])
-            _must(now is not None)
-            assert now
-            if compared.apply(
-                if_lost=RAISE_UNKNOWN,
-                id=rows[1],
-                available=now.available - 1,
-                reserved=now.reserved + 1,
-                was=now.available,
-            ):
-                return
-
-    return [Way("read, then compare", looked_and_compared), Way("bare", written)]
+    return [
+        Way("read, then compare", read_and_compare),
+        Way("bare", partial(bare.write, bare.ids[0])),
+    ]
 
 
-def _must(succeeded: bool | None) -> None:
-    if not succeeded:
-        raise RuntimeError("a reservation was refused, with plenty there")
-
-
-def _measure(args: argparse.Namespace, ways: Sequence[Way]) -> None:
+def _measure(args: Namespace, ways: Sequence[Way]) -> None:
     for way in ways:
         way.run(CROWDS[-1], 1.0)  # warm
     for _ in range(args.slices):
         for crowd in CROWDS:
             for way in ways:
                 way.figures[crowd].slices.append(way.run(crowd, args.seconds))
-
-
-# ---- what must be true
 
 
 def _numbers(variant_id: UUID) -> StockNumbers:
@@ -218,32 +168,22 @@ def _rushed() -> list[str]:
     variant_id = _stocked(RUSH_UNITS)
 
     def buy(_: int) -> int:
+        wanted = [WantedLine(1, variant_id, variant_id, 1)]
         try:
-            return len(
-                reserve_stock(
-                    uuid4(), [WantedLine(1, variant_id, variant_id, 1)], current_time(), retry=False
-                )
-            )
+            return len(reserve_stock(uuid4(), wanted, current_time(), retry=False))
         except OutOfStock:
             return 0
 
     with ThreadPoolExecutor(CROWDS[-1]) as pool:
         sold = sum(pool.map(buy, range(RUSH_BUYERS)))
     numbers = _numbers(variant_id)
-    print(
-        f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {numbers.available} left."
-    )
-    return (
-        []
-        if (sold, numbers.reserved) == (RUSH_UNITS, RUSH_UNITS)
-        else [f"{sold} of {RUSH_UNITS} units were sold"]
-    )
+    text = f"{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {numbers.available} left."
+    print(f"\n{text}")
+    is_right = sold == numbers.reserved == RUSH_UNITS
+    return [] if is_right else [f"{sold} of {RUSH_UNITS} units were sold"]
 
 
-# ---- what is printed
-
-
-def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
+def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
     print(
         f"\n{args.slices} slices of {args.seconds} s, closed loops, medians; "
         f"{os.cpu_count()} processors for database and buyers together. Reservations a second (p99 in ms):\n"
@@ -253,31 +193,22 @@ def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) ->
         cells = (f"{each.rate:,.0f} ({each.percentile(0.99):.0f})" for each in way.figures.values())
         print(f"{way.name:20}" + "".join(f"{each:>16}" for each in cells))
     most = CROWDS[-1]
-    bounds = {
-        f"combined, {most} buyers, of read, then compare": (
-            _ratio(ways, "read, then compare", most),
-            TIMES_COMPARED,
-        ),
-        "combined, one buyer, of bare": (_ratio(ways, "bare", 1), ALONE_OF_BARE),
-        f"combined, {most} buyers, of bare": (_ratio(ways, "bare", most), CROWD_OF_BARE),
-    }
-    print(
-        "\n"
-        + "; ".join(
-            f"{name}: {ratio:.2f} (at least {least:g})" for name, (ratio, least) in bounds.items()
-        )
-    )
-    missed = wrong + [
-        f"{name}: {ratio:.2f}, not {least:g}"
-        for name, (ratio, least) in bounds.items()
-        if ratio < least
-    ]
-    print("\n" + ("\n".join(f"MISSED: {line}" for line in missed) or "All bounds kept."))
-    return 1 if missed else 0
+    print()
+    for name, beside, crowd, least in (
+        (f"combined, {most} buyers", "read, then compare", most, TIMES_COMPARED),
+        ("combined, one buyer", "bare", 1, ALONE_OF_BARE),
+        (f"combined, {most} buyers", "bare", most, CROWD_OF_BARE),
+    ):
+        ratio = _ratio(ways, beside, crowd)
+        print(f"{name}, of {beside}: {ratio:.2f} (at least {least:g})")
+        if ratio < least:
+            wrong.append(f"{name}, of {beside}: {ratio:.2f}, not {least:g}")
+    print()
+    return report_missed(wrong)
 
 
 def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:
-    """The combined rate by the other's, slice by slice: both stood side by side then."""
+    """Return the median ratio of the combined rate to the other's, of slices that were measured together."""
     pairs = zip(
         ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True
     )

@@ -1,7 +1,7 @@
-"""Fills a keyspace with as many products and orders as asked for, by the row builders that the operations use.
+"""Fills a keyspace with products and orders, by the row builders of the operations.
 
-The ids are made here and no other process writes to that keyspace, so nothing has to be claimed: the writes of the
-conditional statements go without their conditions, many at once, from several processes.
+It makes all ids, and nothing else writes to that keyspace, so it needs no claims. It sends the conditional statements without their
+conditions, many at once, from several processes.
 """
 
 import json
@@ -71,10 +71,10 @@ COLOURS = (
 )
 SIZES = ("Small", "Large")
 BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
-# How many colours and sizes: one to twelve variants, five and a half on average as in the demo shop.
+# The numbers of colours and sizes: one to twelve variants, 5.5 on average as in the demo shop.
 RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
 SOLD_FOR_DAYS = 730
-# So many products share a write of their cards, which stand in the same partitions.
+# How many products share a write of their cards, which are in the same partitions.
 BATCH_SIZE = 40
 
 # ---- The writes of conditional statements, without the claims
@@ -102,14 +102,14 @@ STOCK_BY_PRODUCT = write(
 
 @dataclass(frozen=True)
 class Part:
-    """What one of several processes loads."""
+    """The part of the data that one of several processes loads."""
 
     number: int
     part_count: int
 
 
 def random_for(kind: str, number: int) -> Random:
-    """Return dice that fall the same way for the same thing each time."""
+    """Return a random generator that is always the same for a thing."""
     return Random(f"{kind} {number}")
 
 
@@ -198,7 +198,7 @@ def make_product(number: int, now: datetime) -> Product:
 
 
 def load_products(count: int, part: Part, now: datetime) -> int:
-    """Write this part of the products, and return how many rows that were."""
+    """Write this part of the products, and return the number of rows."""
     tree = queries.get_category_tree()
     of_leaves = len(leaf_slugs())
     with BulkWriter() as bulk:
@@ -257,7 +257,7 @@ def _write_variants(bulk: BulkWriter, each: Product) -> None:
             for variant in each.variants
         )
     )
-    # Of several partitions, but few and small: a message for each would cost more than what is in it.
+    # These are in several partitions, but small: a message for each would cost more.
     skus = (
         SKU.bind(sku=variant.sku, product_id=each.product_id, variant_id=variant.variant_id)
         for variant in each.variants
@@ -284,7 +284,7 @@ _COURSE = (
 
 
 def load_orders(count: int, products: int, part: Part, now: datetime) -> int:
-    """Write this part of the orders, all closed, and return how many rows that were."""
+    """Write this part of the orders, all of them closed, and return the number of rows."""
     with BulkWriter() as bulk:
         for number in range(part.number, count, part.part_count):
             _write_order(bulk, number, products, now)
@@ -307,7 +307,7 @@ def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) ->
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
     bulk.send(*placement.item_statements(draft))
     bulk.send(PLACED.bind(**header))
-    # Its later time lets it stand over what the header says.
+    # Its later timestamp wins against the header's values.
     transition = TRANSITION.bind(
         order_id=order.order_id,
         state=order.state,
@@ -351,7 +351,7 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 
 
 def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
-    """The order at the end of its course, as its copies show it."""
+    """Return the order after its last event, for its copies."""
     sums = draft.sums
     payment_id = derive_payment_id(draft.order_id, 0)
     events, state = _closed_course(draft, payment_id, placed_at)
@@ -440,7 +440,7 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
 
 
 def rebuild_derived(part: Part) -> int:
-    """Make what follows from the products: the index, or suggestions, front page and sitemap."""
+    """Rebuild the derived data. The first part builds the search index, the last one suggestions, front page and sitemap."""
     if part.number == 0:
         build_index()
     if part.number == part.part_count - 1:

@@ -1,34 +1,30 @@
-"""The staff's search for orders in a shop of 200 orders beside one of a million: statements, rounds and CPU time of each kind.
+"""The staff's search for orders among 200 orders and among a million: statements, rounds and CPU time.
 
     python -m benchmarks.search_orders                    # 1,000,000 orders; takes a while to fill
     python -m benchmarks.search_orders --orders 20000     # quicker
 
-Both shops are keyspaces of their own, filled by plain writes with the rows of the search alone, and dropped at the end.
-The shops take turns, so that a disturbance meets both; of each, the quickest pass counts.
+Both shops are keyspaces of the benchmark's own. Plain writes fill them with the rows of the search alone, and they are dropped at the
+end. The shops take turns, so that a disturbance meets both. The quickest pass of each counts.
 
-Ends with status 1 if a search of the large shop needs other statements or rounds, or all of them together more than a
-quarter more CPU time, than those of the small one.
+Ends with status 1 if a search of the large shop needs other statements or rounds than in the small one, or if all searches together
+need over a quarter more CPU time.
 """
 
-from __future__ import annotations
-
-import argparse
 import json
-import os
-import subprocess
 import sys
+from argparse import SUPPRESS
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from time import process_time
 from uuid import UUID
 
-from benchmarks.pages import ROOT, shop_environment
+from benchmarks.setup import make_parser, own_keyspace, run_probe, set_up_django
 
 SMALL = 200
 MAX_RATIO = 1.25
 PASSES, SEARCHES = 3, 40
 NEWEST = datetime(2026, 6, 1, tzinfo=UTC)
-# Both shops have these among their newest orders: what is typed finds the same in each.
+# Both shops have an order with these among their newest.
 TYPED = {
     "number": "ZZZZ-Z0",
     "name": "zarathustra quen",
@@ -36,80 +32,46 @@ TYPED = {
     "sku": "LAMP-RARE-1",
     "tracking": "JD014600009999999999",
 }
-# What is found 20 times in the small shop, and in the large one as often as it is bought.
+# Found 20 times in the small shop, and in every 50th order of the large one.
 COMMON = {"a common name": "smith", "a common SKU": "MUG-1"}
 
 
 def main() -> int:
     """Fill, measure, print, and return the exit status."""
-    args = _arguments()
+    parser = make_parser("search_orders", __doc__)
+    parser.add_argument("--orders", type=int, default=1_000_000)
+    parser.add_argument("--probe", choices=("fill", "measure"), help=SUPPRESS)
+    parser.add_argument("--keyspace", default="", help=SUPPRESS)
+    args = parser.parse_args()
     if args.probe:
-        _set_up(args.keyspace)
+        set_up_django(args.keyspace)
         print(json.dumps(measure() if args.probe == "measure" else fill(args.orders)))
         return 0
     shops = {"stoa_search_small": SMALL, "stoa_search_large": args.orders}
-    try:
+    passes: dict[str, list[dict[str, list[float]]]] = {keyspace: [] for keyspace in shops}
+    with ExitStack() as stack:
         for keyspace, orders in shops.items():
+            stack.enter_context(own_keyspace(keyspace))
             _run_probe("fill", keyspace, orders)
-        passes: dict[str, list[dict[str, list[float]]]] = {keyspace: [] for keyspace in shops}
         for _ in range(PASSES):
             for keyspace, orders in shops.items():
                 passes[keyspace].append(_run_probe("measure", keyspace, orders))
-    finally:
-        _drop(shops)
     return _report(*passes.values())
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.search_orders", description=__doc__.split("\n")[0]
-    )
-    parser.add_argument("--orders", type=int, default=1_000_000)
-    parser.add_argument("--probe", choices=("fill", "measure"), help=argparse.SUPPRESS)
-    parser.add_argument("--keyspace", default="", help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def _set_up(keyspace: str) -> None:
-    os.environ |= shop_environment(keyspace)
-    import django
-
-    django.setup()
-
-
-def _drop(keyspaces: dict[str, int]) -> None:
-    _set_up(next(iter(keyspaces)))
-    from cassandra_db.session import get_session
-
-    for keyspace in keyspaces:
-        get_session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
-
-
 def _run_probe(probe: str, keyspace: str, orders: int) -> dict[str, list[float]]:
-    command = (sys.executable, "-m", "benchmarks.search_orders", "--probe", probe)
-    done = subprocess.run(
-        [*command, "--keyspace", keyspace, "--orders", str(orders)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    arguments = ("--probe", probe, "--keyspace", keyspace, "--orders", str(orders))
+    found: dict[str, list[float]] = run_probe("search_orders", *arguments)
     return found
 
 
 def fill(orders: int) -> dict[str, list[float]]:
-    """Write the rows of the search for so many orders, one an order and kind."""
-    from django.core.management import call_command
-
+    """Write the rows of the search for this many orders, one for each order and kind."""
     from cassandra_db.bulk import BulkWriter
-    from cassandra_db.session import close_session
     from orders.numbers import derive_order_number
     from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at
     from orders.search_terms import NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
 
-    with Path(os.devnull).open("w") as nowhere:
-        call_command("sync_cassandra", stdout=nowhere)
-    close_session()
     with BulkWriter() as writer:
         for index in range(orders):
             is_rare, is_common = index == 0, 0 < index <= SMALL // 10 or index % 50 == 0
@@ -138,7 +100,7 @@ def fill(orders: int) -> dict[str, list[float]]:
 
 
 def measure() -> dict[str, list[float]]:
-    """Return of each kind of search the statements, the rounds, the CPU milliseconds and the orders found."""
+    """Return [statements, rounds, CPU milliseconds, orders found] of each kind of search."""
     from cassandra_db import count_statements
     from orders.search import found_orders, prefetch_order_search
 
@@ -166,7 +128,7 @@ def _report(small: list[dict[str, list[float]]], large: list[dict[str, list[floa
             min((each[kind] for each in shop), key=lambda row: row[2]) for shop in (small, large)
         )
         is_wrong |= one[:2] != other[:2] or not (one[3] and other[3])
-        if kind in TYPED:  # of the others the large shop has more to read, up to a bound
+        if kind in TYPED:  # the large shop finds more of the common terms, up to a bound
             totals[0] += one[2]
             totals[1] += other[2]
         print(

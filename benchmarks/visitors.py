@@ -19,7 +19,7 @@ MEMBER_EMAIL = "benchmark@stoa.example"
 
 
 def page_urls() -> dict[str, str]:
-    """Return an address for each kind of page: the first category's, the first product's in it that is in stock, and a search of one word."""
+    """Return an address for each kind of page. Category, product and search are of the first category."""
     category = list_root_categories()[0]
     card = _card()
     return {
@@ -33,7 +33,7 @@ def page_urls() -> dict[str, str]:
 
 
 def _find_common_word(category_id: UUID) -> str:
-    """Return the word of a category's products that finds the most, up to a page of them: shops of any size then draw as many."""
+    """Return the word in a category's product names that finds most products, so that shops of any size render a full page."""
     names = [card.name for card in get_category_page(category_id).cards]
     # A word with digits would be looked up as a SKU, too.
     words = sorted({word.lower() for name in names for word in name.split() if word.isalpha()})
@@ -41,7 +41,7 @@ def _find_common_word(category_id: UUID) -> str:
 
 
 def make_second_page_cookies() -> dict[str, str]:
-    """Return the cookies of a visitor who has looked at one other product, and has nothing else."""
+    """Return the cookies of a visitor who has only viewed another product."""
     category, product = list_root_categories()[0], _card()
     cards = get_category_page(category.category_id).cards
     other = next(card for card in cards if card.product_id != product.product_id)

@@ -1,11 +1,9 @@
-"""Writes what comes in a stream, behind the requests' backs: in one thread of each process, in batches of one partition.
+"""Writes streams of events and readings in a background thread of each process, in batches of one partition.
 
-A request puts what it has into a queue in memory and goes on. What has waited is written every half second, so a crash loses at most the last
-second. When the queue is full, as while Cassandra is away, what comes is shed and counted: pages come first. Whatever is written has its key and
-its time before it is sent first, so it can be sent again.
+A request puts items into a queue in memory and goes on. The thread writes the queue every half second, so a crash loses at
+most the last second. While the queue is full, because Cassandra is away, new items are shed and counted. Items get their key
+and time before they are sent, so a batch can be sent again.
 """
-
-from __future__ import annotations
 
 import atexit
 import logging
@@ -19,17 +17,18 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from cassandra.cluster import ResponseFuture
-from cassandra.query import BatchStatement, BatchType, BoundStatement
+from cassandra.query import BoundStatement
 from prometheus_client import Counter
 
-from cassandra_db import LOCAL_QUORUM, CassandraUnavailable
+from cassandra_db import CassandraUnavailable
 from cassandra_db.configuration import WRITE
 from cassandra_db.session import DRIVER_ERRORS, get_session
+from cassandra_db.statements import make_batch
 
 MAX_WAITING = 10_000
 MAX_BATCH = 100
 FLUSH_SECONDS = 0.5
-# So long a batch is tried; an hour of events is added up again a while longer (analytics.roll_up.LATEST_EVENT).
+# How long a batch is retried. An hour of events is added up again for a while longer (analytics.roll_up.LATEST_EVENT).
 MAX_DELAY = timedelta(minutes=5)
 RETRY_SECONDS = 2.0
 SHUTDOWN_SECONDS = 3.0
@@ -41,9 +40,9 @@ Batch = TypeVar("Batch", bound=Sized)
 
 
 class BatchWriter(ABC, Generic[Item, Batch]):
-    """The queue of a process, and the thread that empties it, which starts with the first thing: it outlives no fork."""
+    """The queue of a process, and the thread that empties it. The thread starts with the first item and does not survive a fork."""
 
-    kind = ""  # what is written, in a word
+    kind = ""  # a word for the items, in the log and the metrics
 
     def __init__(self) -> None:
         self.shed_count = 0
@@ -57,18 +56,18 @@ class BatchWriter(ABC, Generic[Item, Batch]):
 
     @abstractmethod
     def make_batches(self, items: Sequence[Item]) -> list[Batch]:
-        """Return things by partition, at most MAX_BATCH of them together."""
+        """Return the items by partition, at most MAX_BATCH in a batch."""
 
     @abstractmethod
     def bind(self, batch: Batch) -> list[BoundStatement]:
-        """Return a batch's statements, each with its own timestamp, the same each time."""
+        """Return a batch's statements, each with its own timestamp, which is the same at each call."""
 
     @abstractmethod
     def note_written(self, batches: Sequence[Batch]) -> None:
-        """Go on with what stands now. Raises CassandraUnavailable: that is then done with the next ones."""
+        """Write what follows from these batches, which are stored now. After a CassandraUnavailable it is called with the next ones."""
 
     def put(self, *items: Item) -> bool:
-        """Let things be written soon, or shed those for which there is no room; return whether there was room for all. Never waits."""
+        """Queue items, and shed those for which there is no room. Return whether there was room for all. Never waits."""
         has_room = True
         for item in items:
             try:
@@ -81,7 +80,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
         return has_room
 
     def has_room(self, count: int) -> bool:
-        """Return whether so many may be put now."""
+        """Return whether the queue has room for this many items."""
         return self._waiting.qsize() + count <= MAX_WAITING
 
     def _start(self) -> None:
@@ -91,12 +90,12 @@ class BatchWriter(ABC, Generic[Item, Batch]):
                 self._thread.start()
 
     def forget_after_fork(self) -> None:
-        """Begin anew in a child process, which has neither the thread nor a right to what its parent has to write."""
+        """Begin with an empty queue in a child process. The items that wait are the parent's to write."""
         self._lock = threading.Lock()
         self._begin()
 
     def close(self) -> None:
-        """Write what waits, for some seconds at most, and end the thread; what comes next starts another."""
+        """Write the queue, within SHUTDOWN_SECONDS, and end the thread. The next item starts another."""
         thread = self._thread
         if thread is None:
             return
@@ -125,7 +124,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
                 self._write_until_late(self.make_batches(items), stopping)
 
     def _write_until_late(self, batches: Sequence[Batch], stopping: threading.Event) -> None:
-        """Write batches; try again those that failed, until they are late or the process ends."""
+        """Write batches. Retry those that failed, until MAX_DELAY is over or the process ends."""
         until = monotonic() + MAX_DELAY.total_seconds()
         while batches:
             try:
@@ -133,7 +132,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
             except CassandraUnavailable as error:
                 log.info("%s wait: %s", self.kind, error)
             except Exception:
-                # One that can never be written must not end the writing of all others.
+                # An item that can never be written must not stop the thread.
                 log.exception("%s are lost", self.kind)
                 until = 0
             if batches and (monotonic() > until or stopping.wait(RETRY_SECONDS)):
@@ -154,16 +153,13 @@ class BatchWriter(ABC, Generic[Item, Batch]):
         try:
             self.note_written(written)
         except CassandraUnavailable as error:
-            # They stand; what follows from them is written with the next ones.
+            # The batches are stored. Their sums are written with those of the next ones.
             log.info("sums of %s wait: %s", self.kind, error)
         return failed
 
     def _send(self, batch: Batch) -> ResponseFuture:
-        sent = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
-        for statement in self.bind(batch):
-            sent.add(statement)
-        sent.is_idempotent = True
-        return get_session().execute_async(sent, execution_profile=WRITE)
+        statement = make_batch(self.bind(batch))
+        return get_session().execute_async(statement, execution_profile=WRITE)
 
     def _shed(self, count: int) -> None:
         # At the first and at each tenfold: a flood must not become one of log lines.
@@ -178,7 +174,7 @@ _kept: list[BatchWriter] = []  # type: ignore[type-arg]
 
 
 def keep_writer(writer: Writer) -> Writer:
-    """Let a process's own writer begin anew in its children, and write what waits when the process ends; return it."""
+    """Register a process's writer, and return it: it is emptied in child processes, and written when the process ends."""
     _kept.append(writer)
     os.register_at_fork(after_in_child=writer.forget_after_fork)
     return writer
@@ -186,6 +182,6 @@ def keep_writer(writer: Writer) -> Writer:
 
 @atexit.register
 def close_writers() -> None:
-    """Have all writers of the process write what waits, for some seconds each at most."""
+    """Close all writers of the process, each within SHUTDOWN_SECONDS."""
     for writer in _kept:
         writer.close()

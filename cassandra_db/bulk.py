@@ -1,26 +1,23 @@
 """Many plain writes, a bounded number of them under way at once. For commands that fill a keyspace."""
 
-from __future__ import annotations
-
 import threading
 from collections import deque
-from collections.abc import Sequence
 from time import sleep
-from typing import Any
+from typing import Any, Self
 
-from cassandra.query import BatchStatement, BatchType, BoundStatement
+from cassandra.query import BatchStatement, BoundStatement
 
 from cassandra_db.clock import require_right_clock
 from cassandra_db.configuration import WRITE
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.session import get_session
-from cassandra_db.statements import LOCAL_QUORUM, Statement, write
+from cassandra_db.statements import Statement, make_batch, write
 
 MAX_ATTEMPTS = 6
 
 
 def drop_condition(statement: Statement) -> Statement:
-    """Declare the write that a conditional one makes when nothing stands in its way.
+    """Declare the write that a conditional write makes, without its condition.
 
     For rows whose ids no other process can have made, in a keyspace that no other process writes to.
     """
@@ -28,7 +25,7 @@ def drop_condition(statement: Statement) -> Statement:
 
 
 class BulkWriter:
-    """Sends idempotent writes and waits for them at the end of a `with` block; what times out is sent again."""
+    """Sends idempotent writes, and waits for them at the end of a `with` block. Writes that time out are sent again."""
 
     def __init__(self, at_once: int = 96) -> None:
         self.row_count = 0
@@ -36,7 +33,7 @@ class BulkWriter:
         self._at_once = at_once
         self._failed: deque[tuple[Any, Exception]] = deque()
 
-    def __enter__(self) -> BulkWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -44,9 +41,9 @@ class BulkWriter:
             self._finish()
 
     def send(self, *bound: BoundStatement) -> None:
-        """Send one write, or several as one: to one partition, or to a few. Waits while too many are under way."""
+        """Send one write, or several as one batch. Waits while too many are under way."""
         self.row_count += len(bound)
-        self._send(bound[0] if len(bound) == 1 else _make_batch(bound))
+        self._send(bound[0] if len(bound) == 1 else make_batch(bound))
 
     def _send(self, statement: BoundStatement | BatchStatement) -> None:
         require_right_clock()
@@ -77,11 +74,3 @@ class BulkWriter:
         raise CassandraUnavailable(
             f"{len(again)} writes failed again and again: {again[0][1]}"
         ) from again[0][1]
-
-
-def _make_batch(bound: Sequence[BoundStatement]) -> BatchStatement:
-    batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
-    for statement in bound:
-        batch.add(statement)
-    batch.is_idempotent = True
-    return batch

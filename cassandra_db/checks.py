@@ -11,7 +11,7 @@ from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.nodes import list_data_centers
 from cassandra_db.session import keyspace_name
 
-# They say in a traceback what the check says in one line.
+# They log a traceback where the check says the same in one line.
 _LOGGERS = [logging.getLogger(name) for name in ("cassandra", "cassandra_db.session")]
 
 
@@ -44,7 +44,7 @@ def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list
 
 @contextmanager
 def _silent_connection() -> Iterator[None]:
-    """Log nothing of a connection that cannot be opened."""
+    """Silence the loggers that report a connection that cannot be opened."""
     levels = [each.level for each in _LOGGERS]
     for each in _LOGGERS:
         each.setLevel(logging.CRITICAL)

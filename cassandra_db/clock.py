@@ -1,11 +1,11 @@
 """The one clock of an application, and whether it is right.
 
-`current_time` is rounded to milliseconds, as Cassandra keeps times: what was written equals what is read, so that a write that
-is sent again recognises its own row.
+`current_time` is rounded to milliseconds, as Cassandra keeps times. So a row reads as it was written, and a write that is sent
+again recognises it.
 
-A process whose clock differs from the nodes' by more than MAX_CLOCK_ERROR writes nothing (decision 026): its timestamps
-would win against all others for as long as it is ahead, and it would take for due what is not. It compares itself before
-its first write, every CHECK_EVERY after that, and as soon as its clock has jumped. What it then may not do raises ClockWrong.
+A process whose clock differs from the nodes' by more than MAX_CLOCK_ERROR writes nothing (decision 026). Its timestamps would
+win against all others while it is ahead, and it would run jobs too early. A process compares clocks before its first write,
+every CHECK_EVERY after that, and when its clock has jumped. While its clock is wrong, writes raise ClockWrong.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from cassandra_db.session import DRIVER_ERRORS, get_session
 from cassandra_db.timestamps import CLOCK_JUMP
 
 MAX_CLOCK_ERROR = timedelta(seconds=5)
-# So far apart two right clocks may be. A node that is further off the median counts for nothing.
+# Two right clocks may differ by this. Nodes that are further off the median are ignored.
 CLOCKS_APART = 2 * MAX_CLOCK_ERROR
 CHECK_EVERY = timedelta(seconds=10)
 # While the clock is wrong, or no node says the time, it is compared again this soon.
 CHECK_AGAIN_AFTER = timedelta(seconds=1)
-# So many nodes are asked, and so long is waited for them, in seconds; longer where nothing is known yet.
+# How many nodes are asked, and how long the answers may take, in seconds: the first comparison waits longer.
 MAX_NODES = 5
 PATIENCE, FIRST_PATIENCE = 1.0, 3.0
 
@@ -43,7 +43,7 @@ NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
 last_comparison: ClockComparison | None = None
-failed_at = -inf  # when no node said the time (of `monotonic`)
+failed_at = -inf  # when no node answered last (by `monotonic`)
 
 
 def current_time() -> datetime:
@@ -52,13 +52,13 @@ def current_time() -> datetime:
 
 
 def is_in_future(moment: datetime, now: datetime) -> bool:
-    """Return whether no process with a right clock can have taken `moment` for the present, when it is `now` here."""
+    """Return whether a moment is in the future by more than right clocks can differ."""
     return moment > now + CLOCKS_APART
 
 
 @dataclass(frozen=True)
 class ClockComparison:
-    """How far this process's clock is ahead of the nodes' (below zero: behind), when `checked_at` (of `monotonic`)."""
+    """How far this process's clock was ahead of each node's at `checked_at` (by `monotonic`). Negative: behind."""
 
     ahead_by_node: dict[str, timedelta]
     checked_at: float
@@ -66,16 +66,16 @@ class ClockComparison:
 
     @property
     def ahead(self) -> timedelta:
-        """How far the clock is ahead of the nodes' median; of two in the middle the one that is nearer to ours counts.
+        """How far the clock is ahead of the nodes' median. Of two nodes in the middle, the one nearer to our clock counts.
 
-        So it is right if half of the nodes agree: with one node away and another one wrong the shop goes on.
+        So half of the nodes are enough to agree: the shop goes on with one node away and another one wrong.
         """
         found = self.ahead_by_node.values()
         return min(median_low(found), median_high(found), key=abs)
 
     @property
     def wrong_nodes(self) -> dict[str, timedelta]:
-        """The nodes whose clocks are wrong, each with how far it is ahead of the median (below zero: behind)."""
+        """The nodes whose clocks are wrong, each with how far it is ahead of the median. Negative: behind."""
         offsets = {node: self.ahead - ahead for node, ahead in self.ahead_by_node.items()}
         return {node: offset for node, offset in offsets.items() if abs(offset) > CLOCKS_APART}
 
@@ -95,23 +95,23 @@ class ClockComparison:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the clock, in words; '' if nothing is."""
+        """The problem with the clock, in words; '' if it is right."""
         if self.is_right:
             return ""
         return f"the clock of this process is {_in_words(self.ahead)} the nodes' clocks"
 
 
 def require_right_clock() -> None:
-    """Compare the clock, if it is time to. Raises ClockWrong when this process must not write, CassandraUnavailable."""
+    """Compare the clocks if that is due. Raises ClockWrong when this process must not write, CassandraUnavailable."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
     elif known.is_due and _lock.acquire(blocking=False):
-        # One of the threads compares; the others go on with what is known.
+        # One thread compares; the others go on with the last comparison.
         try:
             known = _compare(PATIENCE)
         except CassandraUnavailable:
-            pass  # what is to be written will meet the same silence
+            pass  # the write itself will raise the same
         finally:
             _lock.release()
     if not known.is_right:
@@ -119,7 +119,7 @@ def require_right_clock() -> None:
 
 
 def is_clock_right() -> bool:
-    """Return whether this process may write now. Raises CassandraUnavailable when no node says the time."""
+    """Return whether this process may write now. Raises CassandraUnavailable when no node answers."""
     try:
         require_right_clock()
     except ClockWrong:
@@ -128,10 +128,10 @@ def is_clock_right() -> bool:
 
 
 def compare_clocks() -> ClockComparison:
-    """Compare the clock with the nodes' now. Raises CassandraUnavailable when no node says the time."""
+    """Compare the clock with the nodes' now. Raises CassandraUnavailable when no node answers."""
     called_at = monotonic()
     with _lock:
-        # What another thread has found while this one waited for it is as good.
+        # Another thread may have compared while this one waited for the lock.
         if (
             last_comparison
             and last_comparison.checked_at >= called_at
@@ -142,7 +142,7 @@ def compare_clocks() -> ClockComparison:
 
 
 def earliest_node_time() -> datetime:
-    """Return what the node says whose clock is the last one that is right. Raises CassandraUnavailable when no node says the time."""
+    """Return the time of the node that is furthest behind, of those that are right. Raises CassandraUnavailable when no node answers."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
@@ -151,7 +151,7 @@ def earliest_node_time() -> datetime:
 
 
 def has_wrong_node() -> bool:
-    """Return whether a node's clock is known to be wrong. Raises CassandraUnavailable when no node says the time."""
+    """Return whether a node's clock is known to be wrong. Raises CassandraUnavailable when no node answers."""
     return bool((last_comparison or compare_clocks()).wrong_nodes)
 
 
@@ -182,9 +182,9 @@ def _in_words(ahead: timedelta) -> str:
 
 
 def ask_nodes(patience: float) -> dict[str, timedelta]:
-    """Return by how much this clock is ahead of each node's that answers. Raises CassandraUnavailable when none does."""
+    """Return how far this clock is ahead of each node that answers. Raises CassandraUnavailable when none does."""
     session = get_session()
-    # To the nodes of other data centres there are no connections.
+    # Only nodes of this data centre have connections.
     hosts = [pool.host for pool in tuple(session.get_pools()) if pool.host.is_up is not False]
     answering = [host for host in hosts if not SilentNodesLastPolicy.is_silent(host)]
     asked = [
@@ -213,9 +213,9 @@ def ask_node(session: Session, host: Host, patience: float) -> ResponseFuture:
 
 
 def clock_ahead(began: datetime, told: datetime, ended: datetime) -> timedelta:
-    """Return by how much our clock is ahead of one that told the time between two moments of ours; negative: behind.
+    """Return how far our clock is ahead of a node that told its time between two moments of ours. Negative: behind.
 
-    Nothing where it may be right: a slow answer says little.
+    Zero if the node may be right: a slow answer allows for more.
     """
     if told < truncate_to_milliseconds(began):
         return began - told

@@ -1,9 +1,8 @@
 """Which cluster the application talks to, and how the driver behaves. Read by the settings, before Django is set up.
 
-The reasons for the policies: a conditional write must never be sent twice by the driver, which re-sends after a
-connection error whatever the statement is; all conditional writes of a partition should meet at one coordinator,
-so replicas are not shuffled; protocol 4, because version 5 reports an unknown conditional write by an error code
-that the driver does not know.
+The driver must never send a conditional write twice, and its usual retry policy re-sends any statement after a connection
+error. Replicas are not shuffled, so that all conditional writes of a partition meet at one coordinator. Protocol 5 is not used:
+it reports an unknown conditional write by an error code that the driver does not know.
 """
 
 from collections.abc import Iterator
@@ -54,11 +53,11 @@ class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
 class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
     """Asks a node that has left a request unanswered only after all others, for a while.
 
-    A node that hangs keeps its connections, and the driver goes on trusting it until a heartbeat fails, which
-    takes a minute. What reads it asks elsewhere as well; a conditional write waits for it, once.
+    A node that hangs keeps its connections. The driver trusts it until a heartbeat fails, which takes a minute. Reads ask another
+    node as well; a conditional write waits for it once.
     """
 
-    SILENT_SECONDS = 30.0  # seconds
+    SILENT_SECONDS = 30.0
     _silent: ClassVar[dict[Any, float]] = {}
 
     @classmethod
@@ -111,8 +110,8 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
                 "protocol_version": 4,
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,
-                # The other nodes prepare it when they are first asked: else each first use of a statement waits ten seconds for
-                # each of them that hangs, and not once for the one that is asked (cassandra_db.statements).
+                # The other nodes prepare a statement when they first get it. Preparing it on all of them would wait ten seconds
+                # for each that hangs.
                 "prepare_on_all_hosts": False,
                 "timestamp_generator": WriteTimestamps(),
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),

@@ -1,16 +1,16 @@
-"""What can go wrong between an application and Cassandra."""
+"""The errors of calls to Cassandra."""
 
 
 class CassandraUnavailable(Exception):
-    """The cluster did not answer, or not with the consistency that was asked for."""
+    """The cluster did not answer, or not with the required consistency."""
 
 
 class ClockWrong(CassandraUnavailable):
-    """This process's clock is not that of the nodes: nothing was written."""
+    """This process's clock differs from the nodes': nothing was written."""
 
 
 class UnknownOutcome(CassandraUnavailable):
-    """A conditional write was sent, and whether it applied could not be found out."""
+    """A conditional write was sent, and may have applied."""
 
 
 class InvalidPageToken(ValueError):

@@ -1,9 +1,7 @@
-"""What the nodes of the cluster say of themselves, each only of itself: in the virtual tables of `system_views`.
+"""Reads the virtual tables of `system_views`, in which each node reports on itself alone.
 
 The shop's role needs `GRANT SELECT ON KEYSPACE system_views`; a node that refuses counts as one that does not answer.
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from cassandra.query import SimpleStatement
 from cassandra_db.configuration import READ, SilentNodesLastPolicy
 from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
 
-# A node that does not answer is not waited for longer than this, in seconds: somebody looks because a node is ill.
+# How long a node may take to answer, in seconds. Staff look at these figures when a node is ill.
 PATIENCE = 2.0
 PARTITIONS = (
     "SELECT keyspace_name, table_name, mebibytes AS figure FROM system_views.max_partition_size"
@@ -38,12 +36,12 @@ class Node:
     rack: str
     version: str
     is_up: bool | None
-    is_silent: bool  # it has left a request of this process unanswered a short while ago
+    is_silent: bool  # it has left a request of this process unanswered a moment ago
 
 
 @dataclass
 class TableFigures:
-    """Of each table of the shop the highest figure that any node has, and the nodes that gave none."""
+    """The highest figure that any node has of each table of the shop, and the nodes that did not answer."""
 
     mebibytes: dict[str, int] = field(default_factory=dict)  # of the largest partition, rounded up
     tombstones: dict[str, float] = field(
@@ -82,7 +80,7 @@ def list_data_centers() -> list[str]:
 
 
 class PendingFigures:
-    """The figures of all nodes, on their way: every node is asked at once, and none is waited for longer than PATIENCE."""
+    """The figures of all nodes, under way: all nodes are asked at once, and each has PATIENCE to answer."""
 
     def __init__(self) -> None:
         session = get_session()
@@ -98,12 +96,12 @@ class PendingFigures:
 
     @staticmethod
     def _ask(session: Any, host: Host, cql: str) -> ResponseFuture:
-        # A page has all rows: sixty tables of Cassandra's own, and those of each keyspace.
+        # One page holds all rows: sixty tables of Cassandra's own, and those of each keyspace.
         statement = SimpleStatement(cql, fetch_size=50_000)
         return session.execute_async(statement, execution_profile=READ, timeout=PATIENCE, host=host)
 
     def get(self) -> TableFigures:
-        """Wait for the nodes. One that does not answer, or may not be asked, is among the silent ones."""
+        """Wait for the nodes. One that does not answer, or refuses, is among the silent ones."""
         for address, futures in self._asked:
             try:
                 answers = [_by_table(list(future.result())) for future in futures]

@@ -1,10 +1,8 @@
-"""How large partitions are, beside what each model promises: `__partition_bytes__`, the bound of its docstring as a number.
+"""How large partitions are, beside the bound that each model promises in `__partition_bytes__`.
 
-A node knows of each table the largest partition that it has on its disk, in whole mebibytes, rounded up. What is still in its
-memory is not counted.
+A node knows the largest partition of each table on its disk, in whole mebibytes, rounded up. Rows in its memory are not
+counted.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,12 +24,12 @@ class PartitionSize:
 
     @property
     def least_bytes(self) -> int:
-        """It has at least so many bytes: the mebibyte that was begun last may be as good as empty."""
+        """The least size that the partition can have: its last mebibyte may be nearly empty."""
         return max(self.mebibytes - 1, 0) * MEBIBYTE
 
     @property
     def share(self) -> float:
-        """How much of the bound that is."""
+        """The share of the bound that the partition has reached."""
         return self.least_bytes / self.bound
 
     @property
@@ -51,7 +49,7 @@ def list_models() -> list[Any]:
 
 
 def compare_with_bounds(mebibytes: Mapping[str, int]) -> list[PartitionSize]:
-    """Return the tables whose largest partition is known, by table in `mebibytes`: first what is nearest to its bound."""
+    """Return the tables whose largest partition is known, those nearest to their bound first. `mebibytes` is by table."""
     found = [
         PartitionSize(name, mebibytes[name], model.__partition_bytes__)
         for model in list_models()

@@ -1,6 +1,4 @@
-"""A process's copy, some seconds old, of rows that change seldom and that nearly every page asks for."""
-
-from __future__ import annotations
+"""A process's copy of rows that change seldom and that nearly every page needs. It may be some seconds old."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -34,7 +32,7 @@ class Dated(Generic[T]):
 
 
 class ProcessCopy(Generic[T]):
-    """This process's copy of what one read returns, at most `max_seconds` old. Two threads at once may read it twice, harmlessly.
+    """This process's copy of one read's result, at most `max_seconds` old. Two threads may read it at once, without harm.
 
     A result is dropped if this process changed the row meanwhile (`forget`), or if another thread's is newer.
     With `lasts_without_cassandra` an older copy serves while Cassandra is away, and is read again no more often than usual.
@@ -57,12 +55,12 @@ class ProcessCopy(Generic[T]):
         self._failed: Dated[None] | None = None
 
     def prefetch(self) -> None:
-        """Begin to read if the copy is too old, for a page that is about to wait for something else."""
+        """Start the read if the copy is too old, for a page that will wait for something else first."""
         if not self._is_fresh(self.reading) and not self._is_fresh(self.cached):
             self.reading = self._begin()
 
     def get(self) -> T:
-        """Return the copy, read anew if it is too old. Raises CassandraUnavailable."""
+        """Return the copy, and read it again if it is too old. Raises CassandraUnavailable."""
         cached = self.cached
         if cached and self._is_fresh(cached):
             return cached.value
@@ -80,7 +78,7 @@ class ProcessCopy(Generic[T]):
         return self._keep(found, generation)
 
     def renew(self) -> T:
-        """Return what is stored now, and keep it, for a write that depends on it. Raises CassandraUnavailable."""
+        """Read the rows now and keep the result, for a write that depends on it. Raises CassandraUnavailable."""
         generation = self._generation
         return self._keep(self._read(None), generation)
 

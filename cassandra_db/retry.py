@@ -1,4 +1,4 @@
-"""Reading and writing once more, because another writer was faster.
+"""Repeats a read and a conditional write until no other writer is faster.
 
 for _ in retry_attempts(30):
     row = CART.one(cart_id=cart_id)
@@ -16,10 +16,10 @@ _random = SystemRandom()
 
 
 def retry_attempts(most: int) -> Iterator[int]:
-    """Yield a number for each try, from 0, `most` at the most; a caller that runs out of them raises its own error.
+    """Yield the number of each attempt, from 0, at most `most`. A caller that runs out of attempts raises its own error.
 
-    The second try comes at once, because a refused write has shown what was in its way. Before each further one is a pause of
-    random length, up to 2 ms at first and to 50 ms in the end: writers that are in each other's way get out of step.
+    The second attempt follows at once. A random pause before each further one, up to 2 ms at first and 50 ms at last, keeps
+    competing writers out of step.
     """
     for number in range(most):
         if number > 1:

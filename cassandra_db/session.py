@@ -21,7 +21,7 @@ DRIVER_ERRORS = (
     ConnectionException,
     DriverException,
 )
-# How long one node is waited for that is to prepare a statement, in seconds. The driver's own ten would be three pages long.
+# How long one node may take to prepare a statement, in seconds. The driver would wait for ten.
 PREPARE_SECONDS = 2.0
 _lock = threading.Lock()
 _session: Session | None = None
@@ -80,7 +80,7 @@ def close_session() -> None:
 
 @atexit.register
 def _end_event_loop() -> None:
-    """Close the session and end the driver's thread. The driver's own exit stops what wakes that thread first, then waits five seconds for it."""
+    """Close the session and end the driver's thread, which the driver's own exit hook would wait five seconds for."""
     close_session()
     loop = libevreactor._global_loop
     if loop is not None and loop._thread is not None:

@@ -1,4 +1,4 @@
-"""Steps that do not depend on each other, taken at the same time: what waits for Cassandra waits once."""
+"""Runs independent steps at the same time, so that a request waits for Cassandra once."""
 
 import logging
 from collections.abc import Callable
@@ -9,18 +9,16 @@ from typing import Any
 from cassandra_db.meter import measure_branches
 
 log = logging.getLogger(__name__)
-# Of a process, for all its requests: who finds all threads busy waits for one. No step waits for one that has no thread yet.
+# All requests of the process share these threads. A step never waits for another step, so waiting for a thread is safe.
 _threads = ThreadPoolExecutor(max_workers=64, thread_name_prefix="side-by-side")
 
 
 def run_side_by_side(*steps: Callable[[], Any]) -> tuple[Any, ...]:
     """Run the steps at the same time, the last one in this thread; return what each has returned.
 
-    The other threads have a copy of this one's context, but not the language and time zone that Django keeps for a thread: what
-    draws a text comes last.
-
-    A step must not call this function itself. One that fails keeps no other from its end: once all have ended, the error of the
-    first of them, in their order, is raised.
+    The other threads have a copy of this one's context, but not the language and time zone that Django keeps for a thread. So a
+    step that renders text comes last. A step must not call this function. All steps run to their end; then the error of the first
+    failed one is raised.
     """
     with measure_branches(steps) as measured:
         futures = [_threads.submit(copy_context().run, step) for step in measured[:-1]]

@@ -5,10 +5,10 @@
     def product(product_id: UUID) -> list[Row]:
         return PRODUCT.all(product_id=product_id)
 
-A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
-it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
-token(key) <= :end`, for what no request waits for). All declarations stand in REGISTRY, where a test prepares and checks them.
-Statements are prepared at first use in each process, or all at once by `prepare_statements`.
+A declaration has the consistency level, whether the statement may be sent twice, and how long it may take. A read binds its
+whole partition key. A scan reads all partitions (`token(key) > :start AND token(key) <= :end`), and no request waits for one.
+A test prepares and checks all declarations in REGISTRY. A process prepares a statement at its first use, or all by
+`prepare_statements`.
 """
 
 from __future__ import annotations
@@ -54,16 +54,15 @@ REGISTRY: list[Statement] = []
 _questions: dict[str, str] = {}
 log = logging.getLogger(__name__)
 
-# Before a conditional write whose outcome is unknown is sent again, in seconds: together longer than a lost connection
-# takes to come back (see the reconnection policy).
+# The pauses before a conditional write without an answer is sent again, in seconds. Together they are longer than a lost
+# connection takes to come back (see the reconnection policy).
 PAUSES = (0.05, 0.2, 0.8)
 
-# When it is no longer sent again, in seconds after it was sent first. A coordinator that says that replicas are silent has
-# waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
-# once, and then another one is asked.
+# The write is not sent again after this time, in seconds. A coordinator that reports silent replicas has waited for them
+# already, so the request fails soon. After a node that hangs, another node is asked once.
 _REPLICAS_SILENT, _NODE_SILENT = 3.0, 7.0
 
-# The driver waits for each statement that it prepares: of all 300, one after the other, for seconds.
+# Preparing all 300 statements one after the other would take seconds.
 _PREPARED_AT_ONCE = 16
 
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
@@ -161,7 +160,7 @@ class Statement:
         self.start(**params).rows()
 
     def apply(self, *, if_lost: LostAnswerPolicy, **params: Any) -> Outcome:
-        """Run a conditional write. See `apply_batch` for `if_lost` and what is raised."""
+        """Run a conditional write. See `apply_batch` for `if_lost` and the errors."""
         bound = self.bind(**params)
         return apply_with_retries(bound, bound, if_lost, rows=1)
 
@@ -191,9 +190,9 @@ class Statement:
 
 
 def prepare_statements() -> None:
-    """Prepare what all modules that are loaded declare, side by side. For a process that is about to serve.
+    """Prepare the statements of all loaded modules, side by side, before a process serves.
 
-    Raises CassandraUnavailable; what is not prepared then is so at its first use.
+    Raises CassandraUnavailable; the statements that are left are prepared at their first use.
     """
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
         for _ in threads.map(Statement.prepare, REGISTRY):
@@ -201,7 +200,7 @@ def prepare_statements() -> None:
 
 
 def prepare_cql(current: Session, cql: str) -> PreparedStatement:
-    # The driver asks one node alone, and one that hangs does not answer: so a second one, and a third.
+    # The driver asks a single node, which may hang. So a second and a third one are asked.
     for is_last in (False, False, True):
         try:
             return current.prepare(cql)
@@ -230,7 +229,7 @@ def scan(
 
 
 def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
-    """Declare a plain upsert or delete: sent twice, it does the same once."""
+    """Declare a plain upsert or delete. Sending it twice does no harm."""
     return Statement(question, cql, profile=WRITE, consistency=consistency)
 
 
@@ -301,7 +300,7 @@ class PendingResult:
     def then(
         self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
     ) -> Chain:
-        """Send `following` as soon as these rows are here, with what `params` makes of them (None: do not send)."""
+        """Send `following` as soon as these rows have come. `params` makes its parameters of them, or None to send nothing."""
         following.prepare()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
 
@@ -347,7 +346,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a conditional write answered: applied, or the rows that stood in its way."""
+    """The answer to a conditional write: applied, or the rows that refused it."""
 
     applied: bool
     rows: list[Row]
@@ -357,15 +356,15 @@ class Outcome:
 
     @property
     def current(self) -> Row | None:
-        """The first row that was in the way; None when the partition is empty."""
+        """The first row that refused the write; None when the partition is empty."""
         return self.rows[0] if self.rows and len(self.rows[0]) > 1 else None
 
 
 def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
-    """Apply all of the statements or none. They stand in one partition of one table, and at least one has a condition.
+    """Apply all statements or none. They are in one partition of one table, and at least one has a condition.
 
-    `if_lost` is one of cassandra_db.lost_answers: what to do when the answer is lost. Raises UnknownOutcome when it could
-    not be found out whether it had applied, CassandraUnavailable when nothing was written.
+    `if_lost` is one of cassandra_db.lost_answers. Raises UnknownOutcome when the batch may have applied, CassandraUnavailable
+    when nothing was written.
     """
     batch = BatchStatement(
         BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL
@@ -456,18 +455,23 @@ def wait_for_all(under_way: Iterable[PendingResult]) -> None:
         pending.rows()
 
 
-def write_batch(statements: Sequence[BoundStatement]) -> None:
-    """Write in one go what may be written twice. Raises CassandraUnavailable.
-
-    In one partition it is all of them or none, at once. Of several partitions some may be written and others not when it
-    raises, or when this process dies: something has to write all of them again. A logged batch would promise more, and be
-    refused while one of three nodes is away: two others than the coordinator have to keep its log.
-    Cassandra refuses more than 50 KiB across partitions.
-    """
+def make_batch(statements: Sequence[BoundStatement]) -> BatchStatement:
+    """Return idempotent writes as one unlogged batch."""
     batch = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)
     for statement in statements:
         batch.add(statement)
     batch.is_idempotent = True
+    return batch
+
+
+def write_batch(statements: Sequence[BoundStatement]) -> None:
+    """Send several idempotent writes as one batch. Raises CassandraUnavailable.
+
+    In one partition all of them are written or none. Across partitions, some may be missing after an error or a crash, so
+    something has to write all of them again. A logged batch would be refused while one of three nodes is away.
+    Cassandra refuses more than 50 KiB across partitions.
+    """
+    batch = make_batch(statements)
     require_right_clock()
     cql, started, failed = statements[0].prepared_statement.query_string, monotonic(), True
     try:

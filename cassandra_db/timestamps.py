@@ -1,4 +1,4 @@
-"""Write timestamps: of two plain writes to a column, the one with the later timestamp stays, whenever it arrives."""
+"""Write timestamps. Of two plain writes to a column, the one with the later timestamp wins, in whatever order they arrive."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from time import time_ns
 
 from cassandra.timestamps import MonotonicTimestampGenerator
 
-# A clock that moves by this much against the processor's own time was set, in seconds.
+# A clock that moves by this much against the monotonic time was set, in seconds.
 CLOCK_JUMP = 1.0
 
 _after: ContextVar[int] = ContextVar("after", default=0)
@@ -15,9 +15,9 @@ _after: ContextVar[int] = ContextVar("after", default=0)
 
 @contextmanager
 def write_after(stamp: int) -> Iterator[None]:
-    """Let what is written within the block win against what carries this timestamp, in microseconds since 1970.
+    """Let writes within the block win against this timestamp, in microseconds since 1970.
 
-    For repairs of rows that a wrong clock has stamped: until the clocks have passed that, all other writes to them are lost.
+    For repairs of rows that a wrong clock has stamped in the future: until then, all other writes to them are lost.
     """
     token = _after.set(stamp)
     try:
@@ -28,15 +28,15 @@ def write_after(stamp: int) -> Iterator[None]:
 
 def current_microseconds() -> int:
     """Return the present moment in microseconds since 1970, which is what write timestamps count."""
-    # One more than the stamp, and one more again: a deletion that makes room is written a microsecond before what comes there.
+    # Two more than the stamp: a deletion that makes room is written a microsecond before the new row.
     return max(time_ns() // 1000, _after.get() + 2)
 
 
 class WriteTimestamps(MonotonicTimestampGenerator):  # type: ignore[misc]
     """The timestamps of plain writes: each is later than the one before, unless the clock was set back.
 
-    The driver's own generator goes on from where the clock stood before: all that it stamps then wins against the writes
-    of other processes until their clocks are there, too.
+    After that, the driver's own generator would go on from the former time. Its writes would win against those of other
+    processes until their clocks have reached it.
     """
 
     def _next_timestamp(self, now: int, last: int) -> int:

@@ -1,1 +1,1 @@
-"""The consistency check: looks through the whole shop for what must never be (I1 to I4, I6 to I9, I11 to I14), and repairs what can be rebuilt."""
+"""The consistency check: finds violations of the shop's invariants, and repairs data that can be rebuilt."""

@@ -1,6 +1,4 @@
-"""Checks the cards that stand on lists other than those of a category (I14). The worker writes them some time after a change."""
-
-from __future__ import annotations
+"""I14: the cards on lists other than those of categories. The worker writes them some time after a change."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,14 +10,14 @@ from cassandra_db import Row, Statement, current_microseconds, current_time, sca
 from catalogue import operations, queries
 from catalogue.entities import Product
 from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, call, table_subjects
 
 
 @dataclass(frozen=True)
 class CardList:
-    """A list of cards: the scan of them, how a card there is put and deleted by its `place`, and when the worker has written it.
+    """A list of cards: the scan of it, its key `place`, the statements that put and delete a card, and how soon the worker writes it.
 
-    `columns` returns, of a row and its product, what is put there besides the place.
+    `columns` makes the other columns of a card, of its row and its product.
     """
 
     cards: Statement
@@ -30,9 +28,9 @@ class CardList:
     written_within: timedelta
 
     def write_again(self, row: Row) -> None:
-        """Put the product's card where the row is, or delete the row if the product is not sold any more.
+        """Write the product's card into the row, or delete the row if the product is not on sale.
 
-        This row alone: it may have to be stamped in the future, and what is stamped so cannot be changed by the worker.
+        It writes this row alone: the write may need a timestamp in the future, and the worker cannot change such rows.
         """
         product = queries.get_product_at_quorum(row.shown_id)
         place = {name: getattr(row, name) for name in self.place}
@@ -83,7 +81,7 @@ CARD_LISTS = {
             **_card_of(product),
         },
         operations.DELETE_RELATED_CARD,
-        # On lists that are not mutual the daily job writes it (storefront.jobs), which itself may be late and takes its time.
+        # Lists that are not mutual are written by the daily job (storefront.jobs), which may be late.
         timedelta(hours=26),
     ),
     "products_by_name_prefix": CardList(
@@ -102,12 +100,8 @@ CARD_LISTS = {
 }
 
 
-def _iterate_lists(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & CARD_LISTS.keys() if scope is not None else CARD_LISTS
-
-
 def check_card_list(table: str) -> Iterator[Violation]:
-    """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
+    """Compare the cards of a list with their products, except products that have changed lately."""
     card_list, now = CARD_LISTS[table], current_time()
     changed = operations.list_changed_products(now - card_list.written_within, now)
     rows = (row for row in card_list.cards.iterate_table() if row.shown_id not in changed)
@@ -123,9 +117,9 @@ def check_card_list(table: str) -> Iterator[Violation]:
                     "I14",
                     f"{table}, product {row.shown_id}",
                     "shows another card than the product has",
-                    fix=lambda now, row=row: card_list.write_again(row),  # type: ignore[misc]
+                    fix=call(card_list.write_again, row),
                     written=row.written or 0,
                 )
 
 
-CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, check_card_list),)
+CHECKS = (Check("lists of cards", ("I14",), table_subjects(CARD_LISTS), check_card_list),)

@@ -1,12 +1,8 @@
-"""I13, I14, I16 to I21 and I25: what pages show of a product, its stock and its cards, is what the product and its stock items say.
-
-What it has claimed and what is scheduled for it belongs to it, too.
-"""
-
-from __future__ import annotations
+"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices and schedules agree with the products; and the categories."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -14,14 +10,12 @@ from uuid import UUID
 from cassandra_db import Row, current_microseconds, current_time, read, scan
 from catalogue import bulk_changes, operations, queries
 from catalogue.entities import CategoryNode, Product
-from consistency.findings import Check, Scope, Violation
+from consistency.changes import change_subjects, compare_with_mark
+from consistency.findings import Check, Scope, Violation, call, column_subjects, table_subjects
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import is_copied
 from inventory.operations.stock_lists import COPIED
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
-from jobs.bulk_changes import BulkChangeRow
-from jobs.models import BULK_CHANGE_TTL
-from jobs.months import list_months
 
 PRODUCTS = scan(
     "I14",
@@ -62,13 +56,6 @@ SOON = timedelta(minutes=2)
 # ---- I13: the stock
 
 
-def _iterate_stock_copies(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.products
-    else:
-        yield from (row.product_id for row in STOCK_COPIES.iterate_table())
-
-
 def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
     copied, product = COPIED.start(product_id=product_id), queries.prefetch_availability(product_id)
     rows = copied.rows()
@@ -79,34 +66,20 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
         if numbers and not is_copied(row, numbers):
             wrong.append((row, numbers))
     newest = max((row.written or 0 for row, _ in wrong), default=0)
+    fix = call(copy_stock, product_id)
     for row, numbers in wrong:
-        yield Violation(
-            "I13",
-            f"variant {row.variant_id} in {row.warehouse_id}",
-            "pages show other units than there are",
-            f"{row.available}, not {numbers.available}",
-            lambda now: copy_stock(product_id),
-            newest,
-        )
+        what = f"variant {row.variant_id} in {row.warehouse_id}"
+        fault = "pages show other units than there are"
+        detail = f"{row.available}, not {numbers.available}"
+        yield Violation("I13", what, fault, detail, fix, newest)
     row, availability = product.one(), product_availability(stock_from_rows(rows).values())
     if row and not wrong and (row.availability or "out") != availability:
-        yield Violation(
-            "I13",
-            f"product {product_id}",
-            "its availability is not what its stock says",
-            f"{row.availability}, not {availability}",
-            lambda now: copy_stock(product_id),
-        )
+        fault = "its availability is not what its stock says"
+        detail = f"{row.availability}, not {availability}"
+        yield Violation("I13", f"product {product_id}", fault, detail, fix)
 
 
 # ---- I14: cards and addresses
-
-
-def _iterate_product_ids(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.products
-    else:
-        yield from (row.product_id for row in PRODUCTS.iterate_table())
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
@@ -117,46 +90,36 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     yield from _check_prices(product_id, rows)
     tree = queries.get_category_tree_with(*product.all_category_ids)
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
-    # Of a category that was renamed or moved, the worker brings the products to where they belong.
+    # The worker moves the products of a category that was renamed or moved.
     is_moving = any(above.changed_at for node in stands_in for above in node.path)
     if not is_moving and not is_following(product, current_time()):
         yield from _check_cards(product)
     for category_id in product.all_category_ids - tree.by_id.keys():
         if category_id in tree.removed_ids:
-            yield Violation(
-                "I20",
-                f"product {product_id}",
-                "stands in a category that was removed",
-                str(category_id),
-                lambda now, gone=category_id: operations.restore_category(gone),  # type: ignore[misc]
-            )
+            fault = "stands in a category that was removed"
+            fix = call(operations.restore_category, category_id)
+            yield Violation("I20", f"product {product_id}", fault, str(category_id), fix)
     yield from _check_schedule(product)
+    yield from _check_names(product)
+
+
+def _check_names(product: Product) -> Iterator[Violation]:
+    what, fix = f"product {product.product_id}", call(operations.claim_names, product)
     slug = SLUG.one(slug=product.slug)
-    if slug is None or slug.product_id != product_id:
-        yield Violation(
-            "I14",
-            f"product {product_id}",
-            "its address leads elsewhere, or nowhere",
-            product.slug,
-            None if slug else lambda now: operations.claim_names(product),
-        )
+    if slug is None or slug.product_id != product.product_id:
+        fault = "its address leads elsewhere, or nowhere"
+        yield Violation("I14", what, fault, product.slug, None if slug else fix)
     for variant in product.variants:
         found = queries.find_variant_by_sku(variant.sku)
-        if found is None or (found.product_id, found.variant_id) != (
-            product_id,
-            variant.variant_id,
-        ):
-            yield Violation(
-                "I14",
-                f"product {product_id}, variant {variant.variant_id}",
-                "its SKU leads elsewhere, or nowhere",
-                variant.sku,
-                None if found else lambda now: operations.claim_names(product),
-            )
+        key = product.product_id, variant.variant_id
+        if found is None or (found.product_id, found.variant_id) != key:
+            where = f"{what}, variant {variant.variant_id}"
+            fault = "its SKU leads elsewhere, or nowhere"
+            yield Violation("I14", where, fault, variant.sku, None if found else fix)
 
 
 def is_following(product: Product, now: datetime) -> bool:
-    """Return whether a product has come, gone or changed its price by itself just now, so that its lists are about to follow."""
+    """Return whether a scheduled start, end or price of a product has just passed, so that its lists are about to follow."""
     saved_at = product.updated_at or now
     begun = {
         each.price_from
@@ -193,13 +156,13 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             f"product {product.product_id}",
             "its cards are not what it says",
             ", ".join(sorted({sort for _, sort, _ in wrong})),
-            lambda now: operations.refresh_cards(product.product_id),
+            call(operations.refresh_cards, product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
         )
 
 
 def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
-    """What has begun is in the history, which says later what may be crossed out. The worker may be about to write it."""
+    """Prices that have begun are in the history, unless the worker is about to write them."""
     begun = queries.begun_prices(rows, current_time() - 2 * SOON)
     reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
     missing = [
@@ -208,13 +171,9 @@ def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
         if not set(begun[variant_id]) <= set(queries.price_history_from_rows(pending.rows()))
     ]
     if missing:
-        yield Violation(
-            "I16",
-            f"product {product_id}",
-            "its price history lacks what is asked",
-            f"{len(missing)} variants",
-            lambda now: operations.record_prices(rows, now, missing),
-        )
+        fault, detail = "its price history lacks what is asked", f"{len(missing)} variants"
+        fix = partial(operations.record_prices, rows, variant_ids=missing)
+        yield Violation("I16", f"product {product_id}", fault, detail, fix)
 
 
 def _check_schedule(product: Product) -> Iterator[Violation]:
@@ -222,55 +181,34 @@ def _check_schedule(product: Product) -> Iterator[Violation]:
     minutes = {operations.schedule_minute(each) for each in product.moments if each > now}
     reading = [SCHEDULED.start(minute=minute, product_id=product.product_id) for minute in minutes]
     if not all(pending.rows() for pending in reading):
-        yield Violation(
-            "I18",
-            f"product {product.product_id}",
-            "lists will not follow when it comes or goes",
-            fix=lambda now: operations.schedule_product(product, now),
-        )
+        fault = "lists will not follow when it comes or goes"
+        fix = partial(operations.schedule_product, product)
+        yield Violation("I18", f"product {product.product_id}", fault, fix=fix)
 
 
 # ---- I19: the tree of categories
 
 
-def _iterate_trees(scope: Scope | None) -> Iterator[str]:
-    if scope is None or "categories" in scope.tables:
-        yield queries.SHOP_TREE
-
-
-def _check_tree(name: str) -> Iterator[Violation]:
-    """What plain writes of two people could leave, before the tree had a version."""
+def _check_tree(_: str) -> Iterator[Violation]:
+    """Find damage that two people at once could do before the tree had a version."""
     tree = queries.get_category_tree_at_quorum()
     for node in sorted(tree.by_id.values(), key=lambda each: each.category_id):
+        what = f"category {node.category_id}"
         if tree.by_slug[node.slug] is not node:
-            yield Violation(
-                "I19",
-                f"category {node.category_id}",
-                "another category has its address",
-                node.slug,
-                lambda now, node=node: _give_own_address(node),  # type: ignore[misc]
-            )
+            fault, fix = "another category has its address", call(_give_own_address, node)
+            yield Violation("I19", what, fault, node.slug, fix)
         if min(_circle_of(node), default=None) == node.category_id:
-            yield Violation(
-                "I19",
-                f"category {node.category_id}",
-                "stands below itself",
-                node.name,
-                lambda now, node=node: operations.lift_category(node.category_id),  # type: ignore[misc]
-            )
-        # While the worker follows, the list that begins with what is pinned may be half written, and is not shown.
+            fix = call(operations.lift_category, node.category_id)
+            yield Violation("I19", what, "stands below itself", node.name, fix)
+        # While the worker rewrites the list with the pinned products, it may be incomplete, and is not shown.
         if not node.changed_at and node.has_featured_list != bool(node.order.pinned_ids):
-            yield Violation(
-                "I25",
-                f"category {node.category_id}",
-                "is not shown in the order that was chosen for it",
-                node.name,
-                lambda now, node=node: operations.follow_order_again(node.category_id),  # type: ignore[misc]
-            )
+            fault = "is not shown in the order that was chosen for it"
+            fix = call(operations.follow_order_again, node.category_id)
+            yield Violation("I25", what, fault, node.name, fix)
 
 
 def _circle_of(node: CategoryNode) -> set[UUID]:
-    """Return the ids of the circle that a category is in; none, if it hangs below a top one."""
+    """Return the ids of the circle that a category is in; none if it is below a root."""
     found: set[UUID] = set()
     above = node.parent
     while above is not None and above.category_id not in found:
@@ -290,7 +228,7 @@ def _give_own_address(node: CategoryNode) -> None:
     )
 
 
-# ---- I25: what is pinned on the front page
+# ---- I25: pinned products on the front page
 
 
 def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
@@ -299,7 +237,7 @@ def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
 
 
 def _check_front_page(feature_type: str) -> Iterator[Violation]:
-    """Compare the beginning of a row with what is pinned in it, unless the worker is about to draw it."""
+    """Compare the beginning of a front-page row with its pinned products, unless the worker is about to rebuild it."""
     row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
     now = current_time()
     if row is None or row.changed_at > now - SOON:
@@ -312,21 +250,15 @@ def _check_front_page(feature_type: str) -> Iterator[Violation]:
         for product_id in row.product_ids or ()
         if product_id in found and operations.can_be_shown(feature_type, found[product_id], now)
     ]
-    if featured_ids[: len(expected)] != expected and not changed.keys() & {
-        *featured_ids,
-        *expected,
-    }:
-        yield Violation(
-            "I25",
-            f"front page, {feature_type}",
-            "does not begin with what is pinned",
-            fix=lambda now: operations.refresh_featured(()),
-        )
+    is_changing = changed.keys() & {*featured_ids, *expected}
+    if featured_ids[: len(expected)] != expected and not is_changing:
+        fault, fix = "does not begin with what is pinned", call(operations.refresh_featured, ())
+        yield Violation("I25", f"front page, {feature_type}", fault, fix=fix)
 
 
 # ---- I17: addresses and SKUs of nothing
 
-# A form that claimed something, and whose product was not saved, may be sent again for so long.
+# How long a form may be sent again that has claimed a name, but whose product was not saved.
 CLAIMED_FOR_NOTHING = timedelta(days=1)
 
 
@@ -350,22 +282,19 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
     for row in rows:
         claim, kind = _claim_of(row)
         product = found.get(claim.product_id)
-        # Nobody knows when a product had an address last, nor, of a SKU, but that it was before the last save.
+        # It is unknown when a product gave up an address or SKU; at the latest that was its last save.
         is_used = product and (claim.variant_id is None or claim.is_carried(product))
         is_new = row.written > made_before or (
             product and product.updated_at and product.updated_at > saved_before
         )
         if not is_used and not is_new and operations.is_claimed(claim):
-            yield Violation(
-                "I17",
-                f"the {kind} {claim.name}",
-                "is claimed, and nothing has it",
-                fix=lambda now, claim=claim: operations.release_claims([claim]),  # type: ignore[misc]
-            )
+            fix = call(operations.release_claims, [claim])
+            what, fault = f"the {kind} {claim.name}", "is claimed, and nothing has it"
+            yield Violation("I17", what, fault, fix=fix)
 
 
 def _claim_of(row: Row) -> tuple[operations.Claim, str]:
-    """Return a row's claim, and of what kind its name is."""
+    """Return a row's claim, and the kind of its name."""
     if variant_id := getattr(row, "variant_id", None):
         return operations.Claim(row.sku, row.product_id, variant_id), "SKU"
     return operations.Claim(row.slug, row.product_id), "address"
@@ -384,50 +313,36 @@ def _plain(value: Any) -> Any:
     return (value or None) if isinstance(value, list) else value
 
 
-# ---- I14: the cards on other lists, which the worker writes some time after a change
-
-
 # ---- I21: changes of many products
-
-# Cells of a row whose time is nearly over vanish one after the other.
-KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
-
-
-def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.BulkChange]:
-    now = current_time()
-    for month in list_months(now):
-        for change in bulk_changes.STORE.iterate_changes(month):
-            if scope is not None and change.change_id not in scope.changes:
-                continue
-            if change.finished_at and now - change.started_at < KNOWN_FOR:
-                yield change
 
 
 def _check_change(change: bulk_changes.BulkChange) -> Iterator[Violation]:
-    """What a finished change says that it has saved carries its mark, and nothing else does."""
+    """A finished change has marked the products of its rows with the result "done", and no others."""
     for row in bulk_changes.iterate_results(change):
-        subject = f"change {change.change_id}, row {row.position}"
-        is_done, is_marked = row.result == "done", _has_mark(row, change)
-        if is_marked and not is_done:
-            yield Violation(
-                "I21",
-                subject,
-                f"says {row.result or 'nothing'} of what was saved",
-                fix=lambda now, row=row: bulk_changes.note_done(change, row.position, row.label),  # type: ignore[misc]
-            )
-        if is_done and not is_marked:
-            yield Violation("I21", subject, "says done of what was not saved")
-
-
-def _has_mark(row: BulkChangeRow, change: bulk_changes.BulkChange) -> bool:
-    return bulk_changes.has_mark(row.item_id, change.change_id)
+        yield from compare_with_mark(
+            ("I21", f"change {change.change_id}, row {row.position}"),
+            row.result,
+            "saved",
+            has_mark=bulk_changes.has_mark(row.item_id, change.change_id),
+            fix=call(bulk_changes.note_done, change, row.position, row.label),
+        )
 
 
 CHECKS = (
-    Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
-    Check("products", ("I14", "I16", "I18", "I20"), _iterate_product_ids, _check_product),
-    Check("categories", ("I19", "I25"), _iterate_trees, _check_tree),
+    Check(
+        "products' stock",
+        ("I13",),
+        column_subjects(STOCK_COPIES, "product_id", "products"),
+        _check_stock_copy,
+    ),
+    Check(
+        "products",
+        ("I14", "I16", "I18", "I20"),
+        column_subjects(PRODUCTS, "product_id", "products"),
+        _check_product,
+    ),
+    Check("categories", ("I19", "I25"), table_subjects(("categories",)), _check_tree),
     Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
-    Check("changes of many products", ("I21",), _iterate_changes, _check_change),
+    Check("changes of many products", ("I21",), change_subjects(bulk_changes.STORE), _check_change),
 )

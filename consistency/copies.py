@@ -1,14 +1,12 @@
 """I3: an order reads the same in every copy, and there is no copy without an order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from cassandra_db import PendingResult, Row, read, scan
-from consistency.findings import Check, Fix, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call
 from mail.addresses import email_key
 from orders import queries
 from orders.lifecycle.entities import Order
@@ -52,12 +50,10 @@ NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :nu
 
 
 def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
-    """Return where a copy of an order differs from the order's own partition, or is missing."""
+    """Yield the copies of an order that are missing or differ from its own partition."""
     what = f"order {order.number} ({order.order_id})"
 
-    def fix(now: datetime) -> None:
-        write_copies(order)
-
+    fix = call(write_copies, order)
     for name, pending, wanted in list(_prefetch_copies(order)):
         row = pending.one()
         if row is None:
@@ -67,7 +63,7 @@ def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
 
 
 def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[str, object]]]:
-    """Start reading each copy that an order has to have, with the values that it must have."""
+    """Yield the name, the pending read and the expected values of each copy of an order."""
     day = order.placed_at.astimezone(UTC).date()
     place = {"placed_at": order.placed_at, "order_id": order.order_id}
     common = {
@@ -98,7 +94,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
     yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
 
 
-# ---- The other way round: each copy has its order, and stands where the order says
+# ---- The other way round: each copy has its order, and the right key
 
 BOARD_ROWS = scan(
     "I3",
@@ -133,7 +129,7 @@ NUMBER_ROWS = scan(
 
 @dataclass(frozen=True)
 class OrderCopy:
-    """A row of one of the lists: which list, under what key, of which order, and when it was written (microseconds)."""
+    """A row of a list of orders: its list, key and order, and its write timestamp in microseconds."""
 
     list_name: str
     key: tuple[object, ...]
@@ -159,32 +155,23 @@ def _on_board(order: Order) -> Iterator[OrderCopy]:
     reading = [(status, WRITTEN.start(status=status, **place)) for status in BOARD_COLUMNS]
     for status, pending in reading:
         if row := pending.one():
-            yield OrderCopy(
-                "board", (status, day), order.order_id, order.placed_at, row.written or 0
-            )
+            key = (status, day)
+            yield OrderCopy("board", key, order.order_id, order.placed_at, row.written or 0)
 
 
 def _all_copies() -> Iterator[OrderCopy]:
     for row in BOARD_ROWS.iterate_table():
-        yield OrderCopy(
-            "board",
-            (row.status, row.order_date.date()),
-            row.order_id,
-            row.placed_at,
-            row.written or 0,
-        )
+        day = row.order_date.date()
+        yield OrderCopy("board", (row.status, day), row.order_id, row.placed_at, row.written or 0)
     for row in USER_ROWS.iterate_table():
-        yield OrderCopy(
-            "user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0
-        )
+        key = (row.user_id, row.year)
+        yield OrderCopy("user", key, row.order_id, row.placed_at, row.written or 0)
     for row in EMAIL_ROWS.iterate_table():
-        yield OrderCopy(
-            "email", (row.email, row.year), row.order_id, row.placed_at, row.written or 0
-        )
+        key = (row.email, row.year)
+        yield OrderCopy("email", key, row.order_id, row.placed_at, row.written or 0)
     for row in EMAIL_YEAR_ROWS.iterate_table():
-        yield OrderCopy(
-            "email years", (row.email, row.year), row.order_id, written=row.written or 0
-        )
+        key = (row.email, row.year)
+        yield OrderCopy("email years", key, row.order_id, written=row.written or 0)
     for row in NUMBER_ROWS.iterate_table():
         yield OrderCopy("number", (row.number,), row.order_id)
 
@@ -192,44 +179,40 @@ def _all_copies() -> Iterator[OrderCopy]:
 def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
     order = queries.get_order(copy.order_id)
     fault, fix = "", None
+    rest = (copy.placed_at, copy.order_id, copy.written)
     match copy.list_name, copy.key:
-        case "board", (str(status), date() as day):
+        case "board", (status, day):
             if order is None or (order.board_column, order.placed_at.date()) != (status, day):
-                fault, fix = f"stands on the board in {status}, {day}", _fix_board(copy, status)
-        case "user", (UUID() as user_id, int(year)):
+                fault = f"stands on the board in {status}, {day}"
+                fix = call(delete_from_board, status, *rest)
+        case "user", (user_id, year):
             if order is None or (order.user_id, order.placed_at.year) != (user_id, year):
-                fault, fix = (
-                    f"stands in the list of user {user_id}, {year}",
-                    _fix_user_list(copy, user_id, year),
-                )
-        case "email", (str(email), int(year)):
+                fault = f"stands in the list of user {user_id}, {year}"
+                fix = call(delete_from_user_list, user_id, year, *rest)
+        case "email", (email, year):
             if order is None or (email_key(order.email), order.placed_at.year) != (email, year):
-                fault, fix = (
-                    f"stands in the list of an address that is not its own, {year}",
-                    _fix_email_list(copy, email, year),
-                )
-        case "email years", (str(email), int(year)):
+                fault = f"stands in the list of an address that is not its own, {year}"
+                fix = call(delete_from_email_list, email, year, *rest)
+        case "email years", (email, year):
             # The order that it names may have been erased since, and others have not.
             if ANY_WITH_EMAIL.one(email=email, year=year) is None:
                 fault = f"keeps {year} as a year of an address without orders"
-                fix = _fix_email_year(copy, email, year)
-        case "number", (str(number),):
+                fix = call(delete_email_year, email, year, copy.written)
+        case "number", (number,):
             # A number without an order is one that was taken for a checkout that came to nothing.
             if order is not None and order.number != number:
                 fault = f"has the number {number}, too"
     if not fault and order and copy.placed_at not in (None, order.placed_at):
         fault = f"stands at another time in {copy.list_name}"
     if fault and (copy.list_name == "number" or _is_still_there(copy)):
-        name = (
-            f"order {order.number} ({order.order_id})"
-            if order
-            else f"order {copy.order_id}, which is none,"
+        which = (
+            f"{order.number} ({order.order_id})" if order else f"{copy.order_id}, which is none,"
         )
-        yield Violation("I3", name, fault, fix=fix)
+        yield Violation("I3", f"order {which}", fault, fix=fix)
 
 
 def _is_still_there(copy: OrderCopy) -> bool:
-    """Return whether a copy still stands: since the scan its order may have moved on."""
+    """Return whether a copy is still there: its order may have moved on since the scan."""
     place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
     row: Row | None
     match copy.list_name, copy.key:
@@ -244,28 +227,6 @@ def _is_still_there(copy: OrderCopy) -> bool:
         case _:
             row = None
     return row is not None
-
-
-def _fix_board(copy: OrderCopy, status: str) -> Fix:
-    assert copy.placed_at
-    placed_at = copy.placed_at
-    return lambda now: delete_from_board(status, placed_at, copy.order_id, copy.written)
-
-
-def _fix_user_list(copy: OrderCopy, user_id: UUID, year: int) -> Fix:
-    assert copy.placed_at
-    placed_at = copy.placed_at
-    return lambda now: delete_from_user_list(user_id, year, placed_at, copy.order_id, copy.written)
-
-
-def _fix_email_list(copy: OrderCopy, email: str, year: int) -> Fix:
-    assert copy.placed_at
-    placed_at = copy.placed_at
-    return lambda now: delete_from_email_list(email, year, placed_at, copy.order_id, copy.written)
-
-
-def _fix_email_year(copy: OrderCopy, email: str, year: int) -> Fix:
-    return lambda now: delete_email_year(email, year, copy.written)
 
 
 CHECKS = (

@@ -1,21 +1,21 @@
 """I11 and I12: nothing is dated in the future.
 
-What a process with a wrong clock has left: a lease or a position in the future, or rows whose timestamps win against all that
-is written until then. A row stays named until the clocks have passed it, also when its values were put right.
+A process with a wrong clock leaves leases or positions in the future, or rows whose timestamps win against all other writes until
+then. A row is reported until the clocks have passed its timestamp, even if its values are right.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from cassandra_db import Statement, current_time, is_in_future, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, column_subjects, table_subjects
 from jobs.leases import forget_future, get_lease
 
+_YEAR_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 LEASES = scan("I11", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
 
-# A column of each table that plain writes stamp with the present moment, and its key.
+# Tables with plain writes: a column with their timestamp, and the key.
 STAMPED: dict[str, Statement] = {
     table: scan(
         "I12",
@@ -41,38 +41,20 @@ STAMPED: dict[str, Statement] = {
 }
 
 
-def moment_of(stamp: int) -> datetime:
-    """Return the moment that a write timestamp stands for."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stamp)
-
-
-def _iterate_jobs(scope: Scope | None) -> Iterator[str]:
-    yield from scope.jobs if scope is not None else (row.job for row in LEASES.iterate_table())
-
-
 def _check_lease(job: str) -> Iterator[Violation]:
     lease = get_lease(job)
     if lease.is_in_future(current_time()):
-        detail = (
-            f"last run {lease.last_run}, held until {lease.held_until}, position {lease.position!r}"
-        )
-        yield Violation(
-            "I11",
-            f"job {job}",
-            "its lease is dated in the future",
-            detail,
-            lambda now: forget_future(lease, now),
-        )
-
-
-def _iterate_stamped_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables if scope is not None else STAMPED
+        fault = "its lease is dated in the future"
+        detail = f"last run {lease.last_run}, held until {lease.held_until}"
+        detail += f", position {lease.position!r}"
+        yield Violation("I11", f"job {job}", fault, detail, partial(forget_future, lease))
 
 
 def check_stamps(table: str) -> Iterator[Violation]:
     now = current_time()
     for row in STAMPED[table].iterate_table():
-        if row.written and is_in_future(written := moment_of(row.written), now):
+        written = _YEAR_1970 + timedelta(microseconds=row.written or 0)
+        if is_in_future(written, now):
             key = ", ".join(str(value) for value in row[:-1])
             yield Violation(
                 "I12",
@@ -83,6 +65,6 @@ def check_stamps(table: str) -> Iterator[Violation]:
 
 
 CHECKS = (
-    Check("leases", ("I11",), _iterate_jobs, _check_lease),
-    Check("tables' stamps", ("I12",), _iterate_stamped_tables, check_stamps),
+    Check("leases", ("I11",), column_subjects(LEASES, "job", "jobs"), _check_lease),
+    Check("tables' stamps", ("I12",), table_subjects(STAMPED), check_stamps),
 )

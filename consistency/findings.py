@@ -1,21 +1,27 @@
-"""What the consistency check looks at, and what it finds."""
+"""The parts of the consistency check: checks with their subjects, violations with their fixes, the scope and the report."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+from cassandra_db import Statement
+
+# A repair gets the present moment (UTC).
 Fix = Callable[[datetime], object]
+
+
+def call(repair: Callable[..., object], *args: Any, **values: Any) -> Fix:
+    """Return the fix that calls a function which needs no present moment."""
+    return lambda now: repair(*args, **values)
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Something that must not be, in one line: which invariant, of what (with its ids), and what is wrong.
+    """A violated invariant: its rule, its subject with ids, and the fault.
 
-    `detail` has the numbers, which may change while the shop runs; two looks that differ in nothing else saw the same.
+    `detail` has numbers that may change while the shop runs. Violations that differ only there are the same.
     """
 
     rule: str
@@ -23,7 +29,7 @@ class Violation:
     fault: str
     detail: str = ""
     fix: Fix | None = field(default=None, compare=False, repr=False)
-    # The newest write timestamp of the rows that are wrong, in microseconds: the repair's has to be later.
+    # The newest write timestamp of the wrong rows, in microseconds: the fix needs a later one.
     written: int = field(default=0, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -38,7 +44,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Scope:
-    """Look at these alone, and at what belongs to them. For tests, and for a closer look at one order."""
+    """Restricts a check to some subjects. For tests, and for a closer look at one order."""
 
     orders: frozenset[UUID] = frozenset()
     variants: frozenset[UUID] = frozenset()
@@ -52,24 +58,49 @@ class Scope:
     tables: frozenset[str] = frozenset()
 
 
+SubjectFinder = Callable[[Scope | None], Iterable[Any]]
+
+
+def column_subjects(table: Statement, column: str, scope_field: str) -> SubjectFinder:
+    """Return what finds the values of a column in a whole table, or those that a field of the scope names."""
+
+    def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
+        if scope is not None:
+            yield from sorted(getattr(scope, scope_field))
+        else:
+            yield from (getattr(row, column) for row in table.iterate_table())
+
+    return iterate_subjects
+
+
+def row_subjects(table: Statement) -> SubjectFinder:
+    """Return what finds all rows of a table, and none for a scope."""
+    return lambda scope: table.iterate_table() if scope is None else ()
+
+
+def table_subjects(names: Collection[str]) -> SubjectFinder:
+    """Return what finds these tables, or those of them that the scope names."""
+    return lambda scope: names if scope is None else scope.tables & set(names)
+
+
 @dataclass(frozen=True)
 class Check:
-    """One kind of thing to look at: how to find all of them, and what may be wrong with one.
+    """A kind of subject: how to find all of them, and the violations of one.
 
-    `find_violations` reads everything anew at each call: it is called again before anything is called a violation. `find_order_id`
-    says to which order a thing belongs: one with pending effects is left to the worker.
+    `find_violations` reads everything again at each call, because violations are confirmed by a second look. `find_order_id` returns
+    the order of a subject: one with pending effects is left to the worker.
     """
 
     name: str
     rules: tuple[str, ...]
-    iterate_subjects: Callable[[Scope | None], Iterable[Any]]
+    iterate_subjects: SubjectFinder
     find_violations: Callable[[Any], Iterator[Violation]]
     find_order_id: Callable[[Any], UUID | None] = lambda thing: None
 
 
 @dataclass
 class Report:
-    """What a consistency check has seen."""
+    """The result of a consistency check."""
 
     checked_counts: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)

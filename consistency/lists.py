@@ -1,11 +1,9 @@
-"""I14: each list that leads to something leads to all of it: a mailbox to its mails, an order to its codes, a person to their log.
+"""I14: lists by another key are complete: the mails of a mailbox, the codes of an order, the log entries of a person.
 
-These rows are written before what they lead to. So one that leads to nothing is a crash's, and does no harm; one that is missing
-would hide something from an export or an erasure, or from the worker. What it leads to is read once more before it is called
-missing, and before it is written: the scan asks one node, which may still have what was deleted since, with somebody's address.
+A list's row is written before the thing that it leads to. So a row without its thing is left by a crash, and does no harm. A missing
+row would hide the thing from an export, an erasure or the worker. The thing is read again before its row is reported or written: the
+scan asks one node, which may still have deleted things with somebody's address.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from accounts.audit_log import ENTERED_BY_ACTOR, ORIGIN_ENTERED_BY_ACTOR
 from cart.operations.sharing import INSERT_INVITED
 from cart.people import INVITATION
 from cassandra_db import Row, Statement, read, scan, write_batch
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, call, table_subjects
 from mail import fates
 from mail.addresses import email_key
 from mail.operations import AT_ORDER, TO_RECIPIENT
@@ -100,10 +98,9 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list by another key: what it leads to, the read of one such thing by `thing_key`, the read of a row of the list by `key`,
-    and the write that makes it.
+    """A list by another key: the scan of its things, the read of a thing by `thing_key`, and the read and write of its rows by `key`.
 
-    `values` returns the columns of the row that leads to a thing, or None if none has to.
+    `values` returns the columns of the row that leads to a thing, or None if it needs none.
     """
 
     table: str
@@ -114,20 +111,20 @@ class ListRule:
     key: tuple[str, ...]
     values: Callable[[Row], Mapping[str, Any] | None]
     write: Callable[..., object]
-    copied: tuple[str, ...] = ()  # columns in which a row of the list has to say the same
+    copied: tuple[str, ...] = ()  # columns that must be equal in the list's row
 
     def is_listed(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the list leads to a thing with these values, and says the same of it."""
+        """Return whether the list has a row with these values."""
         row = self.listed.one(**{name: values[name] for name in self.key})
         return row is not None and all(getattr(row, name) == values[name] for name in self.copied)
 
     def read_again(self, row: Row) -> Mapping[str, Any] | None:
-        """Return, of a row of the scan, the values that a majority of nodes knows; None if it is gone."""
+        """Return the values of a scanned thing, read from a majority of nodes; None if it is gone."""
         found = self.thing.one(**{name: getattr(row, name) for name in self.thing_key})
         return self.values(found) if found else None
 
     def write_again(self, row: Row) -> None:
-        """Write the list's row, unless what it leads to is gone meanwhile."""
+        """Write the list's row, unless the thing is gone meanwhile."""
         if values := self.read_again(row):
             self.write(**values)
 
@@ -141,7 +138,7 @@ def _log_values(row: Row) -> Mapping[str, Any] | None:
 
 
 def _values_at_order(row: Row) -> Mapping[str, Any] | None:
-    """Return a mail's row at its order. One that waits has none yet, unless staff sent it again, and then none is missed."""
+    """Return a mail's row at its order. A waiting mail needs none."""
     fate = fates.get_fate(row)
     if not row.recipient or not row.order_number or fate == fates.WAITING:
         return None
@@ -156,7 +153,7 @@ def _values_at_order(row: Row) -> Mapping[str, Any] | None:
 
 
 def _write_log_entry(*, address: str | None, device: str, seconds: int, **entry: Any) -> None:
-    """Write an entry of the audit log; from where it was done goes when it goes in the original."""
+    """Write an entry of the audit log. Its address and device expire when the original's do."""
     rows = [ENTERED_BY_ACTOR.bind(**entry)]
     if address:
         place = {name: entry[name] for name in ("actor_id", "month", "at", "part")}
@@ -261,30 +258,19 @@ RULES = {
 }
 
 
-def _iterate_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & RULES.keys() if scope is not None else RULES
-
-
 def check_list(table: str) -> Iterator[Violation]:
-    rule = RULES[table]
+    rule, fault = RULES[table], "is missing where it has to be found"
+    if rule.copied:
+        fault += ", or says something else there"
     for row in rule.things.iterate_table():
         values = rule.values(row)
-        if values is None:
+        if values is None or rule.is_listed(values):
             continue
-        place = {name: values[name] for name in rule.key}
-        if rule.is_listed(values):
-            continue
-        now_so = rule.read_again(row)
-        if now_so and not rule.is_listed(now_so):
-            what = ", ".join(str(value) for value in place.values())
-            yield Violation(
-                "I14",
-                f"{table}: {what}",
-                "is missing where it has to be found"
-                if not rule.copied
-                else "is missing where it has to be found, or says something else there",
-                fix=lambda now, row=row: rule.write_again(row),  # type: ignore[misc]
-            )
+        place = ", ".join(str(values[name]) for name in rule.key)
+        current = rule.read_again(row)
+        if current and not rule.is_listed(current):
+            subject, fix = f"{table}: {place}", call(rule.write_again, row)
+            yield Violation("I14", subject, fault, fix=fix)
 
 
-CHECKS = (Check("lists", ("I14",), _iterate_tables, check_list),)
+CHECKS = (Check("lists", ("I14",), table_subjects(RULES), check_list),)

@@ -1,20 +1,19 @@
-"""I8, I14: what is found by an e-mail address is found by its one spelling (`mail.addresses.email_key`, S109).
+"""I8, I14: rows by e-mail address have one spelling of it as their key (`mail.addresses.email_key`, S109).
 
-An earlier version kept an international domain as it was typed, so that one mailbox had two keys. `check_consistency --repair`
-moves what it left. Orders by address are copies, which I3 looks after.
+An earlier version kept international domains as typed, so that a mailbox could have two keys. `check_consistency --repair` moves
+those rows. Orders by address are copies, which I3 checks.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from accounts.operations.email_claims import EMAIL_RELEASED, claim_email
 from accounts.queries import get_user
 from cart.operations.sharing import DELETE_INVITED, INSERT_INVITED
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, Statement, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, table_subjects
 from mail.addresses import address_bucket, email_key
 from mail.operations import DELETE_RECIPIENT, GETS_MAIL, GETS_NO_MAIL, TO_RECIPIENT
 from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
@@ -58,7 +57,7 @@ SUBSCRIBERS = scan(
 
 @dataclass(frozen=True)
 class MailboxTable:
-    """A table with addresses in its key: the rule, the scan of its rows, the address's column, and what moves a row to a key."""
+    """A table with addresses in its key: its rule, the scan of its rows, the address's column, and the function that moves a row."""
 
     rule: str
     rows: Statement
@@ -66,11 +65,11 @@ class MailboxTable:
     move: Callable[[Row, str, datetime], object]
 
 
-# Each writes the new row before the old one goes: a crash in between leaves both, and the next check goes on.
+# Each writes the new row before it deletes the old one: after a crash, the next check continues.
 
 
 def _move_claim(row: Row, key: str, now: datetime) -> None:
-    # Of two accounts of one mailbox one has its claim, and I8 names the other.
+    # If two accounts have the mailbox, one gets the claim, and I8 reports the other.
     if get_user(row.user_id):
         claim_email(key, row.user_id, now)
     EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=row.email, user_id=row.user_id)
@@ -78,7 +77,7 @@ def _move_claim(row: Row, key: str, now: datetime) -> None:
 
 def _move_mail(row: Row, key: str, now: datetime) -> None:
     TO_RECIPIENT.run(recipient=key, mail_id=row.mail_id)
-    # The others of the address go with it; what leads to them is written again by its own rule (I14).
+    # This deletes all mails of the address. The rule of that list (I14) writes the other rows again.
     DELETE_RECIPIENT.run(recipient=row.recipient)
 
 
@@ -117,21 +116,14 @@ TABLES = {
 }
 
 
-def _iterate_tables(scope: Scope | None) -> Iterator[str]:
-    yield from scope.tables & TABLES.keys() if scope is not None else TABLES
-
-
 def _check_table(name: str) -> Iterator[Violation]:
     table = TABLES[name]
     for row in table.rows.iterate_table():
         typed = getattr(row, table.column)
         if (key := email_key(typed)) != typed:
-            yield Violation(
-                table.rule,
-                f"{name}: {typed}",
-                "is the key of an address that is written otherwise",
-                fix=lambda now, row=row, key=key: table.move(row, key, now),  # type: ignore[misc]
-            )
+            fault = "is the key of an address that is written otherwise"
+            fix = partial(table.move, row, key)
+            yield Violation(table.rule, f"{name}: {typed}", fault, fix=fix)
 
 
-CHECKS = (Check("mailboxes", ("I8", "I14"), _iterate_tables, _check_table),)
+CHECKS = (Check("mailboxes", ("I8", "I14"), table_subjects(TABLES), _check_table),)

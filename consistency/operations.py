@@ -1,4 +1,4 @@
-"""Writes down that a check was made."""
+"""Records the results of checks."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ RECORD = write(
 
 
 def record_check(report: Report, started_at: datetime, finished_at: datetime) -> None:
-    """Record what a check of the whole shop has found; times are in UTC. Raises CassandraUnavailable."""
+    """Record the report of a check of the whole shop; times are in UTC. Raises CassandraUnavailable."""
     RECORD.run(
         year=started_at.year,
         started_at=started_at,

@@ -1,13 +1,11 @@
-"""I32: an order is found by each of its terms, and by no others once its person was erased; it has no number that no parcel has."""
-
-from __future__ import annotations
+"""I32: an order is found by its search terms, and by no others. It keeps only the tracking numbers of its parcels."""
 
 from collections.abc import Iterator
 from datetime import UTC
 from uuid import UUID
 
 from cassandra_db import Row, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call, row_subjects
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.operations import write_copies
@@ -49,7 +47,7 @@ NUMBER = read(
 
 
 def iterate_missing_terms(order: Order) -> Iterator[Violation]:
-    """Return under which of its terms an order is not found, or found otherwise."""
+    """Yield the terms by which an order is not found, or found with other values."""
     year = order.placed_at.astimezone(UTC).year
     reading = []
     for (kind, term), label in list_terms(order).items():
@@ -59,22 +57,13 @@ def iterate_missing_terms(order: Order) -> Iterator[Violation]:
     for kind, term, label, pending, listed in reading:
         row = pending.one()
         if row is None or (row.number, row.label) != (order.number, label) or not listed.one():
-            yield Violation(
-                "I32",
-                f"order {order.number} ({order.order_id})",
-                f"is not found by its {kind}",
-                term,
-                lambda now: write_copies(order),
-            )
-
-
-def _iterate_rows(scope: Scope | None) -> Iterator[Row]:
-    if scope is None:
-        yield from ROWS.iterate_table()
+            subject = f"order {order.number} ({order.order_id})"
+            fix = call(write_copies, order)
+            yield Violation("I32", subject, f"is not found by its {kind}", term, fix)
 
 
 def _check_row(row: Row) -> Iterator[Violation]:
-    """A row that leads to no order, to one placed at another time, or to one whose list of terms does not name it."""
+    """Check a row of the search: its order exists, was placed then, and has the term in its list."""
     order = queries.get_order(row.order_id)
     key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
     if order and order.placed_at == row.placed_at and TERM.one(**key):
@@ -82,13 +71,9 @@ def _check_row(row: Row) -> Iterator[Violation]:
     place = key | {"head": row.head, "year": row.year, "placed_at": row.placed_at}
     if LABEL.one(**place) is None:
         return
-    yield Violation(
-        "I32",
-        f"order {row.order_id}",
-        f"is found by a {row.kind} that is not its own",
-        fix=lambda now: OFF_SEARCH.run(**place, at=row.written),
-        written=row.written,
-    )
+    fault = f"is found by a {row.kind} that is not its own"
+    fix = call(OFF_SEARCH.run, **place, at=row.written)
+    yield Violation("I32", f"order {row.order_id}", fault, fix=fix, written=row.written)
 
 
 def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
@@ -100,7 +85,7 @@ def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
 
 
 def _check_term(row: Row) -> Iterator[Violation]:
-    """A term of an order that there is not, or of a person who was erased; a tracking number that was corrected."""
+    """Check a term: its order exists, its person is not erased, and it is no corrected tracking number."""
     order = queries.get_order(row.order_id)
     if (
         order
@@ -122,22 +107,12 @@ def _check_term(row: Row) -> Iterator[Violation]:
             OFF_SEARCH.run(**key, **place, at=row.written)
         OFF_TERM.run(**key, at=row.written)
 
-    yield Violation(
-        "I32",
-        f"order {row.order_id}",
-        f"is kept under a {row.kind} that is not its own",
-        fix=fix,
-        written=row.written,
-    )
-
-
-def _iterate_numbers(scope: Scope | None) -> Iterator[Row]:
-    if scope is None:
-        yield from NUMBER_ROWS.iterate_table()
+    fault = f"is kept under a {row.kind} that is not its own"
+    yield Violation("I32", f"order {row.order_id}", fault, fix=fix, written=row.written)
 
 
 def check_number(row: Row) -> Iterator[Violation]:
-    """Return whether an order keeps a tracking number that it took for an event which was never written."""
+    """Check that an order has a parcel with a tracking number, or may still write its event."""
     order = queries.get_order(row.order_id)
     if order and row.tracking in list_tracking_numbers(order):
         return
@@ -146,12 +121,9 @@ def check_number(row: Row) -> Iterator[Violation]:
     found = NUMBER.one(tracking=row.tracking)
     if found is None or (found.order_id, found.version) != (row.order_id, row.version):
         return
-    yield Violation(
-        "I32",
-        f"order {row.order_id}",
-        "keeps a tracking number that no parcel of it has",
-        fix=lambda now: release_taken_number(row.tracking, row.order_id, row.version),
-    )
+    fault = "keeps a tracking number that no parcel of it has"
+    fix = call(release_taken_number, row.tracking, row.order_id, row.version)
+    yield Violation("I32", f"order {row.order_id}", fault, fix=fix)
 
 
 def _order_id(row: Row) -> UUID:
@@ -159,7 +131,7 @@ def _order_id(row: Row) -> UUID:
 
 
 CHECKS = (
-    Check("the search for orders", ("I32",), _iterate_rows, _check_row, _order_id),
+    Check("the search for orders", ("I32",), row_subjects(ROWS), _check_row, _order_id),
     Check("orders’ search terms", ("I32",), _iterate_terms, _check_term, _order_id),
-    Check("tracking numbers", ("I32",), _iterate_numbers, check_number, _order_id),
+    Check("tracking numbers", ("I32",), row_subjects(NUMBER_ROWS), check_number, _order_id),
 )

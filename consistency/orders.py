@@ -1,18 +1,14 @@
-"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
-
-from __future__ import annotations
+"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises agree with its partition."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from analytics.queries import list_order_facts
-from cassandra_db import current_time
 from consistency import copies, order_search, vouchers
-from consistency.findings import Check, Scope, Violation
+from consistency.changes import change_subjects, compare_with_mark
+from consistency.findings import Check, Violation, call, column_subjects
 from consistency.stock import compare_reserved_units
-from jobs.models import BULK_CHANGE_TTL
-from jobs.months import list_months
 from orders import bulk_changes, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
@@ -23,17 +19,10 @@ from orders.queries import ORDER_IDS
 from pricing.money import to_minor_units
 
 
-def _iterate_order_ids(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from sorted(scope.orders)
-    else:
-        yield from (row.order_id for row in ORDER_IDS.iterate_table())
-
-
 def _check_order(order_id: UUID) -> Iterator[Violation]:
     order = queries.get_order(order_id)
     if order is None:
-        return  # a checkout that became no order: what it has reserved is checked with the stock
+        return  # an unfinished checkout: its reservations are checked with the stock
     items = queries.list_items(order)
     yield from _check_stock(order, items)
     yield from _check_money(order)
@@ -50,83 +39,52 @@ def describe_order(order: Order) -> str:
     return f"order {order.number} ({order.order_id})"
 
 
-# ---- I2: what is reserved for it, and its money
+# ---- I2: its reservations, and its money
 
 
 def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
-    def fix(now: datetime) -> None:
-        apply_effects(order.order_id, now)
-
+    wrong = partial(Violation, "I2")
     for wanted, found in compare_reserved_units(order, items):
         if wanted != found:
             where = f"{describe_order(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
             actual = f"{found.units} {found.state}" if found.units else "nothing"
             expected = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
-            yield Violation(
-                "I2",
-                where,
-                "other units are reserved for it than it has to have",
-                f"{actual}, not {expected}",
-                fix,
-            )
+            fault = "other units are reserved for it than it has to have"
+            fix = partial(apply_effects, order.order_id)
+            yield wrong(where, fault, f"{actual}, not {expected}", fix)
     if order.skus and order.skus != tuple(sorted({item.sku for item in items})):
-        yield Violation(
-            "I2",
-            describe_order(order),
-            "its SKUs are not those of its lines",
-            ", ".join(order.skus),
-        )
+        fault = "its SKUs are not those of its lines"
+        yield wrong(describe_order(order), fault, ", ".join(order.skus))
     if order.state not in (CANCELLED, EXPIRED):
-        short = {item.line_number: item.quantity for item in order.current_lines(items)} != {
-            line: units for line, units in order.quantities.items() if units
-        }
-        count = sum(item.quantity for item in order.current_lines(items))
-        if short or count != order.item_count:
-            yield Violation(
-                "I2",
-                describe_order(order),
-                "its lines are not what is reserved for it",
-                f"{count} of {order.item_count}",
-            )
+        lines = order.current_lines(items)
+        units = {line: units for line, units in order.quantities.items() if units}
+        count = sum(item.quantity for item in lines)
+        is_right = units == {item.line_number: item.quantity for item in lines}
+        if not is_right or count != order.item_count:
+            fault = "its lines are not what is reserved for it"
+            yield wrong(describe_order(order), fault, f"{count} of {order.item_count}")
 
 
 def _check_money(order: Order) -> Iterator[Violation]:
-    what, zero = describe_order(order), order.total * 0
+    wrong, zero = partial(Violation, "I2", describe_order(order)), order.total * 0
     if not zero <= order.refunded <= order.captured:
-        yield Violation(
-            "I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}"
-        )
+        yield wrong("more was refunded than taken", f"{order.refunded} of {order.captured}")
     due = sum((each.amount for each in order.due_refunds), zero)
     if order.captured - order.refunded - due > order.total:
-        yield Violation(
-            "I2", what, "more was taken than it costs", f"{order.captured} of {order.total}"
-        )
+        yield wrong("more was taken than it costs", f"{order.captured} of {order.total}")
     for kind, noted in (("captured", order.captured), ("refunded", order.refunded)):
-        amounts = [
-            int(event.details.get("amount", 0)) for event in order.events if event.kind == kind
-        ]
-        if sum(amounts) != to_minor_units(noted):
-            yield Violation(
-                "I2",
-                what,
-                f"what was {kind} is not what its events say",
-                f"{noted}, {sum(amounts)} cents",
-            )
-    if to_minor_units(order.total) and order.has_been_paid != (
-        order.captured >= order.total or bool(to_minor_units(order.refunded))
-    ):
-        ended_with_a_part = (
-            order.has_been_paid
-            and to_minor_units(order.captured)
-            and order.state in (CANCELLED, EXPIRED)
-        )
-        if not ended_with_a_part:
-            yield Violation(
-                "I2",
-                what,
-                "is not as paid as its money says",
-                f"{order.payment}, {order.captured} of {order.total} taken",
-            )
+        cents = sum(int(e.details.get("amount", 0)) for e in order.events if e.kind == kind)
+        if cents != to_minor_units(noted):
+            yield wrong(f"what was {kind} is not what its events say", f"{noted}, {cents} cents")
+    is_paid = order.captured >= order.total or bool(to_minor_units(order.refunded))
+    has_ended_with_a_part = (
+        order.has_been_paid
+        and to_minor_units(order.captured)
+        and order.state in (CANCELLED, EXPIRED)
+    )
+    if to_minor_units(order.total) and order.has_been_paid != is_paid and not has_ended_with_a_part:
+        detail = f"{order.payment}, {order.captured} of {order.total} taken"
+        yield wrong("is not as paid as its money says", detail)
 
 
 # ---- I7: the figures
@@ -140,13 +98,8 @@ def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     if facts != set(sale.lines):
         lines = sorted({line.line_number for line in facts ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"
-        yield Violation(
-            "I7",
-            describe_order(order),
-            fault,
-            f"lines {lines}",
-            lambda now: record_order_sale(order, items),
-        )
+        fix = call(record_order_sale, order, items)
+        yield Violation("I7", describe_order(order), fault, f"lines {lines}", fix)
 
 
 # ---- I9: the sums
@@ -158,38 +111,25 @@ def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     subtotal = sum((item.line_total for item in lines), zero)
     off = sum((item.discount for item in lines), zero)
     taxes = sum((part.tax for part in order.taxes), zero)
+    parts = sum((each.amount for each in order.discounts), zero)
+    gross = sum((part.net for part in order.taxes), taxes)
     for fault, actual, expected in (
         ("the lines do not add up to the subtotal", subtotal, order.subtotal),
         ("the lines' discounts do not add up to the discount", off, order.discount),
-        (
-            "the discounts' parts do not add up to the discount",
-            sum((d.amount for d in order.discounts), zero),
-            order.discount,
-        ),
+        ("the discounts' parts do not add up to the discount", parts, order.discount),
         ("the tax by rate does not add up to the tax", taxes, order.tax),
-        (
-            "net and tax do not add up to the total",
-            sum((part.net for part in order.taxes), taxes),
-            order.total,
-        ),
+        ("net and tax do not add up to the total", gross, order.total),
     ):
         if actual != expected:
             yield Violation("I9", what, fault, f"{actual}, not {expected}")
     for item in items:
         if item.unit_price * item.quantity != item.line_total:
-            yield Violation(
-                "I9",
-                f"{what}, line {item.line_number}",
-                "units at their price are not the line's sum",
-            )
+            fault = "units at their price are not the line's sum"
+            yield Violation("I9", f"{what}, line {item.line_number}", fault)
     # Tax is in the prices, or all of it comes on top.
     if order.tax_added not in (zero, order.tax):
-        yield Violation(
-            "I9",
-            what,
-            "lines, delivery, tax and discount do not add up to the total",
-            f"{order.tax_added} too much",
-        )
+        fault = "lines, delivery, tax and discount do not add up to the total"
+        yield Violation("I9", what, fault, f"{order.tax_added} too much")
 
 
 # ---- I29: what was promised
@@ -217,47 +157,26 @@ def _check_promise(order: Order) -> Iterator[Violation]:
 
 # ---- I33: changes of many orders
 
-# Cells of a row whose time is nearly over vanish one after the other.
-KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
-
-
-def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.OrderChange]:
-    now = current_time()
-    for month in list_months(now):
-        for change in bulk_changes.STORE.iterate_changes(month):
-            if scope is not None and change.change_id not in scope.changes:
-                continue
-            if change.finished_at and now - change.started_at < KNOWN_FOR:
-                yield change
-
 
 def _check_change(change: bulk_changes.OrderChange) -> Iterator[Violation]:
-    """Of a finished change, each order has its event exactly if its row says that it was done."""
+    """In a finished change, each order has its event exactly if its row says that it was done."""
     for row in bulk_changes.STORE.iterate_results(change):
-        order = queries.get_order(row.item_id)
-        if order is None:
-            continue
-        subject = f"change {change.change_id}, row {row.position}"
-        is_done, is_made = row.result == "done", bulk_changes.has_event_of(order, change)
-        if is_made and not is_done:
-            yield Violation(
-                "I33",
-                subject,
-                f"says {row.result or 'nothing'} of what was done",
-                fix=lambda now, row=row, order=order: bulk_changes.STORE.note_done(  # type: ignore[misc]
-                    change, row.position, order.number
-                ),
+        if order := queries.get_order(row.item_id):
+            yield from compare_with_mark(
+                ("I33", f"change {change.change_id}, row {row.position}"),
+                row.result,
+                "done",
+                has_mark=bulk_changes.has_event_of(order, change),
+                fix=call(bulk_changes.STORE.note_done, change, row.position, order.number),
             )
-        if is_done and not is_made:
-            yield Violation("I33", subject, "says done of what was not done")
 
 
 CHECKS = (
-    Check("changes of many orders", ("I33",), _iterate_changes, _check_change),
+    Check("changes of many orders", ("I33",), change_subjects(bulk_changes.STORE), _check_change),
     Check(
         "orders",
         ("I2", "I3", "I6", "I7", "I9", "I29", "I32"),
-        _iterate_order_ids,
+        column_subjects(ORDER_IDS, "order_id", "orders"),
         _check_order,
         lambda order_id: order_id,
     ),

@@ -1,6 +1,4 @@
-"""Reads what the last checks have found."""
-
-from __future__ import annotations
+"""Reads the results of the last checks."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +14,7 @@ RECENT_CHECKS = read(
 
 @dataclass(frozen=True)
 class RecordedCheck:
-    """A check of the whole shop: when it was made (UTC), and what it has found and fixed."""
+    """A check of the whole shop: its times (UTC) and its result."""
 
     started_at: datetime
     finished_at: datetime
@@ -36,7 +34,7 @@ def prefetch_recent_checks(now: datetime, most: int) -> list[PendingResult]:
 
 
 def parse_checks(pending: list[PendingResult], most: int) -> list[RecordedCheck]:
-    """Return them, the newest first. Raises CassandraUnavailable."""
+    """Return the checks, newest first, at most `most`. Raises CassandraUnavailable."""
     return [
         RecordedCheck(
             row.started_at,

@@ -1,14 +1,14 @@
-"""I37 to I39, I41: a product's numbers are its reviews', their copies are as they are, cards say the rating, and no picture stays that was taken out."""
+"""I37 to I39, I41: a product's rating, its cards and the copies agree with its reviews, and removed pictures are deleted."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from datetime import UTC, timedelta
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, call, column_subjects
+from jobs.due_rows import DueRows
 from moderation.queries import WAITING, list_moderation_days
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
@@ -17,27 +17,23 @@ from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
 
-# The worker finishes within a quarter of an hour; for so long it may still be about to.
+# The worker finishes pending rows within a quarter of an hour.
 FINISH_DELAY = timedelta(minutes=20)
 
 
-def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.products
-    else:
-        yield from (row.product_id for row in queries.RATED.iterate_table())
+def unless_pending(
+    pending: DueRows, find_faults: Callable[[UUID], Iterator[Violation]]
+) -> Callable[[UUID], Iterator[Violation]]:
+    """Return what finds the faults of a product, unless the worker is about to finish the product's pending rows."""
 
+    def check(product_id: UUID) -> Iterator[Violation]:
+        found, now = list(find_faults(product_id)), current_time()
+        if found and not any(
+            row.product_id == product_id for row in pending.list_between(now - FINISH_DELAY, now)
+        ):
+            yield from found
 
-def _is_under_way(product_id: UUID) -> bool:
-    now = current_time()
-    rows = operations.PENDING_REVIEWS.list_between(now - FINISH_DELAY, now)
-    return any(row.product_id == product_id for row in rows)
-
-
-def _check_product(product_id: UUID) -> Iterator[Violation]:
-    found = list(_find_faults(product_id))
-    if found and not _is_under_way(product_id):
-        yield from found
+    return check
 
 
 def _find_faults(product_id: UUID) -> Iterator[Violation]:
@@ -47,34 +43,27 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
         queries.rating_from_row(rows[0] if rows else None),
         operations.count_reviews(reviews),
     )
+    what = f"product {product_id}"
     if present != wanted:
-        yield Violation(
-            "I37",
-            f"product {product_id}",
-            "its numbers are not those of its reviews",
-            f"{present} instead of {wanted}",
-            lambda now: operations.set_numbers(product_id, present, wanted),
-        )
+        fault, detail = "its numbers are not those of its reviews", f"{present} instead of {wanted}"
+        fix = call(operations.set_numbers, product_id, present, wanted)
+        yield Violation("I37", what, fault, detail, fix)
     yield from _check_copies(product_id, reviews)
-    yield from _check_pictures(product_id, reviews)
     for review in reviews:
+        if review.former_pictures:
+            fault = "the files of pictures that were taken out are still there"
+            fix = partial(follow_pictures, product_id, review.user_id)
+            files = ", ".join(review.former_pictures)
+            yield Violation("I41", f"{what} user {review.user_id}", fault, files, fix)
         if review.user_id == erased_id(review.review_id) and _has_unread(review):
-            yield Violation(
-                "I38",
-                f"product {product_id} review {review.review_id}",
-                "words or pictures of an erased person are kept that nobody has read",
-                review.state,
-                lambda now, review=review: operations.forget_unread(review),  # type: ignore[misc]
-            )
+            fault = "unread words or pictures of an erased person are kept"
+            fix = call(operations.forget_unread, review)
+            yield Violation("I38", f"{what} review {review.review_id}", fault, review.state, fix)
     product = get_product_at_quorum(product_id)
     if product and (product.rating, product.rating_count) != wanted.shown:
-        yield Violation(
-            "I39",
-            f"product {product_id}",
-            "its cards say another rating than its reviews",
-            f"{product.rating} of {product.rating_count} instead of {wanted.shown}",
-            lambda now: operations.refresh_rating(product_id),
-        )
+        fault = "its cards say another rating than its reviews"
+        detail = f"{product.rating} of {product.rating_count} instead of {wanted.shown}"
+        yield Violation("I39", what, fault, detail, call(operations.refresh_rating, product_id))
 
 
 def _has_unread(review: Review) -> bool:
@@ -90,43 +79,21 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
     copies = {
         stars: {row.review_id: row for row in pending.rows()} for stars, pending in reading.items()
     }
-    known = {each.review_id for each in reviews}
+    what, known = f"product {product_id}", {each.review_id for each in reviews}
     for review in reviews:
-        wrong = list(_list_wrong_copies(review, copies))
-        if wrong:
-            yield Violation(
-                "I38",
-                f"product {product_id} user {review.user_id}",
-                "copies of the review are not as it is",
-                ", ".join(wrong),
-                lambda now, user_id=review.user_id: operations.refresh_review(product_id, user_id),  # type: ignore[misc]
-            )
+        if wrong := ", ".join(_list_wrong_copies(review, copies)):
+            fault = "copies of the review are not as it is"
+            fix = call(operations.refresh_review, product_id, review.user_id)
+            yield Violation("I38", f"{what} user {review.user_id}", fault, wrong, fix)
     for stars, listed in copies.items():
         for review_id in listed.keys() - known:
-            yield Violation(
-                "I38",
-                f"product {product_id} review {review_id}",
-                f"a copy of no review stands under {stars}",
-                "",
-                lambda now, stars=stars, review_id=review_id: operations.DELETE_COPY.run(  # type: ignore[misc]
-                    at=operations.current_microseconds(),
-                    product_id=product_id,
-                    stars=stars,
-                    review_id=review_id,
-                ),
-            )
+            key = {"product_id": product_id, "stars": stars, "review_id": review_id}
+            fault, fix = f"a copy of no review stands under {stars}", partial(_delete_copy, key)
+            yield Violation("I38", f"{what} review {review_id}", fault, fix=fix)
 
 
-def _check_pictures(product_id: UUID, reviews: list[Review]) -> Iterator[Violation]:
-    for review in reviews:
-        if review.former_pictures:
-            yield Violation(
-                "I41",
-                f"product {product_id} user {review.user_id}",
-                "the files of pictures that were taken out are still there",
-                ", ".join(review.former_pictures),
-                lambda now, user_id=review.user_id: follow_pictures(product_id, user_id, now),  # type: ignore[misc]
-            )
+def _delete_copy(key: dict[str, object], now: datetime) -> None:
+    operations.DELETE_COPY.run(at=operations.current_microseconds(), **key)
 
 
 def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
@@ -138,7 +105,7 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
             review.stars,
             review.user_id,
         )
-        # The list of the most helpful has no more than a hundred.
+        # The list of the most helpful reviews has at most a hundred.
         may_be_missing = stars not in belongs
         may_be_there = stars in belongs or (stars == HELPFUL and review.is_counted)
         if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):
@@ -155,4 +122,6 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
         yield "reviews_to_moderate"
 
 
-CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _iterate_products, _check_product),)
+_PRODUCTS = column_subjects(queries.RATED, "product_id", "products")
+_CHECK = unless_pending(operations.PENDING_REVIEWS, _find_faults)
+CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _PRODUCTS, _CHECK),)

@@ -1,10 +1,8 @@
-"""Runs the checks: a look at everything, a second and a third one at what seemed wrong, and then the repair.
+"""Runs the checks: a look at everything, two more looks at suspects, and then the repair.
 
-The shop goes on meanwhile. An order may be between its event and its copies, a reservation between two reads: so what is found
-has to be found again, seconds later, and an order that the worker has fresh pending effects of is under way, and is left to it.
+The shop runs meanwhile: an order may be between its event and its copies. So a violation must be found again seconds later. Orders
+with fresh pending effects are left to the worker.
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -58,9 +56,9 @@ CHECKS: tuple[Check, ...] = (
 RULES = tuple(
     sorted({rule for check in CHECKS for rule in check.rules}, key=lambda rule: int(rule[1:]))
 )
-# After so many seconds each what seemed wrong is looked at again.
+# The pauses before the second and the third look, in seconds.
 RECHECK_AFTER = (1.0, 3.0)
-# The worker looks at pending effects after two minutes; for so long an order with some may still be under way.
+# How long an order with pending effects may be under way: the worker looks at them after two minutes.
 GRACE_PERIOD = timedelta(minutes=5)
 _AT_ONCE = 8
 _CHUNK = 512
@@ -77,10 +75,10 @@ def check_consistency(
     grace_period: timedelta = GRACE_PERIOD,
     say: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Look for violations of these invariants in the whole shop, or only in `scope`; fix them with `repair`.
+    """Find violations of these rules in the whole shop, or in `scope`. With `repair`, fix them and look again.
 
-    What was fixed is looked at once more: what is still wrong stays a violation. An order whose effects
-    have been pending for less than `grace_period` is under way. Raises ClockWrong, CassandraUnavailable.
+    An order whose effects have been pending for less than `grace_period` is left to the worker. Raises ClockWrong,
+    CassandraUnavailable.
     """
     require_right_clock()
     report = Report()
@@ -125,7 +123,7 @@ def _recheck(
     rules: Collection[str],
     recheck_after: Iterable[float],
 ) -> dict[Any, list[Violation]]:
-    """Return what is found each time; what comes and goes is work under way."""
+    """Return the violations that are found at each look. Others were work under way."""
     for seconds in recheck_after:
         if suspects:
             sleep(seconds)
@@ -162,7 +160,7 @@ def _still_wrong(
 
 
 def _orders_in_progress(now: datetime, grace_period: timedelta) -> set[UUID]:
-    """Return the orders with pending effects that the worker has not had the time to apply."""
+    """Return the orders with pending effects that are younger than `grace_period`."""
     return {row.order_id for row in DUE_EFFECTS.list_between(now - grace_period, now)}
 
 

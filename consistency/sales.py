@@ -1,7 +1,5 @@
 """I7: the roll-ups equal their facts, and the facts equal the orders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID
@@ -10,7 +8,7 @@ from analytics import operations, queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import roll_up_facts
 from cassandra_db import current_microseconds, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call
 from orders.operations.sales import build_sale
 from orders.queries import get_order, list_items
 
@@ -32,16 +30,16 @@ STAMPS = read(
     "I7", "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day"
 )
 
-# The worker adds a day up within half a minute; for so long it may still be about to.
+# How long a changed day may wait for its roll-up: the worker usually needs half a minute.
 ROLL_UP_DELAY = timedelta(minutes=5)
 FactsKey = tuple[date, UUID, int]
 
 
 def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
-    """The orders that have facts, each with the day on which they stand and the time of their writing."""
+    """Yield the orders that have facts, each with the day of the facts and their write timestamp."""
     known = {order_id: get_order(order_id) for order_id in scope.orders} if scope else {}
     if scope is not None and all(known.values()):
-        # Of an order that is there the facts stand on its day, and are looked at with it, unless it sold nothing.
+        # The facts of an existing order are on its day, and are checked with it, unless it sold nothing.
         for order in filter(None, known.values()):
             day, shard = shop_day(order.placed_at), order_shard(order.order_id)
             if row := WRITTEN.one(day=day, shard=shard, order_id=order.order_id):
@@ -50,7 +48,7 @@ def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
     before = None
     for row in FACTS.iterate_table():
         place = (row.day.date(), row.order_id)
-        # An order's lines stand beside each other.
+        # The rows of an order's lines are adjacent.
         if place != before and (scope is None or row.order_id in scope.orders):
             yield (*place, row.written or 0)
         before = place
@@ -61,16 +59,13 @@ def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
     order = get_order(order_id)
     sale = build_sale(order, list_items(order)) if order else None
     if (sale is None or sale.day != day) and queries.list_order_facts(day, order_id):
-        yield Violation(
-            "I7",
-            f"facts of {day}, order {order_id}",
-            "there is no such sale" if sale is None else f"the sale is of {sale.day}",
-            fix=lambda now: operations.remove_facts(day, order_id, written),
-        )
+        fault = "there is no such sale" if sale is None else f"the sale is of {sale.day}"
+        fix = call(operations.remove_facts, day, order_id, written)
+        yield Violation("I7", f"facts of {day}, order {order_id}", fault, fix=fix)
 
 
 def _iterate_days(scope: Scope | None) -> Iterator[date]:
-    """The days that have facts or figures."""
+    """Yield the days that have facts or figures."""
     if scope is not None:
         yield from sorted(scope.days)
         return
@@ -105,15 +100,14 @@ def _check_day(day: date) -> Iterator[Violation]:
         {str(key[0]) for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)}
     )
     if wrong:
+        stamps = STAMPS.all(month=month_start(day), day=day)
         yield Violation(
             "I7",
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            lambda now: operations.roll_up_day(day),
-            max(
-                (row.written or 0 for row in STAMPS.all(month=month_start(day), day=day)), default=0
-            ),
+            call(operations.roll_up_day, day),
+            max((row.written or 0 for row in stamps), default=0),
         )
 
 

@@ -1,12 +1,10 @@
-"""I30: what is set for the whole shop can be read, and keeps its own rules."""
-
-from __future__ import annotations
+"""I30: the shop's settings can be parsed, and keep their own rules."""
 
 from collections.abc import Iterator
 
 from django.utils.timezone import localdate
 
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Violation, table_subjects
 from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
@@ -22,11 +20,6 @@ KINDS = {
         REVIEW_RULES,
     )
 }
-
-
-def _iterate_tables(scope: Scope | None) -> Iterator[str]:
-    if scope is None or "shop_settings" in scope.tables:
-        yield "shop_settings"
 
 
 def _check_settings(_: str) -> Iterator[Violation]:
@@ -49,4 +42,4 @@ def _check_settings(_: str) -> Iterator[Violation]:
             yield Violation("I30", f"settings {kind.name}", "break their rules", str(refused))
 
 
-CHECKS = (Check("settings", ("I30",), _iterate_tables, _check_settings),)
+CHECKS = (Check("settings", ("I30",), table_subjects(("shop_settings",)), _check_settings),)

@@ -1,19 +1,17 @@
-"""I24: what an import says that it has changed is what products and stock items know of it."""
-
-from __future__ import annotations
+"""I24: the results of an import agree with its marks on products and stock items."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 
 from cassandra_db import current_time
-from consistency.findings import Check, Scope, Violation
+from consistency.changes import LAST_DAYS, compare_with_mark
+from consistency.findings import Check, Scope, Violation, call
 from jobs.months import list_months
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.models import TASK_TTL
 
-# Cells of a row whose time is nearly over vanish one after the other.
-KNOWN_FOR = timedelta(seconds=TASK_TTL) - timedelta(days=2)
+KNOWN_FOR = timedelta(seconds=TASK_TTL) - LAST_DAYS
 
 
 def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
@@ -22,31 +20,25 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
         for task in queries.iterate_tasks(month):
             if scope is not None and task.task_id not in scope.changes:
                 continue
-            # One that was given up while it was applied has counts.
+            # An import that was refused while it was applied has counts.
             is_over = task.state in (entities.FINISHED, entities.REFUSED) and task.counts
             if is_over and now - task.started_at < KNOWN_FOR:
                 yield task
 
 
 def _check_import(task: SpreadsheetTask) -> Iterator[Violation]:
-    """What a finished import says that it has changed carries its mark, and nothing else does."""
+    """A finished import has marked the things of its rows with the result "done", and no others."""
     for first in range(0, task.total, queries.BUCKET_LENGTH):
         for row in queries.list_bucket(task.task_id, first):
             if not row.is_to_apply:
                 continue
-            subject = f"import {task.task_id}, row {row.position}"
-            is_done, is_applied = row.result == "done", operations.is_applied(task, row)
-            if is_applied and not is_done:
-                yield Violation(
-                    "I24",
-                    subject,
-                    f"says {row.result or 'nothing'} of what was saved",
-                    fix=lambda now, row=row: queries.ROWS.note_done(  # type: ignore[misc]
-                        task.task_id, row.position, row.label or None
-                    ),
-                )
-            if is_done and not is_applied:
-                yield Violation("I24", subject, "says done of what was not saved")
+            yield from compare_with_mark(
+                ("I24", f"import {task.task_id}, row {row.position}"),
+                row.result,
+                "saved",
+                has_mark=operations.is_applied(task, row),
+                fix=call(queries.ROWS.note_done, task.task_id, row.position, row.label or None),
+            )
 
 
 CHECKS = (Check("imports", ("I24",), _iterate_imports, _check_import),)

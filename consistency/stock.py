@@ -1,19 +1,15 @@
-"""I1, I4 and I26 to I28: a variant's numbers in a warehouse add up to what was received, and no reservation outlives its time.
-
-What staff see of it is so: the lists of each warehouse, the history; and no unit is lost between two warehouses.
-"""
-
-from __future__ import annotations
+"""I1, I2, I4, I27, I28 and I31: stock numbers add up, reservations expire, transfers lose no unit, and the history is complete."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from threading import Lock
 from time import monotonic
 from uuid import UUID
 
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call, column_subjects
 from inventory import operations, queries
 from inventory.entities import ARRIVING, IN_TRANSIT, LEAVING, Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
@@ -29,7 +25,7 @@ from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
 from orders.operations import apply_effects
 from orders.queries import get_order, list_items
 
-# The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
+# How long after its minute a reservation may wait for the worker, which looks two minutes later and needs time.
 ONE_SWEEP = timedelta(minutes=5)
 
 STOCK_ITEMS = scan(
@@ -63,7 +59,7 @@ StockItemKey = tuple[UUID, str]
 
 @dataclass(frozen=True)
 class ReservedUnits:
-    """Units of a line in a warehouse: 'held' (reserved), 'committed', or nothing ('' and 0)."""
+    """Units of a line in a warehouse: 'held' (reserved) or 'committed'; '' and 0 for none."""
 
     line_number: int
     variant_id: UUID
@@ -75,7 +71,7 @@ class ReservedUnits:
 def compare_reserved_units(
     order: Order, items: Sequence[Item]
 ) -> list[tuple[ReservedUnits, ReservedUnits]]:
-    """Return, of each part of an order's lines, what has to be reserved for it, and what is. Raises CassandraUnavailable."""
+    """Return the expected and the actual reservation of each part of an order's lines. Raises CassandraUnavailable."""
     shipped = parcels.sent_units(order.parcels())
     reading = [
         (
@@ -86,20 +82,11 @@ def compare_reserved_units(
     ]
     pairs = []
     for each, pending in reading:
-        row = next(
-            (row for row in pending.rows() if row.reservation_id == each.reservation_id), None
-        )
+        own_rows = (row for row in pending.rows() if row.reservation_id == each.reservation_id)
         gone = shipped.get(each.warehouse_id, {}).get(each.line_number, 0)
-        state, units = _expected_units(order, each.quantity - gone)
-        found = ReservedUnits(
-            each.line_number, each.variant_id, each.warehouse_id, *_actual_units(row)
-        )
-        pairs.append(
-            (
-                ReservedUnits(each.line_number, each.variant_id, each.warehouse_id, state, units),
-                found,
-            )
-        )
+        place = each.line_number, each.variant_id, each.warehouse_id
+        wanted = ReservedUnits(*place, *_expected_units(order, each.quantity - gone))
+        pairs.append((wanted, ReservedUnits(*place, *_actual_units(next(own_rows, None)))))
     return pairs
 
 
@@ -141,7 +128,7 @@ def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
 
 
 def describe_stock_item(stock_item: StockItemKey) -> str:
-    """Return which variant it is, and where."""
+    """Return the variant and the warehouse in words."""
     return f"variant {stock_item[0]} in {stock_item[1]}"
 
 
@@ -151,35 +138,25 @@ def _check_sums(
     what, counts = describe_stock_item(stock_item), vars(numbers)
     actual = ", ".join(f"{units} {field}" for field, units in counts.items())
 
-    def fix(now: datetime) -> None:
-        rebuild_stock_numbers(*stock_item)
-
+    fix = call(rebuild_stock_numbers, *stock_item)
     if None in counts.values():
         yield Violation("I1", what, "has no number where there has to be one", actual)
         return
-    if (
-        numbers.received
-        != numbers.available + numbers.reserved + numbers.committed + numbers.shipped
-    ):
+    parts = numbers.available + numbers.reserved + numbers.committed + numbers.shipped
+    if numbers.received != parts:
         yield Violation("I1", what, "what was received is not where the numbers say", actual, fix)
     for field, units in counts.items():
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", actual, fix)
     derived = queries.fold_stock_numbers(rows, entries)
     if derived != numbers:
-        derived = queries.fold_stock_numbers(
-            rows, queries.list_ledger_entries(*stock_item, whole=True)
-        )
-    # Units that a loader has put there without a receipt are in no ledger.
+        entries = queries.list_ledger_entries(*stock_item, whole=True)
+        derived = queries.fold_stock_numbers(rows, entries)
+    # Units that a loader has written without a receipt are in no ledger.
     if derived.received and derived != numbers:
         expected = ", ".join(f"{units} {field}" for field, units in vars(derived).items())
-        yield Violation(
-            "I1",
-            what,
-            "the numbers are not what ledger and reservations say",
-            f"{actual}; not {expected}",
-            fix,
-        )
+        fault = "the numbers are not what ledger and reservations say"
+        yield Violation("I1", what, fault, f"{actual}; not {expected}", fix)
 
 
 # ---- I4, and I2 from the stock item's side
@@ -198,40 +175,26 @@ def _check_reservation(
 ) -> Iterator[Violation]:
     what = f"reservation {row.reservation_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
     if until is None:
-        yield Violation(
-            "I4",
-            what,
-            "the worker will not look when it runs out",
-            fix=_fix_missing_expiry(stock_item, row),
-        )
+        fix = partial(_record_expiry, stock_item, row)
+        yield Violation("I4", what, "the worker will not look when it runs out", fix=fix)
     elif until < current_time() - ONE_SWEEP:
-        yield Violation(
-            "I4",
-            what,
-            "has run out and is still reserved",
-            f"at {until:%H:%M}",
-            fix=_fix_overdue(until),
-        )
+        fault, fix = "has run out and is still reserved", partial(_expire, until)
+        yield Violation("I4", what, fault, f"at {until:%H:%M}", fix)
 
 
-def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
-    def fix(now: datetime) -> None:
-        # Neither line nor product matter to a reservation expiry; the worker looks soon, and finds out when the reservation ends.
-        allocation = Allocation(
-            0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.reservation_id
-        )
-        operations.record_reservation_expiries(row.order_id, [allocation], now)
-        _clear_expiries()
-
-    return fix
+def _record_expiry(stock_item: StockItemKey, row: Row, now: datetime) -> None:
+    # An expiry needs neither line nor product. The worker looks at it soon, and finds out when the reservation ends.
+    variant_id, warehouse_id = stock_item
+    allocation = Allocation(
+        0, variant_id, variant_id, warehouse_id, row.quantity, row.reservation_id
+    )
+    operations.record_reservation_expiries(row.order_id, [allocation], now)
+    _clear_expiries()
 
 
-def _fix_overdue(until: datetime) -> Callable[[datetime], None]:
-    def fix(now: datetime) -> None:
-        expire_reservations([floor_to_minute(until)], now)
-        _clear_expiries()
-
-    return fix
+def _expire(until: datetime, now: datetime) -> None:
+    expire_reservations([floor_to_minute(until)], now)
+    _clear_expiries()
 
 
 def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
@@ -247,16 +210,16 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
         or row.state == "ended"
     ):
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
-        yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I2", what, fault, fix=partial(apply_effects, order.order_id))
 
 
 def _reserved_until(row: Row) -> datetime | None:
-    """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
+    """Return until when units are reserved, by the reservation's last expiry; None if it has none."""
     now = current_time()
     order = get_order(row.order_id) if row.order_id else None
     due = DUE_EXPIRIES.list_between(order.pay_until, order.pay_until) if order else []
     found = [expiry.minute for expiry in due if expiry.reservation_id == row.reservation_id]
-    # The dearer reads come later, and only where they are needed: these minutes, and then all of them.
+    # More expensive reads follow only where they are needed: the minutes around now, then all minutes.
     if all(minute <= now for minute in found):
         found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
     if not found:
@@ -265,7 +228,7 @@ def _reserved_until(row: Row) -> datetime | None:
 
 
 class _ExpiryCache:
-    """Until when each reservation counts, by the last of its expiries; read anew each half second."""
+    """The last expiry of each reservation, read again after half a second."""
 
     def __init__(self, read: Callable[[], Iterator[tuple[UUID, datetime]]]) -> None:
         self._read, self._lock = read, Lock()
@@ -301,21 +264,11 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-# ---- I26: the lists of each warehouse
-
-
 # ---- I27: transfers between warehouses
 
 
-def _iterate_transfers(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.transfers
-    else:
-        yield from (row.transfer_id for row in TRANSFERS.iterate_table())
-
-
 def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
-    """The units that have left are in transit or have arrived, and a transfer that is not over is known to be open."""
+    """Check that a transfer's units are in transit or have arrived, and that it is listed while it is open."""
     is_open = OPEN_TRANSFER.one(shop=queries.SHOP, transfer_id=transfer_id) is not None
     transfer = queries.get_transfer(transfer_id)
     if transfer is None:
@@ -327,27 +280,17 @@ def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
         for warehouse in (transfer.source, transfer.destination)
     )
     in_transit = transfer.units if transfer.state == IN_TRANSIT else 0
-    what = f"transfer {transfer_id} of variant {transfer.variant_id}"
     detail = f"{left} left, {in_transit} in transit, {arrived} arrived: {transfer.state}"
     is_moving = transfer.state in (LEAVING, ARRIVING)
     since = current_time() - (transfer.ended_at or transfer.started_at)
+    wrong = partial(Violation, "I27", f"transfer {transfer_id} of variant {transfer.variant_id}")
     if is_moving and since > ONE_SWEEP and (is_open or left):
-        yield Violation(
-            "I27",
-            what,
-            "was left half done",
-            detail,
-            lambda now: operations.advance_transfer(transfer),
-        )
+        yield wrong("was left half done", detail, call(operations.advance_transfer, transfer))
     elif not is_moving and left != in_transit + arrived:
-        yield Violation("I27", what, "not all that has left is in transit or has arrived", detail)
+        yield wrong("not all that has left is in transit or has arrived", detail)
     if transfer.state == IN_TRANSIT and not is_open:
-        yield Violation(
-            "I27",
-            what,
-            "is in transit and nobody sees it",
-            fix=lambda now: operations.record_open_transfer(transfer),
-        )
+        fix = call(operations.record_open_transfer, transfer)
+        yield wrong("is in transit and nobody sees it", fix=fix)
 
 
 def _booked_units(variant_id: UUID, warehouse_id: str, row_id: UUID) -> int:
@@ -356,7 +299,7 @@ def _booked_units(variant_id: UUID, warehouse_id: str, row_id: UUID) -> int:
 
 
 def _check_departures(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:
-    """What a warehouse has sent is known as a transfer."""
+    """Check that each departure from a warehouse has a transfer."""
     ids = [row.reservation_id for row in rows if row.state == "transferred" and row.quantity < 0]
     known = queries.get_transfers(ids)
     for transfer_id in ids:
@@ -377,20 +320,17 @@ def _check_history(stock_item: StockItemKey, entries: Sequence[Row]) -> Iterator
     for row, pending in zip(dated, reading, strict=True):
         found = pending.one()
         if found is None or found.units != row.units:
+            source = LedgerSource(
+                *(row.source_id, row.line_number, row.ref, row.booked_at),
+                actor=row.actor or "",
+                reason=row.reason or "",
+            )
             yield Violation(
                 "I28",
                 f"{row.kind} {row.ref} of {describe_stock_item(stock_item)}",
                 "is in the ledger, and not in the history",
                 f"{row.units} units",
-                lambda now, row=row: write_ledger_entries(  # type: ignore[misc]
-                    *stock_item,
-                    LedgerSource(
-                        *(row.source_id, row.line_number, row.ref, row.booked_at),
-                        actor=row.actor or "",
-                        reason=row.reason or "",
-                    ),
-                    [(row.kind, row.units)],
-                ),
+                call(write_ledger_entries, *stock_item, source, [(row.kind, row.units)]),
             )
 
 
@@ -401,5 +341,10 @@ CHECKS = (
         _iterate_stock_items,
         _check_stock_item,
     ),
-    Check("stock transfers", ("I27",), _iterate_transfers, _check_transfer),
+    Check(
+        "stock transfers",
+        ("I27",),
+        column_subjects(TRANSFERS, "transfer_id", "transfers"),
+        _check_transfer,
+    ),
 )

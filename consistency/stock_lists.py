@@ -1,6 +1,4 @@
-"""Checks the lists of each warehouse against the stock and the products (I26)."""
-
-from __future__ import annotations
+"""I26: the lists of each warehouse agree with the stock and the products."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,28 +7,23 @@ from uuid import UUID
 
 from cassandra_db import current_time, read, scan
 from catalogue.queries import get_product_at_quorum
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call
 from inventory import operations, queries
 from inventory.entities import BACKORDER_WAREHOUSE, list_names
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
-# Within this time the lists of stock have followed a product (inventory.jobs).
+# How long the stock lists may take to follow a product (inventory.jobs).
 LISTED_WITHIN = timedelta(minutes=10)
-
 
 LISTED_PRODUCTS = scan(
     "I26",
     "SELECT DISTINCT product_id FROM stock_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
 )
-
-
 LISTED = scan(
     "I26",
     """SELECT warehouse_id, list_name, sku, variant_id, product_id FROM stock_items_by_warehouse
        WHERE token(warehouse_id, list_name) > :start AND token(warehouse_id, list_name) <= :end""",
 )
-
-
 LISTED_ROW = read(
     "I26",
     """SELECT product_id, WRITETIME(product_id) AS written FROM stock_items_by_warehouse
@@ -59,7 +52,7 @@ def _iterate_listed(scope: Scope | None) -> Iterator[UUID | _ListRow]:
 
 
 def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
-    """A stock item stands in the lists in which its numbers and its product put it, and in no other."""
+    """Check that a product's stock items are on the right lists, or that a row of a list belongs there."""
     if isinstance(subject, UUID):
         product_id = subject
         for each in _expected_rows(product_id):
@@ -70,7 +63,7 @@ def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
                     f"variant {each.variant_id} in {each.warehouse_id}",
                     f"is missing in the list {each.list_name}",
                     each.sku,
-                    lambda now: _list_again(product_id),
+                    call(_list_again, product_id),
                 )
     elif subject not in _expected_rows(subject.product_id):
         key = {name: value for name, value in vars(subject).items() if name != "product_id"}
@@ -81,7 +74,7 @@ def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
                 f"variant {subject.variant_id} in {subject.warehouse_id}",
                 f"stands in the list {subject.list_name} and does not belong there",
                 subject.sku,
-                lambda now: delete_listed(**key),
+                call(delete_listed, **key),
                 found.written or 0,
             )
 
@@ -101,7 +94,7 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
     expected = set()
     for row, pending in reading:
         numbers, listing = pending.one(), find_listing(product, row.variant_id)
-        # What was never copied is listed with its first copy (I13).
+        # A stock item without a copy is listed with its first copy (I13).
         if numbers is None or numbers.received is None or listing is None or row.available is None:
             continue
         saved_at = product.updated_at if product else None

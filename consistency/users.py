@@ -1,8 +1,7 @@
 """I8: one user for an e-mail address. I32: staff find a customer by each word of their name, and by no others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from functools import partial
 from uuid import UUID
 
 from accounts import queries
@@ -16,7 +15,7 @@ from accounts.operations.search_terms import (
 )
 from accounts.search_terms import HEAD, list_name_terms
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call, column_subjects, row_subjects
 
 USERS = scan(
     "I8", "SELECT user_id FROM users WHERE token(user_id) > :start AND token(user_id) <= :end"
@@ -24,15 +23,11 @@ USERS = scan(
 CLAIM = read("I8", "SELECT user_id FROM users_by_email WHERE email = :email")
 
 
-def _iterate_user_ids(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.users
-    else:
-        yield from (row.user_id for row in USERS.iterate_table())
+_list_users = column_subjects(USERS, "user_id", "users")
 
 
 def _check_user(user_id: UUID) -> Iterator[Violation]:
-    """An address logs in the user whom its claim names: so of two users with one address one is found here."""
+    """Check that the claim of a user's address names this user, so that no two users have one address."""
     user = queries.get_user(user_id)
     if user is None or not user.email:
         return
@@ -40,13 +35,9 @@ def _check_user(user_id: UUID) -> Iterator[Violation]:
     what = f"user {user_id}"
     claim = CLAIM.one(email=key)
     if claim is None:
-        # Claiming is what a registration does; of two without a claim one gets it, and the other is the violation.
-        yield Violation(
-            "I8",
-            what,
-            "nobody has claimed the address",
-            fix=lambda now: claim_email(key, user_id, now),
-        )
+        # If two users have the address, the fix gives one the claim, and the other stays a violation.
+        fix = partial(claim_email, key, user_id)
+        yield Violation("I8", what, "nobody has claimed the address", fix=fix)
     elif claim.user_id != user_id:
         yield Violation("I8", what, f"the address is that of user {claim.user_id}")
 
@@ -69,7 +60,7 @@ LISTED = scan(
 
 
 def _iterate_named(scope: Scope | None) -> Iterator[UUID]:
-    yield from _iterate_user_ids(scope)
+    yield from _list_users(scope)
     if scope is None:
         yield from (row.user_id for row in LISTED.iterate_table())
 
@@ -88,36 +79,23 @@ def _check_search(user_id: UUID) -> Iterator[Violation]:
     now = current_time()
     if any(row.user_id == user_id for row in NAMES_UNDER_WAY.list_between(now - HOUR, now)):
         return  # the worker is about to look after it
-    yield Violation(
-        "I32",
-        f"user {user_id}",
-        "is found by other words than those of their name",
-        fix=lambda now: save_search_terms(user_id),
-    )
-
-
-def _iterate_search_rows(scope: Scope | None) -> Iterator[Row]:
-    if scope is None:
-        yield from SEARCH_ROWS.iterate_table()
+    fault = "is found by other words than those of their name"
+    yield Violation("I32", f"user {user_id}", fault, fix=call(save_search_terms, user_id))
 
 
 def _check_search_row(row: Row) -> Iterator[Violation]:
-    """A row that the user's own list of terms does not name."""
+    """Check that the user's own list of terms has a search row's term."""
     if row.term in {each.term for each in TERMS.all(user_id=row.user_id)}:
         return
     if SEARCH_ROW.one(head=row.term[:HEAD], term=row.term, user_id=row.user_id) is None:
         return
-    yield Violation(
-        "I32",
-        f"user {row.user_id}",
-        "is found by a word that is not their own",
-        fix=lambda now: delete_search_terms(row.user_id, [row.term], row.written),
-        written=row.written,
-    )
+    fault = "is found by a word that is not their own"
+    fix = call(delete_search_terms, row.user_id, [row.term], row.written)
+    yield Violation("I32", f"user {row.user_id}", fault, fix=fix, written=row.written)
 
 
 CHECKS = (
-    Check("users", ("I8",), _iterate_user_ids, _check_user),
+    Check("users", ("I8",), _list_users, _check_user),
     Check("customers’ search terms", ("I32",), _iterate_named, _check_search),
-    Check("the search for customers", ("I32",), _iterate_search_rows, _check_search_row),
+    Check("the search for customers", ("I32",), row_subjects(SEARCH_ROWS), _check_search_row),
 )

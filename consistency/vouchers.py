@@ -1,12 +1,11 @@
 """I6: a code is never used more often than its limit, and each order that uses it has one claim."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from cassandra_db import Row, current_time, read, scan
-from consistency.findings import Check, Fix, Scope, Violation
+from consistency.findings import Check, Scope, Violation, call
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVATION_DURATION
 from orders.lifecycle.entities import Order
@@ -26,7 +25,7 @@ CLAIMS = read(
     "SELECT claim, used, remaining, order_id, person_claim, claimed_at FROM voucher_uses WHERE key = :key",
     timeout=30,
 )
-# A checkout that becomes no order has given its use back by then.
+# By then a checkout without an order has released its use.
 RELEASED_WITHIN = RESERVATION_DURATION + 2 * ONE_SWEEP
 
 
@@ -50,10 +49,8 @@ def _check_code(key: str) -> Iterator[Violation]:
 
 
 def _check_counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
-    what, actual = (
-        f"code {key}",
-        f"{head.used} used, {head.remaining} remaining, {len(claims)} claims",
-    )
+    what = f"code {key}"
+    actual = f"{head.used} used, {head.remaining} remaining, {len(claims)} claims"
     found = queries.get_promotion(CODE, key)
     limit = found.uses or UNLIMITED if found else head.used + head.remaining
     if head.used > limit or head.remaining < 0:
@@ -77,11 +74,8 @@ def _check_customers(
     for claim in sorted(of.keys() | customers.keys()):
         if claim not in customers or of.get(claim) != customers[claim].order_id:
             order_id = customers[claim].order_id if claim in customers else of[claim]
-            yield Violation(
-                "I6",
-                f"code {key}, {claim}, order {order_id}",
-                "the person's use and the order's are not one",
-            )
+            what = f"code {key}, {claim}, order {order_id}"
+            yield Violation("I6", what, "the person's use and the order's are not one")
 
 
 def _check_claim(key: str, row: Row) -> Iterator[Violation]:
@@ -89,23 +83,22 @@ def _check_claim(key: str, row: Row) -> Iterator[Violation]:
     if order is None:
         if row.claimed_at and row.claimed_at < current_time() - RELEASED_WITHIN:
             what = f"code {key}, order {row.order_id}, which is none,"
-            yield Violation("I6", what, "has not given its use back", fix=_release_uses(row))
+            yield Violation(
+                "I6", what, "has not given its use back", fix=call(release_vouchers, row.order_id)
+            )
         return
     what = f"code {key}, order {order.number} ({order.order_id})"
     if order.state in (CANCELLED, EXPIRED):
         fault = f"is {order.state} and has not given its use back"
-        yield Violation("I6", what, fault, fix=lambda now: apply_effects(order.order_id, now))
+        yield Violation("I6", what, fault, fix=partial(apply_effects, order.order_id))
     elif code_key(order.voucher) != key:
-        yield Violation(
-            "I6",
-            what,
-            "has a use of a code that it was not placed with",
-            fix=_release_uses(row, order.voucher),
-        )
+        fault = "has a use of a code that it was not placed with"
+        fix = call(release_vouchers, row.order_id, order.voucher)
+        yield Violation("I6", what, fault, fix=fix)
 
 
 def iterate_missing_uses(order: Order) -> Iterator[Violation]:
-    """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
+    """Yield a violation if an open order has a code, but no use of it. Raises CassandraUnavailable."""
     if (
         order.voucher
         and order.state not in (CANCELLED, EXPIRED)
@@ -113,11 +106,7 @@ def iterate_missing_uses(order: Order) -> Iterator[Violation]:
     ):
         what = f"order {order.number} ({order.order_id}), code {code_key(order.voucher)}"
         fault = "was placed with a code, and has no use of it"
-        yield Violation("I6", what, fault, fix=lambda now: apply_effects(order.order_id, now))
-
-
-def _release_uses(row: Row, except_code: str = "") -> Fix:
-    return lambda now: release_vouchers(row.order_id, except_code)
+        yield Violation("I6", what, fault, fix=partial(apply_effects, order.order_id))
 
 
 CHECKS = (Check("codes", ("I6",), _iterate_code_keys, _check_code),)

@@ -1,17 +1,16 @@
-"""What the demo shop sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
+"""The demo shop's categories, products and variants, from the files of `data/`, and their ids."""
 
 import tomllib
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product as every_combination
 from pathlib import Path
 from typing import Any, Literal
 
-# Chosen once at random and never to be changed: every id of the demo shop depends on it, so that loading
-# the products a second time meets the rows of the first.
+# Never change it: every id of the demo shop depends on it, so that loading the products again finds their rows.
 NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
 
 TaxClass = Literal["standard", "reduced"]
@@ -34,7 +33,7 @@ def demo_variant_id(sku: str) -> uuid.UUID:
 
 @dataclass(frozen=True, slots=True)
 class DemoWarehouse:
-    """A warehouse that parcels are sent from. `slug` is the key in a variant's stock."""
+    """A warehouse. `slug` is its key in a variant's stock."""
 
     slug: str
     name: str
@@ -44,7 +43,7 @@ class DemoWarehouse:
 
 @dataclass(frozen=True, slots=True)
 class DemoCategory:
-    """A category. Roots have no parent; products stand in the leaves only."""
+    """A category. Roots have no parent; only leaves have products."""
 
     slug: str
     name: str
@@ -68,7 +67,7 @@ class DemoVariant:
 
 @dataclass(frozen=True, slots=True)
 class DemoProduct:
-    """What one product page is about. `key` never changes, the slug and the name may."""
+    """A product. `key` never changes; the slug and the name may."""
 
     key: str
     name: str
@@ -90,7 +89,7 @@ class DemoProduct:
 
 @dataclass(frozen=True, slots=True)
 class DemoReview:
-    """What somebody says of a product, and what the shop answered, "" for nothing."""
+    """A customer's review of a product, and the shop's answer, "" for none."""
 
     slug: str
     stars: int
@@ -102,7 +101,7 @@ class DemoReview:
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """What somebody asks about a product, and the answers, each of somebody or, with "" for the name, of the shop."""
+    """A question about a product, and its answers as (name, text). The shop's own have the name ""."""
 
     slug: str
     name: str
@@ -112,9 +111,10 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoChoice:
-    """One value of an option, such as the colour Oat or the size 45 × 45 cm; or a product, before anything is chosen.
+    """A value of an option, such as the colour Oat or the size 45 × 45 cm; or a product without options.
 
-    `code` goes into the SKU; `hexes` colour the picture; `price`, `was` (EUR with tax), `grams` and `shape` replace the product's.
+    `code` is a part of the SKU, and `hexes` colour the picture. `price`, `was` (EUR with tax), `grams` and `shape` replace the
+    product's.
     """
 
     name: str
@@ -126,23 +126,8 @@ class DemoChoice:
     shape: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DemoOptions:
-    """The options of a product in the order in which they are asked, each with its choices."""
-
-    choices: Mapping[str, Sequence[DemoChoice]] = field(default_factory=dict)
-
-    def combinations(self) -> list[dict[str, DemoChoice]]:
-        """Return every combination of choices; without options, the empty one."""
-        names = tuple(self.choices)
-        return [
-            dict(zip(names, combo, strict=True))
-            for combo in every_combination(*self.choices.values())
-        ]
-
-
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
-    """Return a plausible stock: more of what is cheap, more in Berlin, in Lyon of a third alone, always the same."""
+    """Return a plausible stock, always the same: more of cheap things, most in Berlin, and in Lyon only of a third."""
     full = 96 if price < 20 else 60 if price < 60 else 30
     noise = zlib.crc32(sku.encode())
     berlin = full // 2 + noise % full
@@ -157,16 +142,15 @@ def make_variants(
     stock: Mapping[str, tuple[int, int]] | None = None,
     without: Sequence[str] = (),
 ) -> tuple[DemoVariant, ...]:
-    """Return the variants of a product, one a combination of its options.
+    """Return a variant for each combination of a product's options.
 
-    `product` says what holds where no choice says otherwise; its code begins each SKU. `stock` names (Berlin, Cork)
-    for the SKUs that are not plentiful, and `without` the SKUs that are not made.
-    Raises KeyError for a SKU in `stock` that no combination has.
+    `product` has the defaults for its choices, and its code begins each SKU. `stock` has (Berlin, Cork) for SKUs with few units.
+    `without` are SKUs that are left out. Raises KeyError for a SKU in `stock` that no combination has.
     """
-    exceptions = dict(stock or {})
+    exceptions, names = dict(stock or {}), tuple(options or {})
     made = []
-    for combination in DemoOptions(options or {}).combinations():
-        chosen = [*combination.values(), product]
+    for choices in every_combination(*(options or {}).values()):
+        combination, chosen = dict(zip(names, choices, strict=True)), [*choices, product]
         sku = "-".join([product.code, *(choice.code for choice in combination.values())])
         if sku in without:
             continue
@@ -191,15 +175,13 @@ def make_variants(
     return tuple(made)
 
 
-# ---- Read from the files
-
 _DATA = Path(__file__).parent / "data"
 PHOTOGRAPHS = _DATA / "photographs"
 DEPARTMENTS = ("home", "kitchen", "clothing", "desk")
 
 
 def read_data_file(name: str) -> dict[str, Any]:
-    """Return what a file of `data/` says."""
+    """Return the content of a file of `data/`."""
     return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -227,7 +209,7 @@ def _read_products(department: str, colours: Mapping[str, Any]) -> Iterator[Demo
 
 
 def _read_choice(entry: Mapping[str, Any], colours: Mapping[str, Any]) -> DemoChoice:
-    """Return a choice; one of the palette's colours may have accents for the other parts of a picture."""
+    """Return a choice. A colour of the palette may have accents for the other parts of a picture."""
     rest = {key: value for key, value in entry.items() if key not in {"colour", "accents", "hexes"}}
     if "colour" not in entry:
         return DemoChoice(**rest, hexes=tuple(entry.get("hexes", ())))

@@ -1,6 +1,6 @@
-"""Fills the demo shop: products, stock, logins and orders, all by the operations that a real shop uses.
+"""Fills the demo shop with products, stock, logins and orders, by the operations of a real shop.
 
-Everything has an id of its own that follows from the data, so that loading it again meets what is there.
+All ids follow from the data, so that loading again finds the existing rows.
 """
 
 import logging
@@ -51,11 +51,11 @@ from storefront.sitemap import write_sitemap
 
 # More threads than processors: they wait for Cassandra most of the time.
 THREADS = 12
-# Before something is done again, in seconds. A busy machine leaves one statement of thousands without an answer.
+# The pauses between attempts, in seconds. On a busy machine, one of thousands of statements gets no answer.
 PAUSES = (1, 2, 4, 8)
 FEW_LEFT_FROM = 5
 
-# One of each kind: some for all customers, one for a cart that is worth it, one that is over.
+# One of each kind: some for all customers, one with a minimum, one that has ended.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
     PromotionTerms(
@@ -88,9 +88,9 @@ log = logging.getLogger(__name__)
 def run_in_parallel(
     do: Callable[[Thing], object], things: Iterable[Thing], step: Step, threads: int = THREADS
 ) -> None:
-    """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first.
+    """Call `do` for each of the things, several at once, and `step` after each. Raises the first error of `do`.
 
-    What may be done twice, for it is done again if Cassandra has not answered in time.
+    `do` must bear repetition: it is called again if Cassandra does not answer in time.
     """
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(lambda thing: do_again_if_late(partial(do, thing)), things):
@@ -98,7 +98,7 @@ def run_in_parallel(
 
 
 def do_again_if_late(do: Callable[[], Made]) -> Made:
-    """Do what may be done twice, and again if Cassandra has not answered in time. Raises CassandraUnavailable in the end."""
+    """Call `do`, and again if Cassandra does not answer in time. Raises CassandraUnavailable after the last attempt."""
     for pause in PAUSES:
         try:
             return do()
@@ -109,7 +109,7 @@ def do_again_if_late(do: Callable[[], Made]) -> Made:
 
 
 def load_categories(step: Step) -> None:
-    """Add the demo shop's categories, parents first; those that are there stay as the staff has them."""
+    """Add the demo shop's categories, parents first. Existing ones stay as the staff has them."""
     for position, category in enumerate(catalogue_data.CATEGORIES):
         save = partial(
             operations.save_category,
@@ -126,7 +126,7 @@ def load_categories(step: Step) -> None:
         step()
 
 
-# With the two that each shop begins with: five ways to deliver.
+# Each shop begins with two delivery methods; these make five.
 DELIVERY_METHODS = (
     DeliverySetting(
         "locker-de",
@@ -166,12 +166,12 @@ DELIVERY_METHODS = (
         position=4,
     ),
 )
-# Finland has taxed at the reduced rate of 14 % until the end of 2025.
+# Finland's reduced rate was 14 % until the end of 2025.
 FORMER_RATES = DatedRates(date(2024, 9, 1), (Decimal("25.5"), Decimal(14)))
 
 
 def load_settings(now: datetime, step: Step) -> None:
-    """Add the demo shop's delivery methods, former tax rates and third warehouse; what the staff has set stays as it is."""
+    """Add the demo shop's delivery methods, former tax rates and third warehouse, unless the staff has saved these settings."""
     saved = get_settings_at_quorum().stored
     if DELIVERY.name not in saved:
         do_again_if_late(
@@ -205,13 +205,13 @@ def _with_former_rates(taxes: Mapping[str, TaxSetting]) -> dict[str, TaxSetting]
 
 
 def load_products(now: datetime, step: Step, *, renew: bool) -> None:
-    """Add the demo shop's products; those that are there stay as the staff has them, unless `renew`."""
+    """Add the demo shop's products. Existing ones stay as the staff has them, unless `renew`."""
 
     def load(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
         present = queries.get_product_at_quorum(product_id)
         if present and not renew:
-            # Finished, if an earlier run was cut off.
+            # An earlier run may have been cut off before this.
             operations.refresh_cards(product_id)
         else:
             made = _catalogue_product(product, now)
@@ -224,7 +224,7 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
 
 
 def save_reduced_as_allowed(product: Product, now: datetime) -> None:
-    """Save a product; what may not be crossed out, since the staff have asked less in the last 30 days, is not."""
+    """Save a product, without the crossed-out prices that are refused: the staff may have asked less in the last 30 days."""
     try:
         operations.save_product(product, now)
     except ProductRefused as refused:
@@ -238,7 +238,7 @@ def save_reduced_as_allowed(product: Product, now: datetime) -> None:
 
 
 def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Product:
-    # Variants that all look alike are shown by their product's photographs.
+    # If all variants look alike, the product's photographs replace their pictures.
     has_looks = not product.photographs or len({each.picture for each in product.variants}) > 1
     variants = tuple(
         Variant(
@@ -277,7 +277,7 @@ def _take_in(name: str, alt: str) -> ProductPicture:
 
 
 def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return what was asked for a product's variants 60 days before the prices that it crosses out."""
+    """Return a price point, 60 days before `since`, for each crossed-out price of a product's variants."""
     return {
         each.variant_id: [PricePoint(since - timedelta(days=60), each.compare_at)]
         for each in product.variants
@@ -286,7 +286,7 @@ def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoi
 
 
 def load_stock(now: datetime, step: Step) -> None:
-    """Receive the demo shop's stock into both warehouses; what was received before stays so."""
+    """Receive the demo shop's stock into its warehouses. Earlier receipts are not repeated."""
 
     def receive(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
@@ -303,12 +303,12 @@ def load_stock(now: datetime, step: Step) -> None:
     run_in_parallel(receive, catalogue_data.PRODUCTS, step)
 
 
-# Of the products that lie in both warehouses: how many units go from Berlin to Cork, so many days ago, and whether they have arrived.
+# Transfers from Berlin to Cork: units, days ago, and whether they have arrived.
 TRANSFERS = ((4, 12, True), (3, 1, False))
 
 
 def load_transfers(now: datetime, step: Step) -> None:
-    """Send units from one warehouse to another: some long since arrived, some on their way; what was sent before stays so."""
+    """Make the transfers of products that both warehouses have. Earlier transfers are not repeated."""
     in_both = [
         (product, variant)
         for product in catalogue_data.PRODUCTS
@@ -337,7 +337,7 @@ def load_transfers(now: datetime, step: Step) -> None:
 
 
 def load_logins(now: datetime, step: Step) -> None:
-    """Make the demo shop's three logins, which no other shop lets in."""
+    """Make the demo shop's three logins. Other shops refuse them."""
 
     def load(login: Login) -> None:
         user = register_user(
@@ -357,7 +357,7 @@ def load_logins(now: datetime, step: Step) -> None:
 
 
 def load_promotions(now: datetime, step: Step) -> None:
-    """Make the demo shop's offers and codes; those that are there, or were ended, stay as they are."""
+    """Make the demo shop's offers and codes. Existing and ended ones stay as they are."""
     for terms in PROMOTIONS:
         key = uuid5(DEMO_NAMESPACE, terms.title).hex
         with suppress(CodeTaken):
@@ -366,7 +366,7 @@ def load_promotions(now: datetime, step: Step) -> None:
 
 
 def load_reviews(now: datetime, step: Step) -> None:
-    """Make what people say of the products; a product that has reviews keeps those."""
+    """Add reviews to products that have none."""
 
     def load(slug: str) -> None:
         product_id = queries.find_product_id_by_slug(slug)
@@ -378,7 +378,7 @@ def load_reviews(now: datetime, step: Step) -> None:
 
 
 def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) -> Review:
-    """Return what somebody said some days ago: the same person, the same number of days, whenever it is loaded."""
+    """Return a review of some days ago. Person and number of days are the same at each load."""
     user_id = uuid5(DEMO_NAMESPACE, f"{said.slug} {said.title}")
     written_at = truncate_to_milliseconds(
         now - timedelta(days=3 + user_id.int % 400, seconds=user_id.int % 86_400)
@@ -392,7 +392,7 @@ def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) ->
         body=said.body,
         name=said.name,
         state=PUBLISHED,
-        # Most of those who say something have bought it here.
+        # Most reviewers have bought the product here.
         verified=user_id.int % 5 > 0,
         version=1,
         change_id=user_id,
@@ -403,7 +403,7 @@ def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) ->
 
 
 def load_questions(now: datetime, step: Step) -> None:
-    """Make what people ask about the products; a product that has questions keeps those."""
+    """Add questions to products that have none."""
 
     def load(slug: str) -> None:
         product_id = queries.find_product_id_by_slug(slug)
@@ -417,9 +417,9 @@ def load_questions(now: datetime, step: Step) -> None:
 
 
 def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) -> Iterator[Text]:
-    """Yield what somebody asked some weeks ago, and the answers of the days after."""
+    """Yield a question of some weeks ago, and its answers of the days after."""
     key = uuid5(DEMO_NAMESPACE, f"{asked.slug} {asked.body}")
-    # What nobody has answered yet is new.
+    # Questions without answers are new.
     days = 10 + key.int % 300 if asked.answers else 1 + key.int % 3
     written_at = truncate_to_milliseconds(now - timedelta(days=days, seconds=key.int % 86_400))
     question_id = _time_id(written_at, key)
@@ -455,13 +455,13 @@ def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) 
 
 
 def _time_id(moment: datetime, key: UUID) -> UUID:
-    """Return an id that has a time in it and is the same for the same key."""
+    """Return a time-based id that is always the same for a key."""
     made: UUID = uuid_from_time(moment, key.int % 2**47, key.int % 2**14)
     return made
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:
-    """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
+    """Rebuild the data derived from the products: front page, related products, suggestions, index, sitemap."""
     products = do_again_if_late(lambda: list(queries.iterate_products()))
     for rebuild in (
         lambda: operations.rebuild_featured(products),

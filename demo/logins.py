@@ -19,7 +19,7 @@ class Login:
 
     @property
     def user_id(self) -> UUID:
-        """The same in each demo shop, so that loading it again makes no login twice."""
+        """The same in each demo shop, so that loading again makes no second login."""
         return uuid5(_OURS, self.email)
 
 

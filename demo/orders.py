@@ -1,7 +1,7 @@
 """The demo shop's orders: 1,200 over the last year, in every state, each by the events that led there.
 
-The newest are there before the shop opens. The others come while it is open, a few at a time; what they take from the stock is
-received anew, so that nothing runs out by them.
+The newest are loaded before the shop opens, the others while it is open, a few at a time. The units of those are received again,
+so that nothing sells out.
 """
 
 import logging
@@ -46,20 +46,20 @@ from pricing.quotes import QuotedLine
 log = logging.getLogger(__name__)
 
 ORDER_COUNT = 1_200
-# So many are there before the shop opens.
+# How many are loaded before the shop opens.
 NEWEST_COUNT = 200
 DAYS = 365
 STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
-# What is scarce stays as scarce as it was received.
+# Orders take variants with at least this many units. Scarce ones stay scarce.
 PLENTY = 30
-# Customers who have not paid yet may do so for so long: a transfer that is on its way.
+# How long customers may take to pay: a transfer may be under way.
 PAY_WITHIN = timedelta(days=14)
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-# What happens to an order after it was placed, and how long after.
+# The events of an order, each with the time since it was placed.
 _PAID = ("paid", timedelta(minutes=2))
-# What the events of a payment are called here.
+# The names of payment events here.
 _AS = {"authorized": "paid"}
 _SENT = (_PAID, ("packed", 5 * _HOUR), ("shipped", 26 * _HOUR))
 FATES: dict[str, tuple[tuple[str, timedelta], ...]] = {
@@ -81,7 +81,7 @@ _NOTES = {
     "cancelled": "Ordered twice by mistake, says the customer.",
     "return_rejected": "It has been used. We can only take back what is as good as new.",
 }
-# What some orders have besides their fate: what staff note and call them, and what comes back.
+# Some orders have notes and tags of staff, and returns.
 _STAFF_NOTES = (
     "Called: wants it wrapped as a present.",
     "Asked when it comes. Told them the estimate.",
@@ -102,14 +102,14 @@ _COMING_BACK = (
 _DECLINED = (("return_requested", 6 * _DAY), ("return_rejected", 7 * _DAY))
 _SENT_BY_POST = ("delivered", "closed")
 
-# What some say about their delivery.
+# Delivery notes of some customers.
 _DELIVERY_NOTES = (
     "The bell is broken. Please knock.",
     "Leave it with the bakery next door if nobody is in.",
     "Back house, second floor.",
 )
 
-# What makes a fate, whenever it is: the newest orders are as they are though their hours have not passed.
+# The events of fates. Those of the newest orders happen at once, though their time has not come.
 _FATEFUL = frozenset(kind for events in FATES.values() for kind, _ in events)
 
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
@@ -120,7 +120,7 @@ SHOPPER_ADDRESS = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin",
 
 @dataclass(frozen=True)
 class OrderPlan:
-    """An order that shall be there: its number, when it is placed, and its fate."""
+    """An order to load: its number, when it is placed, and its fate."""
 
     number: int
     placed_at: datetime
@@ -132,7 +132,7 @@ class OrderPlan:
 
     @property
     def events(self) -> list[tuple[str, timedelta]]:
-        """What happens to it by and by, and how long after it was placed."""
+        """The order's events in time order, each with the time since it was placed."""
         found = list(FATES[self.fate])
         if self.number % 6 == 1:
             found.append(("note", 3 * _HOUR))
@@ -148,14 +148,14 @@ class OrderPlan:
         return sorted(found, key=lambda each: each[1])
 
     def make_random(self) -> Random:
-        """The same dice for the same order each time."""
+        """Return a random generator that is the same for each load of the order."""
         return Random(self.number)  # noqa: S311 - nothing here is a secret
 
 
 def plan_orders(now: datetime, count: int = ORDER_COUNT) -> list[OrderPlan]:
-    """Return what shall be there, the newest first: closer together towards today, as in a shop that grows.
+    """Return the plans of `count` orders, newest first. They are closer together towards today, as in a growing shop.
 
-    Fewer than usual are over fewer days, so that there are some of each fate.
+    Fewer orders cover fewer days, so that each fate occurs.
     """
     made = []
     days = DAYS * (count / ORDER_COUNT) ** 0.5
@@ -180,10 +180,10 @@ def _fate(number: int, age: float) -> str:
 def load_orders(
     now: datetime, plans: Sequence[OrderPlan], step: Step, *, threads: int = THREADS
 ) -> int:
-    """Place these orders in the demo shop and let happen to each what its plan says; return how many were left out.
+    """Place orders in the demo shop and make the events of their plans happen. Return how many were left out.
 
-    What is there already is left as it is, and what was cut off is continued. An order is left out if the shop is sold out of
-    something, and as it is if staff have done something else with it. Raises CassandraUnavailable.
+    Existing orders only get their missing events. An order is left out if something is sold out, and stays as it is if staff have
+    changed it. Raises CassandraUnavailable.
     """
     product_ids = [
         catalogue_data.demo_product_id(product.key) for product in catalogue_data.PRODUCTS
@@ -220,14 +220,14 @@ def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
     done = {_AS.get(event.kind, event.kind) for event in order.events}
     if any(each.state == PACKED for each in order.parcels()):
         done.discard("shipped")
-    # The fate has come true; what else there is happens only once its time has come.
+    # Events of the fate happen at once, others only when their time has come.
     missing = [
         (kind, after)
         for kind, after in plan.events
         if kind not in done and (kind in _FATEFUL or plan.placed_at + after < now)
     ]
     for number, (kind, after) in enumerate(missing, start=1):
-        # Stock and lists follow the last event; what lies between would be overwritten at once.
+        # Only the last event updates stock and lists: the others' updates would be overwritten at once.
         at, is_last = min(plan.placed_at + after, now), number == len(missing)
         order = (
             _ship(order, plan, at, apply_effects=is_last)
@@ -237,7 +237,7 @@ def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
 
 
 def _receive_anew(order: Order, plan: OrderPlan) -> None:
-    """Receive what an order takes from the stock for good, where it takes it: once, however often this is done."""
+    """Receive the units of a shipped order again, in the same warehouses. Repeating this has no effect."""
     if "shipped" not in dict(plan.events):
         return
     for each in order.list_allocations(list_items(order)):
@@ -258,7 +258,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
     is_sam = plan.number % 17 == 2
     home = SHOPPER_ADDRESS if is_sam else Address(*dice.choice(PEOPLE))
     name = "".join(letter for letter in home.name.lower() if letter.isascii()).replace(" ", ".")
-    # Two of three are somebody else of that name, and new.
+    # Two of three orders are by a new customer of that name.
     mailbox = f"{name}{plan.number}" if plan.number % 3 else name
     methods = delivery.list_delivery_methods(home.country)
     return place_order(
@@ -284,7 +284,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
 def _random_lines(
     dice: Random, products: dict[str, Product], plentiful: set[UUID]
 ) -> tuple[QuotedLine, ...]:
-    """One to three products; half of the time what goes well with the first."""
+    """Return one to three lines; the other products are often related to the first."""
     first = dice.choice(catalogue_data.PRODUCTS)
     others = [*first.related, *(product.key for product in dice.sample(catalogue_data.PRODUCTS, 2))]
     wanted = dict.fromkeys([first.key, *dice.sample(others, dice.choice((0, 1, 1, 2)))])
@@ -303,7 +303,7 @@ def _random_lines(
 
 
 def _ship(order: Order, plan: OrderPlan, at: datetime, *, apply_effects: bool) -> Order:
-    """Ship each parcel that is packed, under a number that no carrier's parcel has."""
+    """Ship each packed parcel, under a made-up tracking number."""
     packed = [each.parcel_id for each in order.parcels() if each.state == PACKED]
     for parcel_id in packed:
         details = {
@@ -352,7 +352,7 @@ def _apply_event(
 
 
 def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
-    """Return what an event is about that happens to some orders: one unit of the first line comes back, and is paid back."""
+    """Return the details of an event. In returns, one unit of the first line comes back and is refunded."""
     line = min(order.quantities)
     match kind:
         case "tagged":

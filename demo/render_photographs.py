@@ -1,7 +1,7 @@
-"""Renders the demo shop's photographs anew: `python -m demo.render_photographs`. They are in the repository, nobody has to run it.
+"""Renders the demo shop's photographs: `python -m demo.render_photographs`. They are in the repository.
 
-Each is one of our own drawings with a lamp, shade and grain on it, as headless Chromium draws them: raster pictures, which the shop
-takes in as it takes in those that staff upload.
+Headless Chromium renders each from a drawing of ours with a lamp, shade and grain. The shop takes these raster pictures in like
+uploads of staff.
 """
 
 import os
@@ -16,7 +16,7 @@ from PIL import Image
 from catalogue.pictures import draw_picture, parse_picture
 from demo.catalogue_data import PHOTOGRAPHS as FOLDER
 
-# By the names of their files: the drawing, and the part of it that is in the picture.
+# The drawing and the size of each, by file name.
 PHOTOGRAPHS = {
     "basket-1": ("basket-3/c2a56b", (1400, 1120)),
     "basket-2": ("basket-2/c2a56b", (1200, 1200)),
@@ -38,7 +38,7 @@ svg.drawing {{ position: absolute; inset: 0; width: 100%; height: 100%; filter: 
 
 
 def render_photograph(name: str) -> None:
-    """Write one of them into the folder."""
+    """Write a photograph into the folder."""
     drawing, (width, height) = PHOTOGRAPHS[name]
     svg = draw_picture(*parse_picture(drawing)).replace(
         "<svg ", '<svg class="drawing" preserveAspectRatio="xMidYMid slice" ', 1

@@ -1,6 +1,4 @@
-"""The demo shop's sensors, and what they measure: the same at the same moment, whoever asks."""
-
-from __future__ import annotations
+"""The demo shop's sensors and their readings, which depend on the moment alone."""
 
 from datetime import datetime, timedelta
 from math import pi, sin
@@ -9,14 +7,14 @@ from random import Random
 from sensors.readings import HUMIDITY, TEMPERATURE, Reading, ReadingWriter, add_sensor, list_sensors
 
 SENSORS = {"BER-01": "berlin", "ORK-01": "cork"}
-# So many hours have readings in a new demo shop, so far apart.
+# A new demo shop has readings of this many hours, _APART from each other.
 HOURS = 36
 _APART = timedelta(minutes=5)
 _DAY = 24 * 3600
 
 
 def measure(serial_number: str, at: datetime) -> list[Reading]:
-    """Return temperature and humidity at a moment (UTC): cooler by night, and never quite still."""
+    """Return temperature and humidity at a moment (UTC): cooler by night, with some noise."""
     second = at.replace(microsecond=0)
     chance = Random(f"{serial_number} {second:%Y%m%d%H%M}")  # noqa: S311 nothing secret
     daylight = sin(2 * pi * (second.timestamp() % _DAY - 8 * 3600) / _DAY)
@@ -30,7 +28,7 @@ def measure(serial_number: str, at: datetime) -> list[Reading]:
 
 
 def load_readings(now: datetime) -> None:
-    """Give a shop without sensors the demo's, and what they have measured until now (UTC)."""
+    """Add the demo's sensors and their readings until now (UTC) to a shop without sensors."""
     if list_sensors():
         return
     writer = ReadingWriter()

@@ -1,4 +1,4 @@
-"""What a demo offers beside the shop: its visitors read the mail that it sends."""
+"""The addresses of the demo shop's mail reader."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Makes the demo shop's visits: what some hundred invented visitors a day looked at, searched for and bought."""
+"""Makes the demo shop's visits: some hundred made-up visitors a day look, search and buy."""
 
 from datetime import date, datetime, timedelta
 from random import Random
@@ -17,16 +17,13 @@ from demo.loader import Step, do_again_if_late, run_in_parallel
 
 VISIT_DAYS = 29
 
-
-# The search finds something for the first ones, and nothing for the others.
+# Searches with results, and without.
 SEARCHED = ("mug", "lamp", "notebook", "wool", "jumper", "towel", "candle", "desk")
-
-
 SEARCHED_IN_VAIN = ("yoga mat", "umbrella")
 
 
 def load_visits(now: datetime, step: Step) -> None:
-    """Make what visitors did on the days before this one; a day that has visits keeps those."""
+    """Add visits to the last VISIT_DAYS days that have none."""
     on_sale = [product for product in queries.iterate_products() if product.is_on_sale(now)]
     on_sale.sort(key=lambda each: each.product_id)
     today = shop_day(now)
@@ -42,9 +39,9 @@ def load_visits(now: datetime, step: Step) -> None:
 
 
 def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tally]]:
-    """Return what some hundred visitors did on a day: the same, whenever it is counted."""
+    """Return the tallies of a day's visits, by kind and subject. They are the same at each load."""
     chance = Random(f"visits {day}")  # noqa: S311 nothing secret
-    # Some are looked at much more than others.
+    # Some products are viewed much more often than others.
     liked = [Random(f"{each.product_id}").paretovariate(1.6) for each in on_sale]  # noqa: S311
     by_kind: dict[str, dict[str, Tally]] = {kind: {} for kind in KINDS}
 
@@ -75,7 +72,7 @@ def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tall
 
 
 def load_popularity(now: datetime, step: Step) -> None:
-    """Count how popular the products are, of the visits and orders that were made."""
+    """Compute the products' popularity from visits and orders."""
     do_again_if_late(lambda: roll_up_changed_days(now))
     products = do_again_if_late(lambda: list(queries.iterate_products()))
     do_again_if_late(lambda: update_popularity(products, now, len(products)))

@@ -1,6 +1,4 @@
-"""docs/data-model.md, made from the models, so that page and code always agree."""
-
-from __future__ import annotations
+"""Renders docs/data-model.md from the models."""
 
 import inspect
 import re
@@ -30,14 +28,14 @@ A sensors. "Holds data of" names the columns that lead to a person, and what bec
 
 FAMILIES = "QKURA"  # the letters that questions are numbered under, in the index's order
 _QUESTIONS = re.compile(rf"^((?:[{FAMILIES}]\d+)(?:, [{FAMILIES}]\d+)*): (.*)", re.DOTALL)
-# What is said of a column stands behind it, or above it where the line is full.
+# A column's remark is behind it, or above it if the line is full.
 _COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)
 _ABOVE = re.compile(r"^    # (.+)\n    ([a-z_]+) = columns\.", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a model says about its table."""
+    """A table, as its model declares it."""
 
     app: str
     name: str
@@ -55,7 +53,7 @@ class Table:
 
 @cache
 def list_tables() -> tuple[Table, ...]:
-    """Return all tables, by app in the settings' order, then as the models stand in their file."""
+    """Return all tables, by app in the settings' order, then in the order of their file."""
     introspection: Any = connections["default"].introspection  # the engine's own
     order = [config.name for config in apps.get_app_configs()]
     found = [
@@ -181,7 +179,6 @@ def _option(value: Any) -> str:
 
 
 def _remarks(model: type) -> Iterator[tuple[str, str]]:
-    # What is said beside a column in the code belongs on the page, too.
     if "columns" in getattr(inspect.getmodule(model), "__dict__", {}):
         source = inspect.getsource(model)
         yield from _COLUMN.findall(source)

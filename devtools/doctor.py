@@ -1,9 +1,7 @@
-"""What is missing or wrong on this machine and in this configuration, each with the line that fixes it.
+"""Finds what is missing or wrong on this machine and in this configuration, with the command that fixes it.
 
-A check looks and reports; it changes nothing. Those that need a database come last and are left out when none answers.
+Checks change nothing. Those that need a database come last, and are left out if none answers.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -43,7 +41,7 @@ _LOOPBACK = ("127.", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was checked. `fix` is a command or a setting, empty when all is well."""
+    """The result of a check. `fix` is a command or a setting; "" if all is well."""
 
     level: str
     text: str
@@ -269,7 +267,7 @@ def _mail() -> Iterator[Finding]:
 
 
 def check_media() -> Finding:
-    """Write and read where uploaded files are kept: the web hosts and the workers' have to reach the same storage."""
+    """Write and read a file in the storage of uploads, which web and worker hosts must share."""
     where = settings.S3_BUCKET or settings.MEDIA_ROOT
     name = f"{INCOMING}/doctor-{uuid4().hex}"
     try:
@@ -281,7 +279,7 @@ def check_media() -> Finding:
         found = f"{type(error).__name__}: {error}"
     else:
         if is_same:
-            # Of a folder it cannot be seen from here whether the other hosts have the same.
+            # A check on one host cannot see whether the others have the same folder.
             others = "" if settings.S3_BUCKET else ", which must be the same one on every host"
             return Finding(GOOD, f"Pictures can be kept in {where}{others}")
         found = "what was written is read otherwise"
@@ -309,7 +307,7 @@ def _unreachable(own_node: bool) -> Finding:
 
 
 def _setting(connected: Session, name: str) -> dict[str, str]:
-    """Ask every node for one of its settings: each knows only its own."""
+    """Return a setting of every node, by address: each node knows only its own."""
     answers = {}
     for host in connected.cluster.metadata.all_hosts():
         if host.is_up:

@@ -8,18 +8,16 @@ template is compared with its former text, both collapsed, before it is written.
 that does not fit becomes `{% blocktranslate trimmed %}`, with the same message.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from django.template import TemplateSyntaxError
 
-from devtools.layout import Choice, Doc, Fill, Group, Indent, Line, lay_out
+from devtools.layout import Choice, Doc, Fill, Group, Indent, Line, Printer
 from web.templates import (
     BRINGS_SPACE,
     HOLE,
@@ -37,45 +35,45 @@ from web.templates import (
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 120
-MIDDLE_TAGS = frozenset(("else", "elif", "empty"))
-# Each of them has a line of its own, whatever it holds.
+_MIDDLE_TAGS = frozenset(("else", "elif", "empty"))
+# These always have a line of their own.
 _LINE_TAGS = frozenset(("block", "extends", "load", "partialdef"))
-# So do these, unless one is all that an element holds.
+# So do these, unless one is the only content of an element.
 _PART_TAGS = frozenset(("csrf_token", "include", "partial"))
 
-# Django wants a tag on one line, and these have to name all that is there inside.
+# A tag must be on one line, and an include names everything that its part uses.
 _LONG_TAG = re.compile(r"\s*\{% include .* only %\}")
-_HARD = Line("", hard=True)
-_SPACE_OUTSIDE_HOLES = re.compile(r"((?:\{\{.*?\}\}|\{%.*?%\}|<[^>]*>|\S)+)( ?)", re.DOTALL)
+_HARD = Line(hard=True)
+# Words end at single spaces. Variables, tags and wider whitespace are part of a word.
+_WORD = re.compile(r"(?:\{\{.*?\}\}|\{%.*?%\}|<[^>]*>|\S|\s{2,}|[^\S ])+", re.DOTALL)
 _TRANSLATE = re.compile(
     r"\{%\s*translate\s+(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\\n])+)(?P=quote)(?:\s+as\s+(?P<name>\w+))?\s*%\}"
 )
 _START_TAG_PART = re.compile(
     rf"(?P<hole>{HOLE})|(?P<space>\s+)|(?P<quote>[\"'])|[^\s\"'{{]+|\{{", re.DOTALL
 )
+# The gap between two neighbours: a place where a line may break, or whitespace that stays.
+Joint = Line | str
 
 
 class FormatError(Exception):
-    """A template that cannot be laid out: what is wrong with it, and in which line."""
+    """A template cannot be laid out. The text has the reason and the line."""
 
 
-# ---- Reading: the tree of elements and template tags
+@dataclass
+class Branch:
+    """Nodes side by side. There is a joint before each of them, and one at the end."""
 
-
-@dataclass(frozen=True)
-class Joint:
-    """What is between two neighbours: where a line may break, with what a break stands for; or whitespace that stays."""
-
-    text: str
-    can_break: bool
-    has_blank_line: bool = False
+    tag: str
+    nodes: list["Node"] = field(default_factory=list)
+    joints: list[Joint] = field(default_factory=list)
 
 
 @dataclass
 class Node:
-    """A token with what is inside it. A template tag has a branch for each of its `else`."""
+    """A token with its content. A template tag has a branch for each of its `else`. The root has no kind."""
 
-    kind: Kind
+    kind: Kind | None
     text: str
     line: int = 0
     branches: list[Branch] = field(default_factory=list)
@@ -85,191 +83,150 @@ class Node:
     def name(self) -> str:
         return _tag_name(self.text) if self.kind is Kind.TAG else element_name(self.text)
 
-
-@dataclass
-class Branch:
-    """Nodes side by side. There is a joint before each of them, and one at the end."""
-
-    tag: str
-    nodes: list[Node] = field(default_factory=list)
-    joints: list[Joint] = field(default_factory=list)
+    def is_ended_by(self, kind: Kind | None, text: str) -> bool:
+        if kind is Kind.END:
+            return self.kind is Kind.START and self.name == element_name(text)
+        return self.kind is kind and (kind is None or f"end{self.name}" == _tag_name(text))
 
 
-def parse(source: str) -> Branch:
+def _parse(source: str) -> Branch:
     """Return a template's tree. Raises FormatError if an element or a tag does not end where it began."""
     try:
-        found = list(tokens(source))
+        pieces = list(_pieces(source))
     except TemplateSyntaxError as error:
         raise FormatError(str(error)) from error
-    return _Parser(found).parse()
+    tags = {_tag_name(text) for _, kind, text, _ in pieces if kind is Kind.TAG}
+    root = Node(None, "")
+    _read_inside(root, iter(pieces), {tag for tag in tags if f"end{tag}" in tags})
+    return root.branches[0]
 
 
-class _Parser:
-    def __init__(self, found: Sequence[tuple[Kind, str]]) -> None:
-        self.found = found
-        self.paired = {
-            _tag_name(text)[3:] for kind, text in found if kind is Kind.TAG and _is_end_tag(text)
-        }
-        self.root = Branch("")
-        self.open: list[Node] = []
-        self.branch = self.root
-        self.gap, self.comments = Gap(), list[str]()
+def _pieces(source: str) -> Iterator[tuple[Joint, Kind | None, str, int]]:
+    """Yield each token but whitespace, with the joint before it and its line; the last one has no kind.
 
-    def parse(self) -> Branch:
-        line = 1
-        for kind, text in self.found:
-            if kind is Kind.SPACE:
-                self.gap.text += text
-            elif kind is Kind.COMMENT:
-                self.comments.append(text)
-            else:
-                self._join(*self.gap.end(kind, text))
-                self._take(kind, text, line)
-            line += text.count("\n")
-        if self.open:
-            raise FormatError(f"line {self.open[-1].line}: {self.open[-1].text} has no end")
-        self._join(*self.gap.end())
-        return self.root
-
-    def _join(self, gap: str, broken: str) -> None:
-        """Put down what was between the last token and this one; comments stand in lines of their own."""
-        breaks = gap.count("\n")
-        joint = Joint(
-            broken if breaks else gap,
-            bool(breaks) or gap == broken,
-            breaks > 1 + len(self.comments),
-        )
-        for comment in self.comments:
-            if not joint.can_break:
-                raise FormatError(f"a comment needs a line of its own: {comment}")
-            self.branch.joints.append(joint)
-            self.branch.nodes.append(Node(Kind.COMMENT, comment))
-        self.branch.joints.append(joint)
-        self.comments = []
-
-    def _take(self, kind: Kind, text: str, line: int) -> None:
-        name = _tag_name(text) if kind is Kind.TAG else ""
-        if kind is Kind.END or (kind is Kind.TAG and _is_end_tag(text)):
-            self._close(kind, text, line)
-        elif name in MIDDLE_TAGS:
-            if not self.open or self.open[-1].kind is not Kind.TAG:
-                raise FormatError(f"line {line}: {text} stands in no tag of its own")
-            self.branch = Branch(text)
-            self.open[-1].branches.append(self.branch)
+    Comments are on lines of their own.
+    """
+    gap, comments, line = Gap(), list[str](), 1
+    for kind, text in (*tokens(source), (None, "")):
+        if kind is Kind.SPACE:
+            gap.text += text
+        elif kind is Kind.COMMENT:
+            comments.append(text)
         else:
-            node = Node(kind, text, line)
-            self.branch.nodes.append(node)
-            if name in self.paired or (kind is Kind.START and has_content(text)):
-                self.open.append(node)
-                self.branch = Branch(text)
-                node.branches.append(self.branch)
+            space, broken = gap.end(kind, text)
+            breaks = space.count("\n")
+            can_break = breaks or space == broken
+            joint = Line(broken, blank=breaks > 1) if can_break else space
+            if comments:
+                if not can_break:
+                    raise FormatError(f"a comment needs a line of its own: {comments[0]}")
+                joint = _HARD
+            for comment in comments:
+                yield joint, Kind.COMMENT, comment, line
+            comments = []
+            yield joint, kind, text, line
+        line += text.count("\n")
 
-    def _close(self, kind: Kind, text: str, line: int) -> None:
-        node = self.open.pop() if self.open else None
-        wanted = (
-            (Kind.START, element_name(text)) if kind is Kind.END else (kind, _tag_name(text)[3:])
-        )
-        if node is None or (node.kind, node.name) != wanted:
-            begun = f"{node.text} of line {node.line}" if node else "nothing"
-            raise FormatError(f"line {line}: {text} ends {begun}")
-        node.end = text
-        self.branch = self.open[-1].branches[-1] if self.open else self.root
+
+def _read_inside(
+    node: Node, pieces: Iterator[tuple[Joint, Kind | None, str, int]], paired: set[str]
+) -> None:
+    """Read the content of a node, up to its end. `paired` are the names of the tags that have an end."""
+    node.branches.append(Branch(node.text))
+    for joint, kind, text, line in pieces:
+        node.branches[-1].joints.append(joint)
+        name = _tag_name(text) if kind is Kind.TAG else ""
+        if kind in (None, Kind.END) or name.startswith("end"):
+            if kind is None and node.kind:
+                raise FormatError(f"line {node.line}: {node.text} has no end")
+            if not node.is_ended_by(kind, text):
+                begun = f"{node.text} of line {node.line}" if node.kind else "nothing"
+                raise FormatError(f"line {line}: {text} ends {begun}")
+            node.end = text
+            return
+        if name in _MIDDLE_TAGS:
+            if node.kind is not Kind.TAG:
+                raise FormatError(f"line {line}: {text} stands in no tag of its own")
+            node.branches.append(Branch(text))
+        else:
+            child = Node(kind, text, line)
+            node.branches[-1].nodes.append(child)
+            if name in paired or (kind is Kind.START and has_content(text)):
+                _read_inside(child, pieces, paired)
 
 
 def _tag_name(tag: str) -> str:
     return tag[2:-2].split(maxsplit=1)[0]
 
 
-def _is_end_tag(tag: str) -> bool:
-    return _tag_name(tag).startswith("end")
-
-
-# ---- Laying out
-
-
 def format_template(source: str) -> str:
     """Return a template laid out. Raises FormatError if it cannot be, or would no longer be the same page."""
-    root = parse(source)
-    text = lay_out(_branch_doc(root, in_lines=True), WIDTH).strip("\n") + "\n"
+    doc = _branch_doc(_parse(source), in_lines=True)
+    text = Printer(WIDTH).lay_out(doc).strip("\n") + "\n"
     if canonical(text) != canonical(source):
         raise FormatError("the formatted template would be another page")
     return text
 
 
 def canonical(source: str) -> str:
-    """Return what a template says: collapsed, with each text to translate written in one way."""
+    """Return a template collapsed, with all translated texts in one notation, for comparison."""
     collapsed = _TRANSLATE.sub(lambda found: _translate_parts(found)[0], collapse(source))
     return MESSAGE_PARTS.sub(lambda found: _message_parts(found)[0], collapsed)
 
 
 def _is_line(node: Node) -> bool:
-    """Tell whether a node stands in lines of its own."""
-    if node.kind in (Kind.COMMENT, Kind.DOCTYPE) or (
-        node.kind is Kind.TAG and node.name in _LINE_TAGS
-    ):
-        return True
-    if node.kind is Kind.START and is_block(node.kind, node.text):
-        return True
-    return any(_is_in_lines(branch) for branch in node.branches)
+    """Tell whether a node is on lines of its own."""
+    return (
+        node.kind in (Kind.COMMENT, Kind.DOCTYPE)
+        or (node.kind is Kind.TAG and node.name in _LINE_TAGS)
+        or (node.kind is Kind.START and is_block(node.kind, node.text))
+        or any(_is_in_lines(branch) for branch in node.branches)
+    )
 
 
 def _is_in_lines(branch: Branch) -> bool:
     """Tell whether each node of a branch begins a line where it may."""
-    if any(_is_line(node) for node in branch.nodes):
-        return True
-    return len(branch.nodes) > 1 and any(
-        node.kind is Kind.TAG and node.name in _PART_TAGS for node in branch.nodes
-    )
+    has_parts = any(node.kind is Kind.TAG and node.name in _PART_TAGS for node in branch.nodes)
+    return (has_parts and len(branch.nodes) > 1) or any(map(_is_line, branch.nodes))
 
 
-def _joint_doc(joint: Joint, *, in_lines: bool) -> Doc:
-    if not joint.can_break:
-        return joint.text
-    if in_lines and not joint.text:
-        return Line("", hard=True, blank=joint.has_blank_line)
-    return Line(joint.text)
+def _joint_doc(joint: Joint, *, in_lines: bool) -> Joint:
+    if isinstance(joint, Line) and in_lines and not joint.flat:
+        return replace(joint, hard=True)
+    return joint
 
 
-def _branch_doc(branch: Branch, *, in_lines: bool) -> Doc:
+def _branch_doc(branch: Branch, *, in_lines: bool) -> Fill:
     """Return the nodes of a branch, without its first and last joint."""
-    parts: list[Doc] = []
-    for number, node in enumerate(branch.nodes):
-        doc = _node_doc(node)
-        if number:
-            is_comment = Kind.COMMENT in (node.kind, branch.nodes[number - 1].kind)
-            joint = branch.joints[number]
-            separator = _HARD if is_comment else _joint_doc(joint, in_lines=in_lines)
-            if isinstance(separator, Line):
-                parts.append(separator)
-            else:
-                parts[-1] = [parts[-1], separator, doc]
-                continue
-        parts.append(doc)
-    return Fill(tuple(parts))
+    parts: list[Doc] = [_node_doc(node) for node in branch.nodes[:1]]
+    for joint, node in zip(branch.joints[1:], branch.nodes[1:], strict=False):
+        if isinstance(joint, Line):
+            parts += [_joint_doc(joint, in_lines=in_lines), _node_doc(node)]
+        else:
+            parts[-1] = [parts[-1], joint, _node_doc(node)]
+    return Fill(parts)
 
 
 def _node_doc(node: Node) -> Doc:
     if node.kind is Kind.START:
         doc = _start_tag_doc(node.text)
-    elif node.kind is Kind.COMMENT:
-        doc = _comment_doc(node.text)
     else:
-        doc = _hole_doc(node.text)
+        doc = _comment_doc(node.text) if node.kind is Kind.COMMENT else _hole_doc(node.text)
     if not node.branches:
         return doc
     if node.kind is Kind.START and node.name in RAW_ELEMENTS:
         return [doc, *(inner.text for inner in node.branches[0].nodes), node.end]
     parts: list[Doc] = []
-    for number, branch in enumerate(node.branches):
-        parts.append(branch.tag if number else doc)
+    for branch in node.branches:
+        parts.append(branch.tag if parts else doc)
         if not branch.nodes:
-            parts.append(branch.joints[0].text)
+            joint = branch.joints[0]
+            parts.append(joint.flat if isinstance(joint, Line) else joint)
             continue
         in_lines = _is_in_lines(branch)
-        first = _joint_doc(branch.joints[0], in_lines=in_lines)
-        last = _joint_doc(branch.joints[-1], in_lines=in_lines)
+        first, last = (_joint_doc(branch.joints[at], in_lines=in_lines) for at in (0, -1))
         if isinstance(last, Line):
-            last = Line(last.flat, last.hard)
+            last = replace(last, blank=False)
         parts += [Indent([first, _branch_doc(branch, in_lines=in_lines)]), last]
     return Group([*parts, node.end])
 
@@ -283,15 +240,15 @@ def _start_tag_doc(tag: str) -> Doc:
     lines = [part for line, attribute in attributes for part in (line, attribute)]
     if not lines:
         return [name, head[1], closing]
-    return Group([name, head[1], Indent(lines), Line(""), closing])
+    return Group([name, head[1], Indent(lines), Line(), closing])
 
 
 def _attributes(text: str) -> list[tuple[Line, Doc]]:
-    """Return what stands in a start tag, split where an attribute begins, each with the line before it.
+    """Return the attributes of a start tag, each with the line before it.
 
-    The first is what is glued to the element's name, most often nothing.
+    The first item is the text directly behind the element's name, usually "".
     """
-    found: list[tuple[Line, list[Doc]]] = [(Line(""), [""])]
+    found: list[tuple[Line, list[Doc]]] = [(Line(), [""])]
     quote, depth = "", 0
     for part in _START_TAG_PART.finditer(text):
         piece = part[0]
@@ -305,20 +262,18 @@ def _attributes(text: str) -> list[tuple[Line, Doc]]:
             continue
         if part["quote"] and quote in ("", piece):
             quote = "" if quote else piece
-        brings_space = BRINGS_SPACE.match(text, part.start()) and not text[: part.start()].endswith(
-            " "
-        )
-        if brings_space and not depth:
+        is_spaced = text[: part.start()].endswith(" ")
+        if BRINGS_SPACE.match(text, part.start()) and not is_spaced and not depth:
             if not quote:
-                found.append((Line(""), [""]))
+                found.append((Line(), [""]))
             elif found[-1][1][-1] != "":
-                found[-1][1].extend([Line(""), ""])
+                found[-1][1].extend([Line(), ""])
         if piece.startswith("{%"):
             name = _tag_name(piece)
             depth += (name in ("if", "for", "with")) - name.startswith("end")
         _glue(found[-1][1], _hole_doc(piece) if part["hole"] else piece)
     return [
-        (line, pieces[0] if len(pieces) == 1 else Group(Indent(Fill(tuple(pieces)))))
+        (line, pieces[0] if len(pieces) == 1 else Group([Indent([Fill(pieces)])]))
         for line, pieces in found
     ]
 
@@ -343,64 +298,45 @@ def _comment_doc(text: str) -> Doc:
     else:
         inner = re.sub(r"^\{%.*?%\}|\{%\s*endcomment\s*%\}$", "", text, flags=re.DOTALL)
         lines = [line.strip() for line in inner.strip().split("\n")]
-    docs: list[Doc] = []
-    for line in lines:
-        docs += [_HARD, Fill(tuple(_words(line)))]
+    docs = [part for line in lines for part in (_HARD, _fill(line))]
     long = Group(["{% comment %}", Indent(docs), _HARD, "{% endcomment %}"])
     return Choice(f"{{# {lines[0]} #}}", long) if len(lines) == 1 else long
 
 
-# ---- Texts to translate
-
-
 def _translate_parts(found: re.Match[str]) -> tuple[str, Doc]:
+    """Return a `{% translate %}` as a message, in the two forms of `_message_parts`."""
     text, name = found["text"], found["name"]
-    tag = f"{{% blocktranslate{f' asvar {name}' if name else ''} %}}"
     if text != text.strip() or "{" in text:
         return found[0], found[0]
-    whole = f"{tag}{text}{{% endblocktranslate %}}"
-    match = MESSAGE_PARTS.fullmatch(whole)
+    tag = f"{{% blocktranslate{f' asvar {name}' if name else ''} %}}"
+    match = MESSAGE_PARTS.fullmatch(f"{tag}{text}{{% endblocktranslate %}}")
     assert match
     return _message_parts(match)
 
 
 def _message_parts(found: re.Match[str]) -> tuple[str, Doc]:
     """Return a message in one line, and in lines of its own. Both are the message as it is if its whitespace matters."""
-    tag, one, plural, many, _ = found.groups()
-    words = tag[2:-2].split()
+    tag, one, _, many, _ = found.groups()
     parts = [one] if many is None else [one, many]
-    if "trimmed" in words:
+    if "trimmed" in tag[2:-2].split():
         parts = [re.sub(r"\s*\n\s*", " ", part.strip()) for part in parts]
     elif any("\n" in part or part != part.strip() for part in parts):
         return found[0], found[0]
     options = re.sub(r"\s+trimmed\b", "", tag[2:-2]).strip().removeprefix("blocktranslate")
-    flat = f"{{% blocktranslate{options} %}}{parts[0]}"
-    lines: list[Doc] = [
-        f"{{% blocktranslate trimmed{options} %}}",
-        Indent([_HARD, Fill(tuple(_words(parts[0])))]),
-    ]
-    if plural:
-        flat += f"{{% plural %}}{parts[1]}"
-        lines += [_HARD, "{% plural %}", Indent([_HARD, Fill(tuple(_words(parts[1])))])]
-    return flat + "{% endblocktranslate %}", [*lines, _HARD, "{% endblocktranslate %}"]
+    flat = "{% plural %}".join(parts)
+    long: list[Doc] = [f"{{% blocktranslate trimmed{options} %}}"]
+    for part in parts:
+        if len(long) > 1:
+            long += [_HARD, "{% plural %}"]
+        long.append(Indent([_HARD, _fill(part)]))
+    flat = f"{{% blocktranslate{options} %}}{flat}{{% endblocktranslate %}}"
+    return flat, [*long, _HARD, "{% endblocktranslate %}"]
 
 
-def _words(text: str) -> Iterator[Doc]:
-    """Yield words and the lines between them. Variables and tags inside a text stay whole."""
-    word = ""
-    for found in _SPACE_OUTSIDE_HOLES.finditer(text):
-        word += found[1]
-        rest = text[found.end() : found.end() + 1]
-        if found[2] and rest.strip():
-            yield word
-            yield Line(" ")
-            word = ""
-        else:
-            word += found[2] + re.match(r"\s*", text[found.end() :])[0]  # type: ignore[index]
-    yield word
-
-
-# ---- The command
+def _fill(text: str) -> Fill:
+    """Return words with lines between them."""
+    docs = [part for word in _WORD.findall(text) for part in (Line(" "), word)]
+    return Fill(docs[1:])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -409,13 +345,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing")
     parser.add_argument("paths", nargs="*", type=Path, default=[ROOT / "templates"])
     options = parser.parse_args(arguments)
-    wrong = 0
-    for path in options.paths:
-        for file in sorted(path.rglob("*.html")) if path.is_dir() else [path]:
-            for complaint in _format_file(file, check=options.check):
-                print(f"{file}: {complaint}")
-                wrong += 1
-    return min(wrong, 1)
+    complaints = [
+        f"{file}: {complaint}"
+        for path in options.paths
+        for file in (sorted(path.rglob("*.html")) if path.is_dir() else [path])
+        for complaint in _format_file(file, check=options.check)
+    ]
+    print(*complaints, sep="\n", end="\n" if complaints else "")
+    return int(bool(complaints))
 
 
 def _format_file(path: Path, *, check: bool) -> Iterator[str]:

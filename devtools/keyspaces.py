@@ -1,4 +1,4 @@
-"""Which keyspace a run of this checkout uses: `sync_cassandra` adds tables and columns, it cannot rename them or change a key."""
+"""Chooses the keyspace of a run: `sync_cassandra` adds tables and columns, but cannot rename them or change a key."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -11,9 +11,9 @@ from cassandra_db.session import get_session
 
 
 def choose_keyspace(name: str) -> str:
-    """Return the keyspace of this name, or the next one, name_2, name_3 …, if its tables are those of other models.
+    """Return the name, or name_2, name_3 … if that keyspace has the tables of another version. Raises CassandraUnavailable.
 
-    It may not be there yet. Raises CassandraUnavailable.
+    The keyspace need not exist yet.
     """
     keyspaces = get_session().cluster.metadata.keyspaces
     return next(each for each in _names(name) if not is_outdated(keyspaces.get(each)))

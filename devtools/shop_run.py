@@ -1,10 +1,8 @@
-"""One run of the whole shop on this machine: web server, worker and mail catcher, and the node they need.
+"""Runs the whole shop on this machine: web server, worker, mail catcher, and a Cassandra node.
 
-Each part is a process of its own, in a session of its own, so that Ctrl-C reaches only this one, which then ends
-what it started, and nothing else. What a run started is recorded below `.run/`, for `make stop`.
+Each part is a process in a session of its own. So Ctrl-C reaches only this process, which then ends the parts. Their process ids
+are recorded below `.run/`, for `make stop`.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -29,10 +27,10 @@ from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
 RUN_FOLDER = ROOT / ".run"
-# What an empty shop on this machine sends, for want of a mail server.
+# The mails of an empty shop on this machine, which has no mail server.
 MAIL_FOLDER = RUN_FOLDER / "mail"
-# An empty shop is a real one, and all of this is for it to choose. For this machine's own browsers alone it opens without a
-# certificate, sends mails to nobody, and sells without a bank.
+# An empty shop is a real one, which chooses these itself. On this machine alone it opens without a certificate, mail server and
+# bank.
 EMPTY_SHOP = {
     "STOA_HTTPS": "false",
     "EMAIL_URL": f"filemail:///{MAIL_FOLDER}",
@@ -41,18 +39,18 @@ EMPTY_SHOP = {
 }
 OPEN_SECONDS = 60.0
 CLOSE_SECONDS = 25.0
-# A part that ends so soon after its start, so often in a row, is not started again.
+# A part that ends within SOON_SECONDS of its start, SOON_ENDS times in a row, is not started again.
 SOON_SECONDS = 20.0
 SOON_ENDS = 3
 _LOG_LINES = 20
-# So many of the demo shop's orders are there before it opens.
+# How many of the demo shop's orders are loaded before it opens.
 NEWEST_ORDERS = "200"
 
 Say = Callable[[str], None]
 
 
 class RunError(Exception):
-    """A part of the shop could not be started or ends again and again; the message holds its last lines."""
+    """A part of the shop did not start, or ends repeatedly. The message has its last lines."""
 
 
 @dataclass
@@ -91,13 +89,13 @@ class ShopRun:
         return RUN_FOLDER / "logs" / f"{name}-{self.port}.log"
 
     def run_command(self, title: str, *arguments: str, quiet: bool = True) -> str:
-        """Run a command of manage.py to its end; return what it printed, if `quiet`.
+        """Run a command of manage.py to its end. Return its output if `quiet`.
 
-        Raises RunError with what it printed if it fails.
+        Raises RunError with the output if it fails.
         """
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]
-        # Thousands of writes at once are slow ones each; what fails is reported by the command itself.
+        # Each of thousands of parallel writes is slow, and would be logged. The command itself reports failures.
         environment = self.environment | {"LOG_LEVEL": "ERROR"}
         done = subprocess.run(
             command,
@@ -176,7 +174,7 @@ class ShopRun:
         ]
 
     def forget_ended_errands(self) -> None:
-        """Count those errands no more that have ended, and say so of one that has failed: the next run does the rest."""
+        """Remove ended errands, and report one that has failed. The next run does the rest."""
         for name, part in tuple(self.parts.items()):
             if part.is_errand and (exit_code := part.process.poll()) is not None:
                 if exit_code:
@@ -189,7 +187,7 @@ class ShopRun:
         return f"The {name} process ended (exit code {self.parts[name].process.returncode})"
 
     def restart_ended_parts(self) -> None:
-        """Start those parts again that have ended by themselves. Raises RunError if one ends soon again and again."""
+        """Restart the parts that have ended by themselves. Raises RunError if one ends soon after its start repeatedly."""
         for name in self.list_ended_parts():
             part = self.parts[name]
             is_soon = time.monotonic() - part.started_at < SOON_SECONDS
@@ -210,7 +208,7 @@ class ShopRun:
         return ""
 
     def close(self) -> None:
-        """End the parts, the web server first, so that nothing new comes in while the rest finishes."""
+        """End all parts, and remove the record of the run."""
         processes = [part.process for part in self.parts.values()]
         for process in processes:
             if process.poll() is None:
@@ -229,9 +227,8 @@ def serve_shop(
 ) -> None:
     """Run the shop until it is stopped by SIGINT, SIGTERM or SIGHUP.
 
-    With `prepare` the tables, the demo shop and the static files are brought up to date before. `logins` are (who,
-    e-mail, password), printed once a demo shop is open. Raises RunError or NodeError when a part does
-    not start or ends again and again; what was started is ended then, too.
+    With `prepare` the tables, the demo shop and the static files are brought up to date first. `logins` are (who, e-mail,
+    password), printed once a demo shop is open. Raises RunError or NodeError when a part does not start or ends repeatedly.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -266,7 +263,7 @@ def stop_runs(say: Say) -> int:
     for path in sorted((RUN_FOLDER / "runs").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         run, parts = [int(path.stem)], list(record["parts"].values())
-        # The run ends its parts itself; what a killed one has left behind is ended after it.
+        # A run ends its parts itself. Parts that a killed run has left behind are ended after it.
         found = sum(
             _end(pids, timeout)
             for pids, timeout in (
@@ -282,7 +279,7 @@ def stop_runs(say: Say) -> int:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """End what a part itself has started, which shares its group: a reloader's child, a worker that hangs."""
+    """Kill a part's process group: a reloader's child, a worker that hangs."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -312,7 +309,7 @@ def _find_own_process(pid: int) -> psutil.Process | None:
 def _open_port(
     stack: contextlib.ExitStack, port: int, development: bool, say: Say
 ) -> tuple[socket.socket, ShopRun]:
-    """Take the port at once and keep it: a second run that looks for one must find it taken."""
+    """Take the port at once and keep it, so that a second run finds it taken."""
     free = machine.find_free_port(port, ["127.0.0.1"])
     if free != port:
         say(f"Port {port} is taken; this run serves on {free}")
@@ -367,7 +364,7 @@ def _prepare(run: ShopRun) -> None:
 
 
 def _launch_older_orders(run: ShopRun) -> None:
-    """Have the demo shop's older orders placed while it is open; those that are there are passed over."""
+    """Load the demo shop's older orders while it is open. Existing ones are skipped."""
     command = ("nice", sys.executable, "manage.py", "load_demo", "--older-than", NEWEST_ORDERS)
     run.launch_part("orders", command, is_errand=True)
 

@@ -1,12 +1,10 @@
-"""Changes of many things at once: each exactly once, whatever dies on the way (decision 038).
+"""Changes of many things at once. Each thing is changed exactly once, also after a crash (decision 038).
 
-The rows of a change are written first, then the change itself, which alone names them. What is done to a thing of a row, and how a
-second try knows that it was done, is said by who uses this: products in catalogue.bulk_changes, orders in orders.bulk_changes.
+The rows of a change are written first, then the change, which alone names them. The callers say how a thing is changed, and how
+a second attempt knows that it was: catalogue.bulk_changes for products, orders.bulk_changes for orders.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -36,7 +34,7 @@ BUCKET_LENGTH = 500
 PAGE_LENGTH = 25
 MAX_LISTED = 100
 MAX_A_MONTH = 10_000
-# Upper bound of a page's age when its form is sent: the month of a change is that of its page.
+# The maximum age of a page when its form is sent. A change is stored in the month in which its page was made.
 MAX_PAGE_AGE = timedelta(days=1)
 _CHUNK = 50
 _CHANGE = (
@@ -82,15 +80,15 @@ C = TypeVar("C", bound=BulkChange)
 
 
 def is_usable_id(change_id: UUID, now: datetime) -> bool:
-    """Return whether a change may be started under an id: it was made of a time not long ago."""
+    """Return whether a change may be started under an id: a time-based one that was made less than MAX_PAGE_AGE ago."""
     return change_id.version == 1 and abs(now - made_at(change_id)) < MAX_PAGE_AGE
 
 
 class ChangeStore(Generic[C]):
     """The changes of one kind of thing, in two tables of their own (jobs.models).
 
-    `item` is the column with a thing's id, `given` are the columns of a row that are written with it, `noted` those that are written later.
-    An act has `pack()`, and `unpack` makes it of that text. All methods raise CassandraUnavailable.
+    `item` is the column with a thing's id. `given` are the columns that are written with a row, `noted` those that are written
+    later. An act has `pack()`; `unpack` parses that text. All methods raise CassandraUnavailable.
     """
 
     def __init__(
@@ -147,7 +145,7 @@ class ChangeStore(Generic[C]):
         return self._change(row) if row and row.selection_id else None
 
     def list_changes(self, now: datetime) -> list[C]:
-        """Return the last changes, MAX_LISTED at most, those that were started last first."""
+        """Return the last changes, at most MAX_LISTED, newest first."""
         reading = [self._all.start(month=month, most=MAX_LISTED) for month in list_months(now)]
         rows = (row for pending in reading for row in pending.rows())
         # Some cells of an expired row can outlive the others.
@@ -161,7 +159,7 @@ class ChangeStore(Generic[C]):
                 yield self._change(row)
 
     def list_unfinished(self, months: Sequence[date]) -> list[UUID]:
-        """Return the changes of these months that the worker is not through with, the oldest first."""
+        """Return the unfinished changes of these months, the oldest first."""
         return self.unfinished.list(months)
 
     def list_rows(self, change: C, page: int) -> list[BulkChangeRow]:
@@ -174,7 +172,7 @@ class ChangeStore(Generic[C]):
             yield self._row(row)
 
     def read_rows(self, change: C, first: int, most: int = PAGE_LENGTH) -> list[Row]:
-        """Return rows with all their columns, as they are stored, from a position on, within its bucket."""
+        """Return stored rows from a position on, within its bucket."""
         return self.rows.read(change.selection_id, first, most)
 
     def _change(self, row: Row) -> C:
@@ -209,9 +207,9 @@ class ChangeStore(Generic[C]):
         started_by: UUID,
         now: datetime,
     ) -> C:
-        """Note a change of these things, for the worker; return it, or the one that was started under its id before.
+        """Store a change for the worker. Return it, or the one that was started under its id before.
 
-        `selected` has a thing's id and the given columns each. Raises ValueError for none or more than MAX_ITEMS.
+        `selected` has the id and the given columns of each thing. Raises ValueError for none or more than MAX_ITEMS.
         """
         if not 0 < len(selected) <= MAX_ITEMS:
             raise ValueError(f"a change has 1 to {MAX_ITEMS} rows, not {len(selected)}")
@@ -237,7 +235,7 @@ class ChangeStore(Generic[C]):
         note = self.unfinished.bind_add(change_id)
         if apply_batch(insert, note, if_lost=applied_if(is_ours)):
             return change
-        # Somebody has sent the same form at the same time. The rows that no change names vanish with their time.
+        # Somebody has sent the same form at the same time. Rows that no change names expire.
         started = self.get_change(change_id)
         assert started
         return started
@@ -253,10 +251,10 @@ class ChangeStore(Generic[C]):
     # ---- Doing
 
     def run(self, change: C, most: int, handle: Callable[[C, Row], None]) -> int:
-        """Go on with a change, and finish it when no row is left; return how many it has tried, about `most` of them.
+        """Continue a change, and finish it when no row is left. Return how many rows were tried, about `most`.
 
-        `handle` does what is to be done to the thing of a row, unless it was done before, and notes what became of it.
-        Raises UnknownOutcome, too; then it is called again.
+        `handle` changes the thing of a row, unless that was done before, and notes the result. Raises UnknownOutcome, too; then it
+        is called again.
         """
         handled, tried = self.rows.run(
             change.rows, change.handled, most, partial(handle, change), partial(self._reach, change)
@@ -266,7 +264,7 @@ class ChangeStore(Generic[C]):
         return tried
 
     def go_on(self, now: datetime, most: int, run: Callable[[C, int], int]) -> int:
-        """Go on with what is unfinished by `run`, about `most` rows of it; return how many it has tried."""
+        """Continue the unfinished changes by `run`. Return how many rows were tried, about `most`."""
         count = 0
         for change_id in self.list_unfinished(list_months(now)):
             if count >= most:
@@ -286,7 +284,7 @@ class ChangeStore(Generic[C]):
         )
 
     def _finish_change(self, change: C) -> None:
-        """Count the results and take the change off the worker's list; or go back to a row that another worker has left without one."""
+        """Count the results and take the change off the worker's list. If a row has no result yet, go back to it instead."""
         counts, waiting = self.rows.count_results(change.rows)
         if waiting is not None:
             self._reach(change, waiting)
@@ -305,5 +303,5 @@ class ChangeStore(Generic[C]):
         )
 
     def note_done(self, change: C, position: int, label: str) -> bool:
-        """Note that a thing was changed, and return True. It may be done again at any time."""
+        """Note that a thing was changed, and return True. May be repeated at any time."""
         return self.rows.note_done(change.selection_id, position, label)

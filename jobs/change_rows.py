@@ -1,12 +1,10 @@
-"""The rows of a change of many things, each handled exactly once: of bulk changes (jobs.bulk_changes) and of imported files.
+"""The rows of bulk changes (jobs.bulk_changes) and of imported files. Each row is handled exactly once.
 
-A caller says what is done to a row, and how a second try knows that it was done. The store keeps each row's result, counts its
+The caller says how a row is handled, and how a second attempt knows that it was. The store keeps each row's result, counts its
 failures, and goes back to rows without a result.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,8 +46,8 @@ class RowsOfChange:
 class RowTable:
     """A table of rows, and its columns beside bucket, position, result, label, reason and failures.
 
-    `owner` has the id of what the rows belong to. `given` are written with a row, `noted` later by the caller. `listed` are read
-    beside the result where all rows are read. Rows are handled page by page; a bucket holds whole pages.
+    `owner` is the column with the id of the change. `given` columns are written with a row, `noted` ones later by the caller.
+    `listed` columns are read beside the result where all rows are read. Rows are handled page by page; a bucket holds whole pages.
     """
 
     name: str
@@ -84,7 +82,7 @@ class RowStore:
         result = (
             f"UPDATE {table.name} SET result = :result, label = :label, reason = :reason {of_row}"
         )
-        # A row that was done stays so, whatever another process has found since.
+        # A row that is done stays done, whatever another process finds later.
         self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
         self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
         self._note_failure = conditional_write(
@@ -139,7 +137,7 @@ class RowStore:
         return self._results.all(**{self._owner: owner_id}, bucket=bucket)
 
     def count_results(self, rows: RowsOfChange) -> tuple[Counter[str], int | None]:
-        """Return how many rows have each result, and the position from which to go on if one has none yet."""
+        """Return how many rows have each result. If one has none yet, also return the position from which to go on."""
         counts, waiting = Counter[str](), None
         for row in self.iterate_results(rows):
             if row.result:
@@ -151,7 +149,7 @@ class RowStore:
     # ---- Writing
 
     def insert(self, owner_id: UUID, rows: Mapping[int, Mapping[str, object]]) -> None:
-        """Write rows of one bucket by their positions, all or none. It may be done again."""
+        """Write rows of one bucket by their positions, all or none. May be repeated."""
         inserts: list[BoundStatement] = [
             self._insert.bind(**self._key(owner_id, position), **values)
             for position, values in rows.items()
@@ -159,7 +157,7 @@ class RowStore:
         apply_batch(*inserts, if_lost=REFUSED_MEANS_DONE)
 
     def note_done(self, owner_id: UUID, position: int, label: str | None) -> bool:
-        """Note that a row was done, and return True. It may be done again at any time."""
+        """Note that a row was done, and return True. May be repeated at any time."""
         outcome = self._note_done.apply(
             if_lost=SEND_AGAIN,
             **self._key(owner_id, position),
@@ -170,7 +168,7 @@ class RowStore:
         return bool(outcome)
 
     def note_result(self, row: Row, result: str, label: str | None, reason: str = "") -> None:
-        """Note why a row was not done, unless another process has noted something else meanwhile."""
+        """Note why a row was not done, unless it has a result already."""
         self._note_result.apply(
             if_lost=SEND_AGAIN,
             **self.key_of(row),
@@ -190,10 +188,10 @@ class RowStore:
         handle: Callable[[Row], Any],
         note_handled: Callable[[int], Any],
     ) -> tuple[int, int]:
-        """Handle rows without a result, from position `handled` on; return how far it has come, and how many it has tried.
+        """Handle rows without a result, from position `handled` on. Return the next position, and how many rows were tried.
 
-        It tries about `most` rows, and calls `note_handled` after each page that had one. `handle` does what is to be done, unless it was done
-        before, and notes the result. A row that has failed MAX_FAILURES times is refused. Raises UnknownOutcome, too.
+        It tries about `most` rows, and calls `note_handled` after each page that had one. `handle` does the work of a row, unless that
+        was done before, and notes the result. A row that has failed MAX_FAILURES times is refused. Raises UnknownOutcome, too.
         """
         tried = 0
         while handled < rows.total and tried < most:
@@ -209,7 +207,7 @@ class RowStore:
                         with guard_row(name), self._count_failure(row, name):
                             handle(row)
             handled = min((handled // self._page_length + 1) * self._page_length, rows.total)
-            # Pages whose rows all have a result are passed again at no cost of a write.
+            # Passing a page whose rows all have a result costs no write.
             if not all(row.result for row in page):
                 note_handled(handled)
         return handled, tried

@@ -83,7 +83,7 @@ class DueRows:
 
     @contextmanager
     def sweep(self, now: datetime, shard: Shard | None = None) -> Iterator[Sweep]:
-        """Sweep within the block what is due since the job's last run; afterwards save how far the job has come.
+        """Sweep the rows since the job's last run within the block, then save the job's position.
 
         Raises CassandraUnavailable, LeaseLost.
         """

@@ -1,5 +1,5 @@
-"""What can go wrong with a job."""
+"""The errors of jobs."""
 
 
 class LeaseLost(Exception):
-    """Another worker has the job, or none ever got it."""
+    """This process does not hold the job's lease: another worker has it, or none."""

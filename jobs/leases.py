@@ -1,11 +1,12 @@
 """Leases: one worker at a time does a job, and a dead one is replaced.
 
-A claim is a compare-and-set on the row that was seen: a worker that renewed, released or took over in between makes it
-fail. A holder holds for LEASE_SECONDS, 30, and renews every 10; others wait 10 more, for clocks that differ. So two hosts
-whose clocks are 10 seconds apart never share a job, and a killed worker is replaced after 40 seconds, by one that looks every 5.
+A claim is a compare-and-set on the row that was read: it fails if another worker has renewed, released or claimed the lease
+since. A lease lasts for LEASE_SECONDS, 30, and is renewed every 10. Other workers wait 10 seconds longer, because clocks differ.
+So two hosts whose clocks are 10 seconds apart never share a job. A killed worker is replaced after 40 seconds, by one that
+looks every 5.
 
-Nobody whose clock is further off writes a lease (cassandra_db.clock). What stands in one nevertheless, and lies in the future,
-counts as unknown: it would keep all other workers away until then.
+A process whose clock is further off writes no lease (cassandra_db.clock). A time in the future in a lease counts as unknown: it
+would keep all other workers away until then.
 """
 
 from __future__ import annotations
@@ -41,13 +42,11 @@ from jobs.rows import FailedRow, dump_failed_rows, parse_failed_rows
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
-# A job that another worker holds is looked at again after this time, so that a dead worker's jobs do not wait for long.
+# How soon a worker looks again at a job that another one holds: a dead worker's jobs must not wait for long.
 RECHECK_AFTER = LEASE_DURATION / 6
-# Within this time the jobs of a killed worker go on with another that is free.
-TAKEOVER_WITHIN = 2 * LEASE_DURATION
 # After a failure a job rests, for all workers, so that it does not spin.
 COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
-# How far a job looks back whose position counts as unknown. The worker whose clock was ahead has done what was due before.
+# How far a job with an unknown position looks back. The worker whose clock was ahead has done the work before that.
 LOOK_BACK = timedelta(days=1)
 
 SELECT_LEASE = read(
@@ -85,7 +84,7 @@ _held_leases: ContextVar[dict[str, Lease]] = ContextVar("held")
 
 @dataclass(frozen=True)
 class LeaseRow:
-    """A job's lease as it was read."""
+    """A job's lease, as read."""
 
     job: str
     holder: UUID | None = None
@@ -102,18 +101,18 @@ class LeaseRow:
     position_saved_at: datetime | None = None
 
     def is_running(self, now: datetime) -> bool:
-        """Return whether a worker is at it, or was until a moment ago."""
+        """Return whether a worker runs the job, or did until a moment ago."""
         return self.holder is not None and not self.is_free(now)
 
     def is_free(self, now: datetime) -> bool:
         """Return whether the job may be claimed at `now`."""
         if self.held_until is None or self._is_held_too_long(now):
             return True
-        # A lease that was given back is over at once; one whose holder fell silent, once all clocks agree on it.
+        # A lease that was given back is free at once. One whose holder is silent is free once all clocks agree that it has run out.
         return self.held_until + (CLOCK_SKEW if self.holder else timedelta(0)) <= now
 
     def find_last_run(self, now: datetime) -> datetime | None:
-        """Return when the job last ran; None if that is unknown, for it never has, or the row says a time in the future."""
+        """Return when the job last ran; None if it never has, or if the row has a time in the future."""
         return None if self.last_run is None or is_in_future(self.last_run, now) else self.last_run
 
     @property
@@ -122,7 +121,7 @@ class LeaseRow:
         return bool(self.failure) or self.result_at == self.last_run
 
     def is_position_wrong(self, now: datetime) -> bool:
-        """Return whether the job cannot have come as far as its position says: to a moment after now, or after its writing."""
+        """Return whether the position is in the future of now, or of the moment at which it was saved."""
         reached = _parse_position(self.position)
         return reached is not None and is_in_future(
             reached, min(now, self.position_saved_at or now)
@@ -133,7 +132,7 @@ class LeaseRow:
         return min(now, self.position_saved_at or now) - LOOK_BACK
 
     def is_in_future(self, now: datetime) -> bool:
-        """Return whether the row says what only a wrong clock can have written."""
+        """Return whether the row has a time that only a wrong clock can have written."""
         return (
             self.is_position_wrong(now)
             or self.find_last_run(now) != self.last_run
@@ -146,12 +145,12 @@ class LeaseRow:
 
 
 def get_lease(job: str) -> LeaseRow:
-    """Return who holds the job, until when, how far it has come and when it last ran. Raises CassandraUnavailable."""
+    """Return the lease of a job. Raises CassandraUnavailable."""
     return list_leases([job])[0]
 
 
 def list_leases(jobs: Sequence[str]) -> list[LeaseRow]:
-    """Return how several jobs stand, read side by side. Raises CassandraUnavailable."""
+    """Return the leases of several jobs, read side by side. Raises CassandraUnavailable."""
     reading = [(job, SELECT_LEASE.start(job=job)) for job in jobs]
     return [_lease_row(job, pending.one()) for job, pending in reading]
 
@@ -178,7 +177,7 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
 
 
 def _parse_position(position: str) -> datetime | None:
-    """Return a position as a time; None for one that is none."""
+    """Return a position as a time; None if it is no time."""
     try:
         moment = datetime.fromisoformat(position)
     except ValueError:
@@ -187,7 +186,7 @@ def _parse_position(position: str) -> datetime | None:
 
 
 def worker_name() -> str:
-    """Return how this process is called among the workers: host and process id."""
+    """Return this process's name among the workers: host and process id."""
     return f"{socket.gethostname()} {os.getpid()}"
 
 
@@ -197,11 +196,11 @@ class Lease:
     def __init__(self, seen: LeaseRow, holder: UUID) -> None:
         self.job = seen.job
         self.holder = holder
-        # What the row shall say when it is given back.
+        # These are written when the lease is given back.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
         self.duration, self.failure = seen.duration, seen.failure
         self.failed_rows = seen.failed_rows
-        self.cooldown = timedelta(0)  # for how long no worker shall claim the job after that
+        self.cooldown = timedelta(0)  # how long no worker may claim the job after that
         self.is_lost = False
         self._over = threading.Event()
         self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
@@ -271,9 +270,9 @@ class Lease:
 
 
 def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
-    """Claim the job whose lease stands as `seen`, or return None if it is held or another worker was faster.
+    """Claim a job whose lease was read as `seen`. Return None if it is held or another worker was faster.
 
-    Raises CassandraUnavailable; UnknownOutcome if a claim of ours may stand, which then runs out by itself.
+    Raises CassandraUnavailable; UnknownOutcome if the claim may have applied, which then runs out by itself.
     """
     if not seen.is_free(now):
         return None
@@ -301,7 +300,7 @@ def hold_lease(job: str) -> Lease:
 
 
 def forget_future(seen: LeaseRow, now: datetime) -> None:
-    """Take what lies in the future out of a lease, unless it has changed since it was seen. Raises CassandraUnavailable."""
+    """Remove times in the future from a lease, unless it has changed since it was read. Raises CassandraUnavailable."""
     if not seen.is_position_wrong(now):
         position = seen.position
     else:
@@ -319,10 +318,9 @@ def forget_future(seen: LeaseRow, now: datetime) -> None:
 
 
 def get_position(job: str) -> str:
-    """Return how far the job has come, as it noted itself by `save_position`; '' at first. Raises CassandraUnavailable.
+    """Return the job's position, as `save_position` stored it; '' at first. Raises CassandraUnavailable.
 
-    A position in the future, or one that was in the future when it was saved, is not where the job has come to: then
-    it looks back LOOK_BACK from there.
+    A position that is in the future, or was when it was saved, is wrong: then it is LOOK_BACK before that moment.
     """
     lease, now = get_lease(job), current_time()
     if not lease.is_position_wrong(now):
@@ -335,12 +333,10 @@ def get_position(job: str) -> str:
 
 
 def save_position(job: str, position: str) -> None:
-    """Note how far the job has come, no further than the time of the earliest node whose clock is right.
+    """Store the job's position, at most the time of the earliest node whose clock is right.
 
-    Only its holder may: call it from the job's `run`, or within `with hold_lease(job):`.
-
-    Raises LeaseLost when this process does not hold the job, or no longer: what it has done since is done again
-    from the last position that was noted. Raises CassandraUnavailable.
+    Only the holder may call it: from the job's `run`, or within `with hold_lease(job):`. Raises LeaseLost when this process does
+    not hold the job: the work since the last stored position is then repeated. Raises CassandraUnavailable.
     """
     lease = _held_leases.get({}).get(job)
     reached = _parse_position(position)
@@ -355,7 +351,7 @@ def save_position(job: str, position: str) -> None:
 
 
 def _limit_position(job: str, reached: datetime) -> datetime:
-    """Return `reached`, or the earliest node's time if that is earlier; but no clock takes a job back behind its position."""
+    """Return `reached`, or the earliest node's time if that is earlier, but nothing before the stored position."""
     earliest = earliest_node_time()
     if reached <= earliest:
         return reached

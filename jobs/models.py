@@ -1,4 +1,4 @@
-"""The worker's own table, and what the tables of changes of many things have in common."""
+"""The worker's own table, and the columns that the tables of bulk changes have in common."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -34,7 +34,7 @@ BULK_CHANGE_TTL = 90 * 24 * 3600
 
 
 class BulkChangeColumns(Model):
-    """The columns of changes of many things, by the month in which they were started. Written by jobs.bulk_changes alone."""
+    """The columns of bulk changes, by the month in which they were started. Written by jobs.bulk_changes alone."""
 
     __abstract__ = True
     month = columns.Date(partition_key=True)  # its first day, UTC
@@ -51,7 +51,7 @@ class BulkChangeColumns(Model):
 
 
 class BulkChangeRowColumns(Model):
-    """The columns of a change's rows; what each is about is its user's own column."""
+    """The columns of a change's rows. Each table has a column of its own for the thing's id."""
 
     __abstract__ = True
     selection_id = columns.UUID(partition_key=True)

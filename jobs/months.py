@@ -1,4 +1,4 @@
-"""Months, by which long work of staff is partitioned: each piece stands in the month in which its time-based id was made."""
+"""Months, by which long-running work of staff is partitioned: the month in which its time-based id was made."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -9,23 +9,23 @@ from cassandra.util import datetime_from_uuid1
 
 from cassandra_db import conditional_write, read
 
-# Months that are listed before the present one: work that is kept for 90 days began in one of them.
+# How many months before the present one are listed: work is kept for 90 days.
 _MONTHS_BEFORE = 3
 
 
 def made_at(work_id: UUID) -> datetime:
-    """Return when an id was made (UTC). Raises ValueError for an id that was made of no time."""
+    """Return when an id was made (UTC). Raises ValueError for an id that is not time-based."""
     moment: datetime = datetime_from_uuid1(work_id)
     return moment.replace(tzinfo=UTC)
 
 
 def month_of(work_id: UUID) -> date:
-    """Return the month in which a piece of work stands. Raises ValueError for an id that was made of no time."""
+    """Return the month under which work is stored. Raises ValueError for an id that is not time-based."""
     return made_at(work_id).date().replace(day=1)
 
 
 def list_months(now: datetime) -> list[date]:
-    """Return the months in which work stands that is still known, the latest first."""
+    """Return the months that may have stored work, newest first."""
     months = [now.astimezone(UTC).date().replace(day=1)]
     for _step in range(_MONTHS_BEFORE):
         months.append((months[-1] - timedelta(days=1)).replace(day=1))
@@ -33,15 +33,15 @@ def list_months(now: datetime) -> list[date]:
 
 
 def list_recent_months(now: datetime) -> list[date]:
-    """Return the months in which work stands that was begun today or yesterday: one, or two on the first days of a month."""
+    """Return the months of work that was begun today or yesterday: one, or two on the first day of a month."""
     today = now.astimezone(UTC).date()
     return list(dict.fromkeys(day.replace(day=1) for day in (today, today - timedelta(days=1))))
 
 
 class UnfinishedWork:
-    """The work of a table that is not done yet: ids in the static column `unfinished` of each month.
+    """The unfinished work of a table: ids in the static column `unfinished` of each month.
 
-    Ids are added and removed in the conditional batch that starts or ends the work itself.
+    The conditional batch that starts or ends the work adds or removes its id.
     """
 
     def __init__(self, table: str) -> None:

@@ -1,6 +1,4 @@
-"""What the workers have done, and how far behind they are."""
-
-from __future__ import annotations
+"""The progress of the jobs: when they ran, what they did, and how far behind they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +9,13 @@ from django.utils.translation import gettext_noop as _
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
-# By so much a job may be behind before it needs attention: a killed worker is replaced within a minute.
+# A job that is further behind needs attention. A killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How a job stands at a moment."""
+    """The progress of a job at a moment."""
 
     job: Job
     lease: LeaseRow
@@ -33,23 +31,23 @@ class JobProgress:
 
     @property
     def pause(self) -> timedelta:
-        """How long it rests after its last run: longer if that had nothing to do and has left nothing over."""
+        """How long the job rests after its last run: longer if that run had nothing to do and left nothing over."""
         if self.last_run is None or self.lease.has_done_something or self._lag_at(self.last_run):
             return self.job.every
         return self.job.longest_pause
 
     @property
     def delay(self) -> timedelta | None:
-        """For how long it should have run; None if it never has."""
+        """How late the job is; None if it has never run."""
         return max(self.now - self.last_run - self.pause, timedelta(0)) if self.last_run else None
 
     @property
     def backlog_age(self) -> timedelta:
-        """Of how long ago the oldest thing is that it has left over; nothing for a job that keeps no place in time."""
+        """The age of the oldest thing that the job has left over; zero for a job whose position is no time."""
         return max(self._lag_at(self.now) - self.pause, timedelta(0))
 
     def _lag_at(self, moment: datetime) -> timedelta:
-        """Return by how much more than normally its position was behind a moment."""
+        """Return how far the position was behind a moment, beyond the normal lag."""
         try:
             reached = datetime.fromisoformat(self.lease.position)
         except ValueError:
@@ -58,7 +56,7 @@ class JobProgress:
 
     @property
     def problem(self) -> str:
-        """What needs attention, in words; '' if nothing does."""
+        """The problem that needs attention, in words; '' if there is none."""
         if self.lease.is_in_future(self.now):
             return _("dated in the future")
         if self.lease.failure or self.lease.failed_rows:
@@ -71,7 +69,7 @@ class JobProgress:
 
 
 def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:
-    """Return how all of these jobs stand. Raises CassandraUnavailable."""
+    """Return the progress of these jobs. Raises CassandraUnavailable."""
     return [
         JobProgress(job, lease, now)
         for job, lease in zip(jobs, list_leases([job.name for job in jobs]), strict=True)

@@ -11,7 +11,7 @@ from django.utils.module_loading import module_has_submodule
 
 from jobs.shards import Shard
 
-# Into so many jobs the heavy ones are divided, so that as many workers can be at them.
+# A heavy job is divided into this many, so that as many workers can share it.
 SHARDS = 4
 
 
@@ -19,20 +19,20 @@ SHARDS = 4
 class Job:
     """Work that is done again and again, by one worker at a time.
 
-    `run` gets the current time (UTC) and returns one line about what it did, or '' for nothing. It must bear being
-    cut off at any point and being run once more than needed: a worker that stalls for longer than its lease goes on
-    beside the one that replaced it. A job that works through time keeps its position as a time in ISO 8601;
-    `normal_lag` is how far behind the present that stands when nothing is left to do.
+    `run` gets the current time (UTC) and returns a line about what it did, or '' for nothing. It may be cut off at any point, and
+    may run twice at once: a worker that stalls for longer than its lease continues beside the one that replaced it. A job that
+    works through time keeps its position as a time in ISO 8601. `normal_lag` is how far behind the present that is when nothing is
+    left to do.
 
-    While there is nothing to do it runs only every `idle_every`. One that shall not be later for that has `has_work`: it is asked
-    every `every` in between, without a lease and once for all shards, and a run follows at once if it says so.
+    While there is nothing to do, the job runs only every `idle_every`. If it has `has_work`, that is asked every `every` in between,
+    without a lease and once for all shards. A run follows at once if the answer is yes.
     """
 
     name: str
     every: timedelta
     run: Callable[[datetime], str]
     normal_lag: timedelta = timedelta(0)
-    family: str = ""  # of which it is a shard
+    family: str = ""  # the job of which it is a shard
     idle_every: timedelta = timedelta(0)
     has_work: Callable[[datetime], bool] | None = None
 
@@ -41,12 +41,12 @@ class Job:
         return max(self.every, self.idle_every)
 
     def has_name(self, name: str) -> bool:
-        """Return whether this name means the job: its own or its family's."""
+        """Return whether a name is the job's own or its family's."""
         return name in (self.name, self.family)
 
 
 def describe_count(text: str, count: int) -> str:
-    """Return what a run has done, `text` with its `%(count)s`; nothing to say of none."""
+    """Return `text` with its `%(count)s`, or "" for a count of 0."""
     return text % {"count": count} if count else ""
 
 
@@ -58,7 +58,7 @@ def make_sharded_jobs(
     idle_every: timedelta = timedelta(0),
     has_work: Callable[[datetime], bool] | None = None,
 ) -> list[Job]:
-    """Return a heavy job as several, each with a lease of its own, that share its things among them."""
+    """Return a heavy job as SHARDS jobs, which share its things and have a lease each."""
 
     def of(shard: Shard) -> Job:
         return Job(

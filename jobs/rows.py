@@ -1,6 +1,4 @@
-"""Rows of a job: one that always raises must not keep the others waiting."""
-
-from __future__ import annotations
+"""Guards a job's rows: one that always raises must not block the others."""
 
 import json
 import logging

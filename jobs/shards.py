@@ -1,4 +1,4 @@
-"""Parts of the things that a heavy job looks after, so that several workers can be at them."""
+"""Shards: parts of a heavy job's things, so that several workers can share the job."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of the things that a job looks after: each thing belongs to one shard, by its id. By itself, all of them."""
+    """A part of a job's things. Each thing belongs to one shard, by its id. The default shard has all things."""
 
     family: str
     number: int = 0
@@ -14,7 +14,7 @@ class Shard:
 
     @property
     def job_name(self) -> str:
-        """The name of the job that does it, which holds its lease and its position."""
+        """The name of the shard's job, under which its lease and its position are stored."""
         return (
             self.family
             if self.shard_count == 1

@@ -1,6 +1,4 @@
-"""The worker's loop: looks which jobs are due, claims one after the other, runs them."""
-
-from __future__ import annotations
+"""The worker's loop: finds the due jobs, claims one after the other, and runs it."""
 
 import logging
 import signal
@@ -18,7 +16,7 @@ from jobs.rows import collect_failed_rows
 
 MAX_BACKOFF = 30.0
 _NAP = 0.5
-# So much of what a run did, or why it failed, is kept for the status page.
+# How much of a run's result or error is kept for the status page, in characters.
 _MAX_SUMMARY_LENGTH = 200
 
 log = logging.getLogger("worker")
@@ -26,7 +24,7 @@ log = logging.getLogger("worker")
 
 @dataclass
 class RunCounts:
-    """What a worker has done so far."""
+    """How many runs a worker has made, and how many have failed."""
 
     run_count: int = 0
     failure_count: int = 0
@@ -41,9 +39,9 @@ class Worker:
     tally: RunCounts = field(default_factory=RunCounts)
     _stopping: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
-    # Until when the jobs rest that found nothing, unless they have work.
+    # Until when jobs that found nothing rest, unless they have work.
     _rests_until: dict[str, datetime] = field(default_factory=dict)
-    # What each `has_work` said last, and when it was asked.
+    # When each `has_work` was asked last, and its answer.
     _asked: dict[Callable[[datetime], bool], tuple[datetime, bool]] = field(default_factory=dict)
 
     def stop_on_signals(self) -> None:
@@ -89,7 +87,7 @@ class Worker:
                 return
             now = self.clock()
             wait = self._look_at.get(job.name, now) - now
-            # What is further away than a job can be was reckoned before the clock was set.
+            # A longer wait than a job can have was computed before the clock was set.
             if wait <= timedelta(0) or wait > job.longest_pause + COOLDOWN_AFTER_FAILURE:
                 self._run_if_due(job)
 
@@ -120,7 +118,7 @@ class Worker:
         )
 
     def _rests(self, job: Job, now: datetime) -> bool:
-        """Return whether a job found nothing last and has nothing to do yet; note when to look at it again."""
+        """Return whether a job found nothing in its last run and has no work yet. Note when to look at it again."""
         until = self._rests_until.get(job.name, now)
         if not timedelta(0) < until - now <= job.longest_pause:
             return False
@@ -182,14 +180,14 @@ class Worker:
         )
 
     def _idle_seconds(self) -> float:
-        """Return for how long there is nothing to do; never for long, since the clock may be set meanwhile."""
+        """Return for how long there is nothing to do, at most RECHECK_AFTER: the clock may be set meanwhile."""
         now, longest = self.clock(), RECHECK_AFTER.total_seconds()
         return min(
             [longest, *(max((at - now).total_seconds(), 0.0) for at in self._look_at.values())]
         )
 
     def _sleep(self, seconds: float) -> None:
-        # In naps: a signal handler that only sets a flag does not cut a sleep short.
+        # Short naps: the signal handler only sets a flag, which does not end a sleep.
         until = monotonic() + seconds
         while not self._stopping and (left := until - monotonic()) > 0:
             sleep(min(left, _NAP))
@@ -200,7 +198,7 @@ def _in_short(error: Exception) -> str:
 
 
 def _has_work(ask: Callable[[datetime], bool], now: datetime) -> bool:
-    """Return the answer; yes if there is none: the run that follows fails by itself, and stops no other job."""
+    """Return the answer, or True if asking fails: the run that follows then reports the error, and stops no other job."""
     try:
         return ask(now)
     except Exception as error:  # noqa: BLE001

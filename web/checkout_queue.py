@@ -1,8 +1,8 @@
-"""The checkout queue, or waiting room: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
+"""The checkout queue, or waiting room, so that a crowd at the checkout leaves threads and processors to the rest of the shop.
 
-A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
-Everybody else is answered at once, without the database, by a page that reloads itself at their turn, and every ten seconds until then. The moment
-at which they came stands in a signed cookie, so that it counts in every process and on every server: of those who are there, whoever came first goes first.
+A process works on `settings.CHECKOUTS_AT_ONCE` requests for queued views at a time. A few more wait in its threads. All other
+visitors get a page at once, without the database, which reloads itself at their turn and every ten seconds until then. A signed
+cookie holds the moment at which a visitor came, so first come, first served holds across processes and servers.
 Why: docs/decisions/017.
 """
 
@@ -22,31 +22,31 @@ from django.template.loader import render_to_string
 from cassandra_db import current_time
 from cassandra_db.clock import CLOCKS_APART
 
-# How long a ticket counts, from when its owner came, in seconds: a long wait, and the visit after it.
+# How long a ticket is valid, in seconds since its owner came: for a long wait and the visit after it.
 TICKET_SECONDS = 30 * 60
-# So often a ticket goes in before those who came later: for each page and submit of a visit, and for each once more. From
-# then on its owner is a newcomer, or a few who come again at once would keep all others out.
+# How often a ticket is let in: once for each page and submit of a visit, and once more for each. After that its owner is a
+# newcomer, or a few visitors who always return at once would keep all others out.
 MAX_VISITS = 12
-# In seconds: how long a visitor waits in a thread, and how late they may come without losing their turn.
+# How long a visitor waits in a thread, and how late they may come without losing their turn, in seconds.
 _PATIENCE, _GRACE = 10.0, 1.0
-# In seconds: how long before a visitor asks again, for the first time when their turn is so near that they may ask once more. It may
-# have come closer: once what all wanted is sold out, a queue moves ten times as fast. In a large crowd no more than so many a second ask a process.
+# After how many seconds a visitor asks again: at least, at most, and at most in a large crowd. Their turn may have come closer:
+# once a product is sold out, the queue moves ten times as fast. The last number limits how many a second ask a process.
 _ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 3, 10, 60, 100
-# A slot that has been free for this part of the time that a request takes goes to whoever asks, whoever was before them.
+# A slot that has been free for this share of a request's usual time goes to the next visitor who asks, in any order.
 _IDLE = 0.25
-# A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
+# A visitor who is inside for longer than this, in seconds, gives the slot to another one. At most _MAX_STUCK visitors do.
 _LONG, _MAX_STUCK = 1.0, 5
 
 
 class QueueTicket(NamedTuple):
-    """A place in the queue: the moment at which its owner came, in seconds since 1970. Of two in the same moment the smaller number is first."""
+    """A place in the queue: the moment at which its owner came, in seconds since 1970. `number` decides between equal moments."""
 
     came_at: float
     number: int = 0
 
 
 class QueueWait(NamedTuple):
-    """The ticket of a visitor whose turn is still to come, and in how many seconds the page asks again."""
+    """The ticket of a waiting visitor, and in how many seconds their page asks again."""
 
     ticket: QueueTicket
     seconds: int
@@ -54,7 +54,7 @@ class QueueWait(NamedTuple):
 
 @dataclass(eq=False)
 class QueueVisitor:
-    """A visitor who is inside, since a moment, or waits in a thread until they are called: to go inside, or to wait elsewhere."""
+    """A visitor who is inside since a moment, or waits in a thread. `called` is set when they may go in or have to wait elsewhere."""
 
     ticket: QueueTicket
     since: float = 0.0
@@ -63,14 +63,14 @@ class QueueVisitor:
 
 
 class CheckoutQueue:
-    """What one process knows of the queue: who is inside, who is next, and who is to ask again. Moments are seconds since 1970."""
+    """One process's queue: who is inside, who is next, and who will ask again. Moments are seconds since 1970."""
 
     def __init__(self, places: int, seats: int) -> None:
         self._slots, self._seats = max(1, places), seats
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
         self._next: list[QueueVisitor] = []  # the first to come first
-        # Of those who are to ask again, the first to come first, and until when they do.
+        # The tickets of those who will ask again, in order, and until when they may.
         self._waiting: list[QueueTicket] = []
         self._ask_until: dict[QueueTicket, float] = {}
         self._visits: dict[QueueTicket, int] = {}  # how often each ticket has gone in
@@ -79,7 +79,7 @@ class CheckoutQueue:
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Go inside, perhaps after a while in a thread, and return the visitor; or return a wait with a ticket. A visitor who went inside has to `leave`."""
+        """Return a visitor who is inside, perhaps after a wait in a thread, and who has to `leave`. Or return a wait with a ticket."""
         mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
@@ -92,7 +92,7 @@ class CheckoutQueue:
         return mine.wait or mine
 
     def take_seat(self, ticket: QueueTicket | None, now: float) -> QueueVisitor:
-        """Return the visitor who has this ticket, or a new one: called already, or next and not called yet."""
+        """Return a visitor with this ticket, or with a new one: called already, or next and not called yet."""
         with self._lock:
             self._forget_missing(now)
             if ticket is None or self._visits.setdefault(ticket, 0) >= MAX_VISITS:
@@ -118,9 +118,9 @@ class CheckoutQueue:
             self._admit_next(now)
 
     def _may_come_in(self, ticket: QueueTicket, now: float) -> bool:
-        """Return whether a visitor's turn would come before they have asked twice more; or whether those before them leave a slot free.
+        """Return whether a visitor's turn is near, or whether the visitors before them leave a slot free.
 
-        A ticket is for one request at a time: nobody fills the checkout with one.
+        A ticket lets in one request at a time, so that nobody fills the checkout with one ticket.
         """
         if any(each.ticket == ticket for each in (*self._inside, *self._next)):
             return False
@@ -130,7 +130,7 @@ class CheckoutQueue:
         return is_idle and not self._next and self._free_slots(now) > 0
 
     def _seconds_to_turn(self, ticket: QueueTicket) -> float:
-        """Return how long those take who came earlier and are to ask again."""
+        """Return how many seconds the earlier visitors who will ask again are going to take."""
         return bisect_left(self._waiting, ticket) * self._average_seconds / self._slots
 
     def _admit_next(self, now: float) -> None:
@@ -138,18 +138,18 @@ class CheckoutQueue:
             visitor = self._next.pop(0)
             visitor.since = self._moved_at = now
             self._inside.add(visitor)
-            if visitor.ticket in self._visits:  # a newcomer has not been given theirs
+            if visitor.ticket in self._visits:  # a newcomer's ticket is not known yet
                 self._visits[visitor.ticket] += 1
             visitor.called.set()
 
     def _free_slots(self, now: float) -> int:
-        # A visitor who has been inside for long waits for the database, and not for the processor: others may go in beside them.
-        # Below zero when a clock was set back, and they count as new.
+        # A visitor who has been inside for long waits for the database, not the processor: others may go in beside them.
+        # The time inside is negative when the clock was set back; then they count as new.
         busy = sum(now - visitor.since < _LONG for visitor in self._inside)
         return min(self._slots - busy, self._slots + _MAX_STUCK - len(self._inside))
 
     def _send_away(self, visitor: QueueVisitor, now: float) -> None:
-        """Have a visitor wait elsewhere, until their turn or until it may have come closer. Their ticket stays what it is."""
+        """Have a visitor wait elsewhere, until their turn or until it may have come closer. They keep their ticket."""
         most = min(max(_ASK_AGAIN_MOST, len(self._waiting) // _MAX_ASKING), _ASK_AGAIN_CROWD)
         soon = int(self._seconds_to_turn(visitor.ticket)) - _ASK_AGAIN_LEAST
         seconds = min(max(soon, _ASK_AGAIN_LEAST), most)
@@ -160,12 +160,12 @@ class CheckoutQueue:
         visitor.called.set()
 
     def _forget(self, ticket: QueueTicket) -> None:
-        """Forget that a ticket's owner is to ask again."""
+        """Forget that a ticket's owner will ask again."""
         if self._ask_until.pop(ticket, None):
             del self._waiting[bisect_left(self._waiting, ticket)]
 
     def _forget_missing(self, now: float) -> None:
-        """Forget, once a second, those who have not asked again, and tickets that have run out: whoever left keeps nobody. Their ticket still says when they came."""
+        """Forget, once a second, visitors who have not asked again in time, and expired tickets. Nobody waits for a visitor who left."""
         if abs(now - self._cleared_at) > 1:
             self._cleared_at = now
             self._ask_until = {
@@ -178,12 +178,12 @@ class CheckoutQueue:
 
 
 def _counts(ticket: QueueTicket, now: float) -> bool:
-    """Return whether a ticket has not run out, and is not of a time to come, as far as clocks agree."""
+    """Return whether a ticket is neither expired nor from the future, as far as clocks agree."""
     return -CLOCKS_APART.total_seconds() <= now - ticket.came_at <= TICKET_SECONDS
 
 
 def get_queue_ticket(request: HttpRequest, now: float) -> QueueTicket | None:
-    """Return the ticket that a visitor was given before, if there is one that counts."""
+    """Return the valid ticket in a visitor's cookie, or None."""
     cookie = request.COOKIES.get(settings.QUEUE_COOKIE_NAME, "")
     try:
         ticket = QueueTicket(*signing.loads(cookie, salt="web.turn")) if cookie else None
@@ -202,12 +202,12 @@ def _render_plain_text(path: str) -> str:
 
 
 def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
-    """Return the queue's page: it reloads itself, with all that was sent. Needs no database.
+    """Return the queue's page, which reloads itself and sends a submitted form again. Needs no database.
 
-    Its status is 200, as nothing has failed; Retry-After is for programs what Refresh is for browsers.
+    Its status is 200, as nothing has failed. Browsers follow Refresh, programs follow Retry-After.
     """
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
-    # Without what was sent the page says how long in its headers alone, so it is drawn once.
+    # Without a form only the headers have the seconds, so the page is rendered once.
     text = (
         _render_text(sent, request.get_full_path(), wait.seconds)
         if sent

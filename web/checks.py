@@ -1,4 +1,4 @@
-"""What `manage.py check` says of secrets, and what gunicorn refuses to start with (S54)."""
+"""The checks of secrets and addresses in `manage.py check`. Gunicorn refuses to start while one fails (S54)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,13 +22,13 @@ _CHEAP_PASSWORD_HASHES = Error(
 
 
 def check_deployment(**_: Any) -> list[CheckMessage]:
-    """Return what `check --deploy` refuses even where debug or a demo shop may be tried out."""
+    """Return the errors of `check --deploy` that hold for debug and demo shops, too."""
     tried_out = settings.DEBUG or settings.DEMO
     return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
 
 
 def check_secrets(**_: Any) -> list[CheckMessage]:
-    """Return the errors that keep a shop from being opened. Debug and a demo shop may be tried out on one machine."""
+    """Return the errors that keep a shop from opening. Debug and demo shops may run on one machine without secrets."""
     found: list[CheckMessage] = [*_check_database(), *_check_public_address(), *_check_keys()]
     if settings.CHEAP_PASSWORD_HASHES and not (settings.DEBUG or settings.DEMO):
         found.append(_CHEAP_PASSWORD_HASHES)

@@ -1,8 +1,8 @@
-"""What is drawn is sent compressed, and its size does not tell what is secret in it (S88, decision 045).
+"""Compresses pages without letting their size give secrets away (S88, decision 045).
 
-A page shows what somebody else may have chosen (its address) beside what is the visitor's alone. Compressed together, the page is shorter
-if one repeats the other, and whoever sees sizes can guess letter by letter (BREACH). So Django adds up to a hundred random bytes to each
-answer; and what is compressed once for all visitors has their own things in it as they are.
+A page holds text that an attacker may have chosen, such as its address, beside the visitor's secrets. Compressed together, the
+page is shorter if one repeats the other, so the attacker can guess letter by letter (BREACH). Django therefore adds up to a
+hundred random bytes to each answer. Pages that are compressed once for all visitors hold each visitor's own values uncompressed.
 """
 
 import re
@@ -15,12 +15,12 @@ from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware, re_accepts_gzip
 from django.utils.cache import patch_vary_headers
 
-# Photos, PDFs and workbooks are compressed already, files are sent as they come, and files of `static/` were compressed beforehand.
+# Photos, PDFs and workbooks are compressed already, and files of `static/` were compressed beforehand.
 COMPRESSED_TYPES = {"text/html", "image/svg+xml", "application/xml"}
-# A gzip file of no name, no time and no system; and how its last block says that there is no more.
+# The header of a gzip file without name, time and system, and its last block.
 _GZIP_HEAD, _LAST_BLOCK = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", b"\x03\0"
 _STORED_BLOCK_BYTES = 0xFFFF
-# How much a coding is wanted, from 0 to 1.
+# The weight of a coding, from 0 to 1.
 _WEIGHT = re.compile(r"[01](?:\.\d{0,3})?")
 
 
@@ -37,9 +37,9 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class AcceptedEncodingsMiddleware:
-    """Leaves in a request's Accept-Encoding what its sender takes: a coding with `q=0` is refused (RFC 9110, 12.5.3).
+    """Removes codings with `q=0` from a request's Accept-Encoding: its sender refuses them (RFC 9110, 12.5.3).
 
-    All that looks for a coding by its name, here, in Django and in WhiteNoise, finds none that was refused.
+    Django, WhiteNoise and this module look for a coding by its name alone.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -52,7 +52,7 @@ class AcceptedEncodingsMiddleware:
 
 
 def _list_accepted(header: str) -> Iterator[str]:
-    """Yield the codings of an Accept-Encoding that have a weight above 0; one whose weight is no number counts as refused."""
+    """Yield the codings of an Accept-Encoding with a weight above 0. A weight that is no number counts as 0."""
     for each in header.split(","):
         coding, *parameters = (part.strip().lower() for part in each.split(";"))
         weights = [part.partition("=")[2].strip() for part in parameters if part.startswith("q")]
@@ -65,25 +65,25 @@ def _is_above_zero(weight: str) -> bool:
 
 
 def send_gzip(response: HttpResponse, content: bytes) -> None:
-    """Let a response have content that is compressed already."""
+    """Give a response content that is compressed already."""
     response.content = content
     response["Content-Encoding"] = "gzip"
     patch_vary_headers(response, ["Accept-Encoding"])
 
 
 def is_gzip_accepted(request: HttpRequest) -> bool:
-    """Return whether whoever asks takes gzip."""
+    """Return whether the sender of a request accepts gzip."""
     return bool(re_accepts_gzip.search(request.headers.get("Accept-Encoding", "")))
 
 
 def deflate(text: bytes) -> bytes:
-    """Return a text as a part of a gzip file, compressed by itself: it repeats nothing of the parts before it."""
+    """Return a text as a part of a gzip file, compressed without reference to the parts before it."""
     compressor = compressobj(wbits=-MAX_WBITS)
     return compressor.compress(text) + compressor.flush(Z_SYNC_FLUSH)
 
 
 def store(text: bytes) -> bytes:
-    """Return a text as a part of a gzip file, as it is: its length is all that the file's length says of it."""
+    """Return a text as an uncompressed part of a gzip file: the file's size shows only the text's length."""
     blocks = (
         text[start : start + _STORED_BLOCK_BYTES]
         for start in range(0, len(text), _STORED_BLOCK_BYTES)
@@ -92,7 +92,7 @@ def store(text: bytes) -> bytes:
 
 
 def join_gzip(parts: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the gzip file of parts in their order, each of them a text and what `deflate` or `store` has made of it."""
+    """Return the gzip file of these parts, each a text and its result of `deflate` or `store`."""
     file, checksum, size = [_GZIP_HEAD], 0, 0
     for text, part in parts:
         file.append(part)

@@ -1,7 +1,7 @@
 """Days as people enter and read them, and the moments at which they begin and end.
 
-What lasts "until 9 December" lasts to the end of that day in the shop's time zone. Its end is stored as that moment, the
-midnight after the day, and shown as the day again.
+"Until 9 December" means until the end of that day in the shop's time zone. The midnight after the day is stored, and the day is
+shown.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 
 def validate_shop_day(day: date) -> None:
-    """Refuse a day that the shop has nothing of: of past centuries, or of the far future. Raises ValidationError."""
+    """Refuse a day before 1970 or after 2100. Raises ValidationError."""
     if not 1970 <= day.year <= 2100:
         raise ValidationError(_("Enter a date in the format 2026-11-21"))
 
@@ -23,15 +23,15 @@ def start_of_day(day: date) -> datetime:
 
 
 def end_of_day(day: date) -> datetime:
-    """Return the moment (UTC) at which a day is over: the first one of the next day."""
+    """Return the moment (UTC) at which a day ends: the beginning of the next day."""
     return start_of_day(day + timedelta(days=1))
 
 
 def last_day(end: datetime) -> date:
-    """Return the last day of what ends at this moment; what ends at midnight has the day before as its last one."""
+    """Return the last day of a period that ends at this moment. If that is midnight, it is the day before."""
     return timezone.localdate(end - datetime.resolution)
 
 
 def end_after_days(begin: datetime, days: int) -> datetime:
-    """Return the end of the day that is so many days after a moment."""
+    """Return the end of the day that is this many days after a moment."""
     return end_of_day(timezone.localdate(begin) + timedelta(days=days))

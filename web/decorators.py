@@ -1,4 +1,4 @@
-"""What a view is, which methods it answers, and whom it is for."""
+"""Decorators that say which methods a view answers, and who may open it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,9 +17,9 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a view takes submits alone. Opening its address again leads to a page.
+    """Declare that a view takes only submits. Opening its address redirects to the page `leads_to`.
 
-    `given` names what of the submit's address stands in the page's, too: `@post_only("orders:detail", "number")`.
+    `given` names the URL arguments that the page's address takes, too: `@post_only("orders:detail", "number")`.
     """
 
     def decorated(view: View[P]) -> View[P]:
@@ -38,9 +38,9 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
 
 
 def list_methods(view: Callable[..., object] | None) -> list[str]:
-    """Return the methods that a view answers, as Django's `require_http_methods` was told; none if it was not."""
+    """Return the methods that were given to Django's `require_http_methods`; none for a view without it."""
     while view is not None:
-        # Django's decorator keeps them in its closure alone. That each view has it, a test holds.
+        # Django's decorator keeps them only in its closure. A test finds views without it.
         code = getattr(view, "__code__", None)
         if code and "request_method_list" in code.co_freevars:
             return list(getclosurevars(view).nonlocals["request_method_list"])
@@ -49,21 +49,21 @@ def list_methods(view: Callable[..., object] | None) -> list[str]:
 
 
 def public(view: View[P]) -> View[P]:
-    """Declare that a page is for everybody and shows no user's own things."""
+    """Declare that everybody may open a page, and that it shows nobody's own data."""
     view.access = "public"  # type: ignore[attr-defined]
     return view
 
 
 def owner_only(view: View[P]) -> View[P]:
-    """Declare that a page is for everybody, and opens only what is the visitor's own: all else answers as if it were not there."""
+    """Declare that everybody may open a page, but only with their own things. Other things answer 404."""
     view.access = "own"  # type: ignore[attr-defined]
     return view
 
 
 def no_store(view: View[P]) -> View[P]:
-    """Declare that no cache keeps a page that is for everybody, because of what is typed or named there: a login, a mailed link.
+    """Declare that no cache may keep a public page, because a login or a mailed link is in it.
 
-    Whatever is not public is kept by none anyway (web.middleware.ResponseHeadersMiddleware).
+    Pages that are not public are never kept (web.middleware.ResponseHeadersMiddleware).
     """
     view.no_store = True  # type: ignore[attr-defined]
     return view

@@ -1,4 +1,4 @@
-"""How long something takes, and until when, as people say it."""
+"""Writes durations and deadlines in words."""
 
 from datetime import datetime, time
 
@@ -30,9 +30,9 @@ def format_duration(seconds: float) -> str:
 
 
 def format_deadline(moment: datetime) -> str:
-    """Write until when something lasts: the time, and before it the day if that is not today. `moment` is in UTC.
+    """Write until when something lasts: the time, with the day before it if that is not today. `moment` is in UTC.
 
-    What ends at midnight lasts until the day before: that day is written, without a time.
+    A deadline at midnight is written as the day before, without a time.
     """
     local = timezone.localtime(moment)
     if local.time() == time():

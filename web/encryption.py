@@ -1,6 +1,6 @@
-"""What has to be kept secret and read again: encrypted, under keys made of SECRET_KEY. What is only recognised: as a keyed hash.
+"""Encrypts secrets that the shop reads again, and makes keyed hashes of those that it only recognises.
 
-The tables alone are useless to a thief. After a change of SECRET_KEY the old one stands in
+The keys are made of SECRET_KEY, so the tables alone are useless to a thief. After a change of SECRET_KEY the old one stays in
 SECRET_KEY_FALLBACKS until everything has been encrypted anew.
 """
 
@@ -23,16 +23,16 @@ _NONCE = 12  # bytes, as AES-GCM wants them
 
 
 class DecryptionError(Exception):
-    """It was encrypted under a key that is gone, for another owner, or not by this shop."""
+    """The text was encrypted under an unknown key, for another owner, or not by this shop."""
 
 
 def encrypt(text: str, purpose: str, owner: str) -> str:
-    """Return the text encrypted, so that it decrypts for this purpose and owner only."""
+    """Encrypt a text for one purpose and owner."""
     return base64.b64encode(encrypt_bytes(text.encode(), purpose, owner)).decode()
 
 
 def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
-    """Return the decrypted text, and whether it has to be encrypted anew because the key is an old one. Raises DecryptionError."""
+    """Return the decrypted text, and whether to encrypt it anew because its key is an old one. Raises DecryptionError."""
     try:
         raw = base64.b64decode(ciphertext, validate=True)
     except ValueError as error:
@@ -42,25 +42,25 @@ def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
 
 
 def encrypt_bytes(content: bytes, purpose: str, owner: str) -> bytes:
-    """Return a file's content encrypted, so that it decrypts for this purpose and owner only."""
+    """Encrypt a file's content for one purpose and owner."""
     nonce = secrets.token_bytes(_NONCE)
     return nonce + AESGCM(next(_keys(purpose))).encrypt(nonce, content, owner.encode())
 
 
 def decrypt_bytes(content: bytes, purpose: str, owner: str) -> bytes:
-    """Return what `encrypt_bytes` was given. Raises DecryptionError."""
+    """Return the content that `encrypt_bytes` has encrypted. Raises DecryptionError."""
     return _decrypt(content, purpose, owner)[0]
 
 
 def encrypt_token(values: Sequence[str], purpose: str) -> str:
-    """Return values as a token for a link: it shows none of them, not even to a reader of logs, and nobody can make another."""
+    """Return values as an encrypted token for a link. Readers of logs cannot see the values, and nobody can forge a token."""
     text = json.dumps([int(current_time().timestamp()), *values])
     sealed = encrypt_bytes(text.encode(), purpose, "")
     return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 
 
 def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[str]:
-    """Return the values in a token of `encrypt_token`. Raises DecryptionError if it is not ours, or older than `max_age` seconds."""
+    """Return the values in a token. Raises DecryptionError for a forged one, or one that is older than `max_age` seconds."""
     try:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
     except ValueError as error:
@@ -72,7 +72,7 @@ def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[
 
 
 def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
-    """Return keyed hashes of a text, under today's key and then the old ones: a table that is stolen cannot be guessed through."""
+    """Return keyed hashes of a text, under the current key and then the old ones. A thief of a table cannot guess the texts."""
     message = b"\0".join((owner.encode(), text.encode()))
     return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]
 

@@ -1,4 +1,4 @@
-"""Errors of the web layer, in words fit for their reader."""
+"""Errors of the web layer, whose texts are for visitors."""
 
 from django.utils.translation import gettext as _
 
@@ -6,7 +6,7 @@ from web.durations import format_duration
 
 
 class TooManyAttempts(Exception):
-    """Something was tried more often than its limit allows. `retry_after`: the seconds until it may be tried again."""
+    """A rate limit is reached. `retry_after` is the number of seconds until the next attempt is allowed."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(retry_after)

@@ -1,4 +1,4 @@
-"""The shop's base form: errors in a summary and beside their field, and what was typed is kept, but for what nobody sees."""
+"""The shop's base forms: their own error texts, and input without invisible characters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Entity = TypeVar("Entity")
 _ENTER, _CHOOSE = gettext_lazy("Enter %(field)s"), gettext_lazy("Choose %(field)s")
 _RELOAD = gettext_lazy("Reload the page and try again")
 _A_FILE = gettext_lazy("Choose a file")
-# What the shop says where Django would say it in its own words, by field and by validator. A form's own words stay.
+# The shop's texts in place of Django's, by field and by validator. Texts that a form sets itself stay.
 FIELD_MESSAGES: Mapping[type[forms.Field], Mapping[str, StrOrPromise]] = {
     forms.Field: {"required": _ENTER},
     forms.ChoiceField: {
@@ -104,7 +104,7 @@ class Form(forms.Form):
         self.data = self._without_unseen(self.data)
 
     def full_clean(self) -> None:
-        """Check what was sent. Here all fields are there, also those that a form has added to itself."""
+        """Validate the form. By now it has all fields, including those that it added to itself."""
         for name, field in self.fields.items():
             _use_own_words(field, name)
         super().full_clean()
@@ -114,7 +114,7 @@ class Form(forms.Form):
         self.data = dict(self.data.items()) | {name: str(value) for name, value in hidden.items()}
 
     def _without_unseen(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what was sent without control and direction characters (S78); passwords are as they were typed."""
+        """Return the input without control and direction characters (S78). Passwords stay as typed."""
         widgets = {self.add_prefix(name): field.widget for name, field in self.fields.items()}
 
         def clean(name: str, value: Any) -> Any:
@@ -131,7 +131,7 @@ class Form(forms.Form):
 
 
 def _use_own_words(field: forms.Field, name: str) -> None:
-    """Put the shop's words in the place of Django's, as far as nobody has said anything else. Nobody can type in a hidden field."""
+    """Replace Django's error texts that nobody has changed by the shop's. Hidden fields get "Reload the page"."""
     said, is_hidden = field.error_messages, field.widget.is_hidden
     for of_class in type(field).__mro__:
         defaults = ChainMap(
@@ -144,16 +144,16 @@ def _use_own_words(field: forms.Field, name: str) -> None:
                 said[code] = _RELOAD if is_hidden else words
     for validator in field.validators:
         for code, words in VALIDATOR_MESSAGES.get(type(validator), {}).items():
-            # DecimalValidator has no `message`. One that was given to a validator is meant.
+            # DecimalValidator has no `message`. A text that was given to a validator stays.
             if getattr(validator, "message", "") == getattr(type(validator), "message", ""):
                 said.setdefault(code, _RELOAD if is_hidden else words)
 
 
 class EntityForm(Form, Generic[Entity]):
-    """A form of a dataclass. Each field that has the name of one of the entity's shows its value, and sets it.
+    """A form of a dataclass. A form field with the name of one of the dataclass's shows that value, and sets it.
 
-    `entity` is None for a new one. A subclass overrides `get_initial_values` and `get_values` for fields that have another name, or
-    their value in another shape. `OWN_FIELDS` have the name of one of the entity's fields, and are something else.
+    `entity` is None for a new one. A subclass overrides `get_initial_values` and `get_values` for fields with another name or
+    another shape. `OWN_FIELDS` are form fields that mean something else than the entity's fields of the same name.
     """
 
     OWN_FIELDS: frozenset[str] = frozenset()
@@ -168,20 +168,20 @@ class EntityForm(Form, Generic[Entity]):
 
     @property
     def shared_names(self) -> list[str]:
-        """The names that fields of the form and of the entity have in common."""
+        """The names of the fields that the form shares with the entity."""
         names = {field.name for field in fields(cast(Any, self.entity_class))} - self.OWN_FIELDS
         return [name for name in self.base_fields if name in names]
 
     def get_initial_values(self, entity: Entity) -> dict[str, Any]:
-        """Return what the fields show of an entity, by their names."""
+        """Return the initial values of the fields, by name."""
         return {name: getattr(entity, name) for name in self.shared_names}
 
     def get_values(self) -> dict[str, Any]:
-        """Return what the valid form says, by the names of the entity's fields."""
+        """Return the values of a valid form, by the names of the entity's fields."""
         return {name: self.cleaned_data[name] for name in self.shared_names}
 
     def build(self, **others: Any) -> Entity:
-        """Return the entity as the valid form says; `others` are fields of it that are not in the form."""
+        """Return the entity with the values of a valid form. `others` are fields that are not in the form."""
         values = self.get_values() | others
         if self.entity is None:
             return self.entity_class(**values)
@@ -189,14 +189,14 @@ class EntityForm(Form, Generic[Entity]):
 
 
 class FilterForm(Form):
-    """A form that narrows a list. What it cannot read is said beside its field, and until then it finds nothing (X277).
+    """A form that filters a list. A value that it cannot read is an error beside its field, and the list is empty (X277).
 
-    `PLACES` are fields that choose a place in the list or its order, and narrow nothing: what they cannot read is left out.
+    `PLACES` are fields that choose a page or an order. A value that they cannot read is ignored.
     """
 
     PLACES: frozenset[str] = frozenset()
 
     @property
     def is_refused(self) -> bool:
-        """Whether a filter cannot be read. Never list, count or change anything by such a form."""
+        """Whether a filter cannot be read. Never list, count or change anything with such a form."""
         return bool(self.errors.keys() - self.PLACES)

@@ -1,18 +1,18 @@
-"""The log's lines: each carries its request's id, and none can be made up by what a visitor has typed (S45)."""
+"""Log lines: each has its request's id, and no visitor can forge one by their input (S45)."""
 
 import logging
 import unicodedata
 from contextvars import ContextVar
 from uuid import UUID, uuid4
 
-# What a browser would hide, break a line at, or write backwards.
+# Characters that a viewer would hide, break a line at, or write backwards.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 _request_id: ContextVar[UUID | None] = ContextVar("request_id", default=None)
 
 
 def start_request_id() -> UUID:
-    """Give this thread a new request's id, and return it."""
+    """Set a new request id for this thread, and return it."""
     made = uuid4()
     _request_id.set(made)
     return made
@@ -29,7 +29,7 @@ def current_request_id() -> UUID | None:
 
 
 def escape_control_characters(text: str) -> str:
-    """Return the text with its control characters written out, so that it can neither break a line nor hide in one."""
+    """Return the text with control characters as escapes, so that they cannot break a line or hide in one."""
     return "".join(_escaped(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
 
 
@@ -45,7 +45,7 @@ def _escaped(character: str) -> str:
 
 
 class RequestIdFilter(logging.Filter):
-    """Adds `current_request_id` to each record: the first eight signs are enough to find the others of the request."""
+    """Adds the first eight characters of the request id to each record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -55,7 +55,7 @@ class RequestIdFilter(logging.Filter):
 
 
 class PathRedactionFilter(logging.Filter):
-    """Puts the view's name where Django logs a request's path: that may hold a token which opens something (S48)."""
+    """Replaces a request's path in Django's logs by the view's name: the path may hold a secret token (S48)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -70,10 +70,10 @@ class PathRedactionFilter(logging.Filter):
 
 
 class OneLineFormatter(logging.Formatter):
-    """One line for a record. A traceback follows indented: no line but a record's own begins at the margin."""
+    """Formats a record as one line. A traceback follows indented, so only records begin at the margin."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as it stands in the log."""
+        """Return the record's text for the log."""
         first, _, rest = super().format(record).partition("\n")
         return f"{first}\n{rest}".replace("\n", "\n    ") if rest else first
 

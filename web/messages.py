@@ -1,4 +1,4 @@
-"""The lines at the top of the next page, kept in a cookie until then: so they name nobody and no e-mail address."""
+"""The storage of the messages at the top of the next page: a cookie, so they must not name people or addresses."""
 
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage

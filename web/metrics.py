@@ -1,11 +1,9 @@
-"""What the processes of a web server count for whoever watches over the shop: requests and statements (decision 064).
+"""Metrics of a web server's processes: requests and statements (decision 064).
 
-Under gunicorn each process counts into files of its own, in the folder PROMETHEUS_MULTIPROC_DIR, and whichever process is asked adds up all
-of them: a scrape reaches one process by chance. Without that variable (the reloading server, tests) a process knows its own figures alone.
-Labels have few values, whatever is sent: names of views and questions, never a path.
+A scrape reaches one process by chance. So under gunicorn each process counts into files of its own, in PROMETHEUS_MULTIPROC_DIR,
+and the scraped process adds up all of them. Without that variable (the reloading server, tests) a process knows only its own
+figures. Labels have few values: names of views and questions, never a path.
 """
-
-from __future__ import annotations
 
 import fcntl
 import os
@@ -22,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from cassandra_db import Meter
 
-# As the library does: what is set later changes nothing any more.
+# Read at import, as the library does.
 _FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _METHODS = {"GET", "HEAD", "POST"}
@@ -51,7 +49,7 @@ _failures_of = cache(STATEMENT_FAILURES.labels)
 
 
 def count_statement(question: str, kind: str, seconds: float | None) -> None:
-    """Count a statement; `seconds` is None for one that was not answered. Called by cassandra_db, also in the driver's thread."""
+    """Count a statement; `seconds` is None for one without an answer. The driver's thread calls it, too."""
     if seconds is None:
         _failures_of(question, kind).inc()
     else:
@@ -59,7 +57,7 @@ def count_statement(question: str, kind: str, seconds: float | None) -> None:
 
 
 def count_request(request: HttpRequest, status: int, seconds: float, meter: Meter) -> None:
-    """Count an answer and what it cost."""
+    """Count an answer, with its time and its statements."""
     match = request.resolver_match
     view = match.view_name if match and match.view_name else "none"
     method = request.method if request.method in _METHODS else "other"
@@ -70,7 +68,7 @@ def count_request(request: HttpRequest, status: int, seconds: float, meter: Mete
 
 
 def collect_metrics() -> list[Metric]:
-    """Return what all processes of this server have counted since it was started, those that have ended with them."""
+    """Return the metrics of all processes since the server was started, including those that have ended."""
     if not _FOLDER:
         return list(REGISTRY.collect())
     registry = CollectorRegistry()
@@ -80,7 +78,7 @@ def collect_metrics() -> list[Metric]:
 
 
 def add_up_ended_process(pid: int) -> None:
-    """Move what an ended process has counted into the files of all that have ended: a server has thousands of them in a year."""
+    """Add the counts of an ended process to the total of all ended ones: a server has thousands of them in a year."""
     if not _FOLDER:
         return
     folder = Path(_FOLDER)
@@ -98,16 +96,17 @@ def add_up_ended_process(pid: int) -> None:
 
 @contextmanager
 def _locked(folder: Path, how: int) -> Iterator[None]:
-    """Nobody adds up while a process ends: its numbers would count twice, or not at all, and look like a restart."""
+    """Keep a scrape from reading while an ended process is added up: its counts would be there twice, or missing."""
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, how)
         yield
 
 
 def estimate_quantile(buckets: list[tuple[float, float]], share: float) -> float:
-    """Return the seconds within which so large a `share` of the answers came, from counts up to each bound, evenly spread between two of them.
+    """Return the seconds within which this share of the answers came, interpolated between the bounds of a histogram.
 
-    `buckets` has (bound, count so far) by bound, the last one without end: what is beyond the last bound counts as that one.
+    `buckets` has (bound, number of answers up to it), in order; the last bound is infinite. Answers beyond the last finite bound
+    count as that bound.
     """
     wanted = share * buckets[-1][1]
     for (low, before), (high, count) in pairwise([(0.0, 0.0), *buckets]):

@@ -1,4 +1,4 @@
-"""What happens around every view."""
+"""The middleware, and the pages for errors."""
 
 import logging
 import sys
@@ -24,18 +24,25 @@ from web.rendering import render_too_many_attempts, view_name
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
-# What belongs to the redirect alone; all else (who may keep the answer, what it depends on) holds for its translation, too.
+# The headers of a redirect that its translation for htmx does not take over.
 _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 
 
-class RequestIdMiddleware:
-    """Gives each request an id: `request.id`, in the answer's header, in the log's lines and in the audit log.
-
-    It is always our own: a number that a visitor may choose finds nothing. The audit log finds the request, too (web.origin).
-    """
+class Middleware:
+    """Calls the view. Its subclasses do something before or after that."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+
+class RequestIdMiddleware(Middleware):
+    """Gives each request an id: `request.id`, in the answer's header, in log lines and in the audit log.
+
+    It never comes from the visitor. The request is also set for the audit log (web.origin).
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.id = start_request_id()  # type: ignore[attr-defined]
@@ -49,15 +56,12 @@ class RequestIdMiddleware:
         return response
 
 
-class ResponseHeadersMiddleware:
-    """Says with each response who may keep it, and that its page uses none of the browser's devices.
+class ResponseHeadersMiddleware(Middleware):
+    """Sets the Cache-Control and Permissions-Policy headers of each response.
 
-    Pages for everybody show a cart's badge and a form's token, so a browser keeps them for itself and asks before it shows one again. All
-    others, and errors, are kept by nobody. What never changes (pictures, files with a hash in their name) says so itself.
+    Public pages have a cart badge and a form token, so only the browser may keep them, and it must revalidate. Other pages and
+    errors are never kept. Views of immutable files (pictures, names with a hash) set their own Cache-Control.
     """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -70,7 +74,7 @@ class ResponseHeadersMiddleware:
 
 
 def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
-    """Return whether a response is a page for everybody, as its view declares (web.decorators)."""
+    """Return whether a response is a public page, as its view declares (web.decorators)."""
     view = request.resolver_match.func if request.resolver_match else None
     return (
         getattr(view, "access", "") == "public"
@@ -79,11 +83,8 @@ def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
     )
 
 
-class StatementCountMiddleware:
-    """Counts what an answer cost in Cassandra, for the metrics and, with COUNT_STATEMENTS, for a header: see `cassandra_db.Meter`."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
+class StatementCountMiddleware(Middleware):
+    """Counts the statements of an answer for the metrics and, with COUNT_STATEMENTS, for a header. See `cassandra_db.Meter`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = monotonic()
@@ -98,11 +99,8 @@ class StatementCountMiddleware:
         return response
 
 
-class RedirectMiddleware:
-    """Makes redirects what a browser and htmx need: 303 after a POST, and a whole new page instead of a swapped one."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
+class RedirectMiddleware(Middleware):
+    """Adapts redirects: status 303 after a POST, and HX-Redirect for htmx, so that it loads a whole page."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -121,24 +119,24 @@ class RedirectMiddleware:
         return response
 
 
-class CheckoutQueueMiddleware:
-    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has the others wait (web.checkout_queue).
+class CheckoutQueueMiddleware(Middleware):
+    """Lets only a few requests at a time into the views of `settings.CHECKOUT_QUEUE_URLS` (web.checkout_queue).
 
-    What htmx updates in a page of a visit under way is let through. The header alone says nothing, anybody can send it: a
-    whole page and the submit that orders have their turn like all others.
+    Updates by htmx within a page that the checkout has shown are let through. Anybody can send its header, so whole pages and the
+    submit that orders always queue.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
+        super().__init__(get_response)
         self.queue = CheckoutQueue(settings.CHECKOUTS_AT_ONCE, settings.CHECKOUTS_NEXT)
 
     @cached_property
     def queued_paths(self) -> frozenset[str]:
-        """The addresses that may have a queue. Resolving each address to its view would cost as much as the queue's page."""
+        """The paths that may have a queue. Resolving each request to its view would cost as much as the queue's page."""
         return frozenset(reverse(name) for name in settings.CHECKOUT_QUEUE_URLS)
 
     def _is_update(self, request: HttpRequest) -> bool:
-        """Return whether a submit only asks for another part of a page that the checkout has shown."""
+        """Return whether a submit only updates a part of a page that the checkout has shown."""
         return (
             request.method == "POST"
             and "HX-Request" in request.headers
@@ -159,14 +157,11 @@ class CheckoutQueueMiddleware:
             self.queue.leave(visitor, current_time().timestamp())
 
 
-class FailedAnswerMiddleware:
-    """Leaves the CSRF token as it was where an answer has failed: a login that broke off after it had made another one.
+class FailedAnswerMiddleware(Middleware):
+    """Keeps the old CSRF token after a failed answer, such as a login that broke off after it had rotated the token.
 
-    The form that the visitor sends again, by the button or by Reload, has the old token (S66).
+    The form that the visitor sends again still has the old token (S66).
     """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -175,27 +170,15 @@ class FailedAnswerMiddleware:
         return response
 
 
-class CassandraUnavailableMiddleware:
+class CassandraUnavailableMiddleware(Middleware):
     """Answers 503 when Cassandra is away."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return render_unavailable(request) if isinstance(exception, CassandraUnavailable) else None
 
 
-class RateLimitMiddleware:
-    """Answers 429 when something was tried too often, for views that have no page of their own for it."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+class RateLimitMiddleware(Middleware):
+    """Answers 429 for views that do not handle a rate limit themselves."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return (
@@ -206,7 +189,7 @@ class RateLimitMiddleware:
 
 
 def render_unavailable(request: HttpRequest) -> HttpResponse:
-    """Return the styled 503, which needs no database. To be called while the exception is being handled."""
+    """Return the page for status 503, which needs no database. Call it while the exception is being handled."""
     error = sys.exc_info()[1]
     log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
     response = render(
@@ -217,7 +200,7 @@ def render_unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for an error that no view caught: 503 if a middleware met an absent Cassandra, else 500."""
+    """Return the page for an uncaught error: 503 if Cassandra is away, else 500."""
     if isinstance(sys.exc_info()[1], CassandraUnavailable):
         return render_unavailable(request)
     return render(None, "errors/500.html", status=500)

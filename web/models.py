@@ -1,4 +1,4 @@
-"""What is counted of visits."""
+"""The table of the rate limits."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model

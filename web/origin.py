@@ -1,4 +1,4 @@
-"""Where the request that this thread works on comes from; the audit log keeps it beside what was done."""
+"""Where this thread's request comes from, for the audit log."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 @dataclass(frozen=True)
 class Origin:
-    """A network address, and what the browser says it is: "Firefox on Windows". Both empty in a command or a job."""
+    """A network address, and the browser's name, such as "Firefox on Windows". Both are empty in a command or a job."""
 
     address: str = ""
     device: str = ""
 
 
 def set_current_request(request: HttpRequest | None) -> None:
-    """Note which request this thread works on from now on, or with None that it is done."""
+    """Set the request that this thread works on; None when it is done."""
     _request.set(request)
 
 
 def current_origin() -> Origin:
-    """Return where the request comes from that this thread works on."""
+    """Return the origin of this thread's request."""
     request = _request.get()
     if request is None:
         return Origin()
-    # What names no browser that we know is kept as it calls itself, shortened.
+    # An unknown browser is kept by its own User-Agent, shortened.
     agent = request.headers.get("User-Agent", "")
     return Origin(network_address(request), browser_name(request) or agent[:60])

@@ -1,15 +1,13 @@
-"""What is held about a person, and what erasing the person does: the apps' `privacy.py` do it.
+"""Exports and erases a person's data, by the `privacy.py` of each app.
 
-Each model says in `__personal_data__` whose data it holds: `{"columns": ("user_id",), "on_erase": "deleted"}`, with a `why` for rows
-that stay, or None if it is about nobody. A test fails for a model that says nothing, and docs/data-model.md prints it. An app that holds
-something has a `privacy.py` with
+Each model declares in `__personal_data__` whose data it holds: `{"columns": ("user_id",), "on_erase": "deleted"}`, with a `why` for
+rows that stay, or None if it holds nobody's. A test fails for a model without it, and docs/data-model.md prints it. An app with
+personal data has a `privacy.py` with
 
     export_personal_data(person) -> dict      what is held about the person, by name, as JSON can take it
     erase_personal_data(person, now)          what erasing does in this app; raises ErasureRefused when something has to wait
     list_erasure_obstacles(person) -> list    why the person cannot be erased now, in sentences for the person (may be left out)
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterator
@@ -30,12 +28,12 @@ FAREWELL_EVENT = "erased"
 
 
 class ErasureRefused(Exception):
-    """Something about a person cannot be erased yet. Carries the reason."""
+    """Some data of a person cannot be erased yet. The text is the reason."""
 
 
 @dataclass(frozen=True)
 class DataSubject:
-    """A person with an account. `email` is the address that is proved to be theirs: what goes to any other is not about them."""
+    """A person with an account. `email` is their verified address."""
 
     user_id: UUID
     email: str
@@ -45,12 +43,12 @@ class DataSubject:
 
     @property
     def farewell_mail_id(self) -> UUID:
-        """The id of the mail that says that all is erased."""
+        """The id of the mail that confirms the erasure."""
         return uuid5(self.user_id, FAREWELL_EVENT)
 
 
 def list_privacy_modules() -> list[ModuleType]:
-    """Return the privacy.py of all apps that have one: those that build on others first."""
+    """Return the privacy.py modules of all apps, those that build on others first."""
     found = [
         import_module(f"{app.name}.privacy")
         for app in apps.get_app_configs()
@@ -60,7 +58,7 @@ def list_privacy_modules() -> list[ModuleType]:
 
 
 def export_personal_data(person: DataSubject) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is held about a person, app by app. Raises CassandraUnavailable."""
+    """Yield the data that each app holds about a person. Raises CassandraUnavailable."""
     for module in reversed(list_privacy_modules()):
         yield (
             module.__name__.rpartition(".")[0].rpartition(".")[2],
@@ -69,13 +67,13 @@ def export_personal_data(person: DataSubject) -> Iterator[tuple[str, dict[str, A
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Erase a person in all apps; a second call finishes what a first one left. Raises ErasureRefused, CassandraUnavailable."""
+    """Erase a person in all apps. May be repeated after an error. Raises ErasureRefused, CassandraUnavailable."""
     for module in list_privacy_modules():
         module.erase_personal_data(person, now)
 
 
 def list_erasure_obstacles(person: DataSubject) -> list[str]:
-    """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
+    """Return the reasons why a person cannot be erased now, in sentences. Raises CassandraUnavailable."""
     return [
         sentence
         for module in list_privacy_modules()
@@ -85,10 +83,10 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 
 class PersonalDataEncoder(json.JSONEncoder):
-    """Writes what the shop keeps: times in ISO 8601, money as amount and currency."""
+    """Writes times in ISO 8601, and money as amount and currency."""
 
     def default(self, value: Any) -> Any:
-        """Return the value as something that JSON knows. Raises TypeError."""
+        """Return the value in a form that JSON has. Raises TypeError."""
         if isinstance(value, Money):
             amount = value.amount.quantize(Decimal(1) / value.currency.sub_unit)
             return {"amount": str(amount), "currency": value.currency.code}

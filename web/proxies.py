@@ -1,6 +1,6 @@
-"""Which peers may say where a request comes from: the proxy alone (S100).
+"""Drops X-Forwarded-* headers, unless the proxy has sent them (S100).
 
-All visitors of a proxy that the settings do not know have one address, and share one limit (S68).
+All visitors behind a proxy that the settings do not name have one address, and share one limit (S68).
 """
 
 import contextlib
@@ -12,14 +12,14 @@ from pathlib import Path
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# What `manage.py doctor` finds of it.
+# A file that tells `manage.py doctor` of an unknown proxy.
 MARKER: Path = settings.BASE_DIR / ".run" / "unknown-proxy"
 _FORWARDED_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
 log = logging.getLogger(__name__)
 
 
 class ForwardedHeadersMiddleware:
-    """Keeps X-Forwarded-* headers only if the proxy sent them, and logs once a process that another peer did."""
+    """Keeps X-Forwarded-* headers only from the proxy. The first other sender is logged, once a process."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -33,7 +33,7 @@ class ForwardedHeadersMiddleware:
         return self.get_response(request)
 
     def drop_unbelieved_headers(self, request: HttpRequest) -> None:
-        """Drop what a peer that is not the proxy says of where a request comes from."""
+        """Drop the X-Forwarded-* headers of a peer that is not the proxy."""
         if any(name in request.META for name in _FORWARDED_HEADERS):
             peer = str(request.META.get("REMOTE_ADDR", ""))
             if not settings.BEHIND_PROXY:
@@ -76,7 +76,7 @@ def _is_this_host(peer: str) -> bool:
 
 
 def _parse_address(peer: str) -> IPv4Address | IPv6Address | None:
-    """Return a peer's address, an IPv4 one also where the server listens on IPv6; None if it is no address."""
+    """Return a peer's address, as IPv4 also where the server listens on IPv6; None if it is no address."""
     try:
         address = ip_address(peer)
     except ValueError:

@@ -1,12 +1,12 @@
-"""How often something may be tried: by account, by network address, and by all together.
+"""Rate limits by account, by network address, and for the whole shop.
 
-A limit has as many slots as it allows tries, and each try first writes itself into a free one, by IF NOT EXISTS: a try
-that gets none is refused. The slot comes free by its TTL, a window after it was taken. So no race lets more through and none
-lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
+A limit has a slot for each attempt that it allows. An attempt first writes itself into a free slot, by IF NOT EXISTS, and is
+refused if there is none. A TTL frees the slot a window later. So races let through neither more nor fewer attempts, the window
+slides, refused attempts write nothing, and partitions cannot grow.
 
-Strangers lock nobody out. An account that anybody can name (an e-mail address) is refused to the network that has tried it too
-often; to all others, its answers are only later. So are all answers once the whole shop's limit is reached, and staff see an
-alarm. A browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and is counted there alone.
+Strangers lock nobody out. An account that anybody can name (an e-mail address) is refused only to the network that has tried it
+too often; other networks get delayed answers. So does everybody once the whole shop's limit is reached, and staff see an alarm.
+A browser that has logged in before (accounts.known_devices) has a bucket of its own, and counts only there.
 Why: docs/decisions/024.
 
     hit_rate_limit(request, "invitation", str(user.pk))     # raises TooManyAttempts, which is answered with 429
@@ -47,26 +47,26 @@ RELEASE_SLOT = conditional_write(
     "DELETE FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard AND slot = :slot IF hit_id = :hit_id",
 )
 SLOTS_PER_PARTITION = 100
-# A provider gives a household one /64, a /56 or a /48. From the wider ones so many times as much may be tried as from a /64.
+# A provider gives a household a /64, a /56 or a /48. The number is how many times the limit of a /64 each may use.
 _IPV6_NETWORKS = {64: 1, 56: 4, 48: 16}
-# An alarm stands so long after it was raised; while tries are still too many it is raised again.
+# How long an alarm lasts. While there are still too many attempts it is raised again.
 ALARM_SECONDS = 3600
 _OVERALL = "overall"
-# Who has no room among the delayed comes again after so many seconds.
+# After how many seconds an attempt may be repeated for which there was no room among the delayed ones.
 _RETRY_SECONDS = 30
 _ADDRESSES_IN_MEMORY = 100_000
 _random = SystemRandom()
 log = logging.getLogger(__name__)
-# For each kind: the window, and the tries of each network in it.
+# For each kind: the window, and the attempts of each network in it.
 _seen: dict[str, tuple[int, Counter[str]]] = {}
 _seen_lock = threading.Lock()
-# So many threads of this process may be waiting here at a time: the others are for the rest of the shop.
+# How many threads of this process may be delayed at a time. The others are for the rest of the shop.
 _delays = threading.BoundedSemaphore(settings.RATE_LIMIT_DELAYS_AT_ONCE)
 
 
 @dataclass(frozen=True)
 class RateLimit:
-    """How many tries there may be within `window` seconds; a limit of 0 does not count."""
+    """How many attempts are allowed within `window` seconds; 0 is no limit."""
 
     kind: str
     per_account: int
@@ -76,7 +76,7 @@ class RateLimit:
 
 
 def get_rate_limit(kind: str) -> RateLimit:
-    """Return the limit of a kind, as `settings.RATE_LIMITS` has it. Raises KeyError for a kind that is not there."""
+    """Return the limit of a kind from `settings.RATE_LIMITS`. Raises KeyError for an unknown kind."""
     return RateLimit(kind, *settings.RATE_LIMITS[kind])
 
 
@@ -89,21 +89,21 @@ class _Slot:
 
 @dataclass
 class Hit:
-    """A try that was let through, and the slots that it takes."""
+    """An attempt that was let through, and the slots that it takes."""
 
     hit_id: UUID
     slots: list[_Slot] = field(default_factory=list)
-    is_above_overall: bool = False  # more is tried in the whole shop than its limit says
+    is_above_overall: bool = False  # the whole shop's limit is exceeded
 
     def take_slot(self, bucket: _Bucket) -> None:
-        """Take a slot in a bucket, unless the same try has one there. Raises TooManyAttempts, CassandraUnavailable."""
+        """Take a slot in a bucket, unless this attempt has one there. Raises TooManyAttempts, CassandraUnavailable."""
         if slot := bucket.take_slot(self.hit_id):
             self.slots.append(slot)
 
     def release_slots(self) -> None:
-        """Give the slots back, for a try that was no guess: the password was right. Raises CassandraUnavailable."""
+        """Free the slots of an attempt that was no guess: the password was right. Raises CassandraUnavailable."""
         for each in self.slots:
-            # No other row has this id: refused means that the slot has come free by itself.
+            # Only this attempt has the id, so a refusal means that the slot has expired.
             RELEASE_SLOT.apply(
                 if_lost=REFUSED_MEANS_DONE,
                 bucket=each.bucket,
@@ -121,18 +121,18 @@ def hit_rate_limit(
     device_bucket: str = "",
     hit_id: UUID | None = None,
 ) -> Hit:
-    """Count a try at something limited, before it is made; one that comes again with the same `hit_id` counts once.
+    """Count an attempt at something limited, before it is made. A repeat with the same `hit_id` counts once.
 
-    `accounts` are those that only their owner can use up: a member's id, an order's number; they are refused from everywhere. `named` can
-    be used up by anybody, as an e-mail address can: they are refused to the network that has tried them too often, and other networks
-    wait for some seconds. With `device_bucket`, the bucket of a device that has logged in there before, only that one counts.
+    Only their owner can use up `accounts`, such as a member's id: they are refused to everybody. Anybody can use up `named` ones,
+    such as an e-mail address: they are refused to the network that has tried them too often, and delayed for other networks. With
+    `device_bucket`, that of a device that has logged in before, only this bucket counts.
     Raises TooManyAttempts, CassandraUnavailable.
     """
     rule, networks = get_rate_limit(kind), list_networks(request)
     refusing, delaying = _limits(rule, networks, accounts, named)
     if device_bucket:
         refusing, delaying = {f"own {device_bucket}": rule.per_account}, {}
-    # All begin to read.
+    # Making the buckets starts their reads.
     refusing_buckets, delaying_buckets = _buckets(rule, refusing), _buckets(rule, delaying)
     hit = Hit(hit_id or uuid4())
     try:
@@ -159,7 +159,7 @@ def _network_bucket(network: str) -> str:
 def _limits(
     rule: RateLimit, networks: list[tuple[str, int]], accounts: Iterable[str], named: Iterable[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return which buckets refuse a try when they are full, and which delay it, each with its number of slots."""
+    """Return the buckets that refuse an attempt when they are full, and those that delay it, each with its number of slots."""
     widest = networks[-1][0]
     refusing = (
         {_network_bucket(network): rule.per_address * share for network, share in networks}
@@ -177,9 +177,9 @@ def _buckets(rule: RateLimit, limits: dict[str, int]) -> dict[str, _Bucket]:
 
 
 def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
-    """Take a slot in a bucket that only delays, and return whether there was one. Raises the alarm where the whole shop's is full."""
+    """Take a slot in a bucket that only delays, and return whether there was one. If the whole shop's is full, raise the alarm."""
     is_overall = bucket.name == _OVERALL
-    # It has many partitions: while its alarm stands, one of them tells enough.
+    # The whole shop's bucket has many partitions. While its alarm lasts, reading one of them is enough.
     if is_overall and bucket.is_full() and _alarm(bucket.kind).is_full():
         return False
     try:
@@ -193,9 +193,9 @@ def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
 
 
 def _delay(*, is_over_share: bool) -> None:
-    """Wait for some seconds, if not too many threads do already. Raises TooManyAttempts for a network that has tried much itself.
+    """Wait for some seconds, unless too many threads already do. Then raise TooManyAttempts if the network is over its share.
 
-    Without room for it, the try of any other network goes on at once: its own limits hold.
+    Otherwise the attempt goes on at once: the network's own limits hold.
     """
     if _delays.acquire(blocking=False):
         try:
@@ -207,25 +207,25 @@ def _delay(*, is_over_share: bool) -> None:
 
 
 def _raise_alarm(kind: str) -> None:
-    """Note that more of a kind is tried in the whole shop than its limit says, for the staff (`list_alarms`)."""
-    with suppress(TooManyAttempts):  # it stands already
+    """Note for the staff that the whole shop's limit of a kind is exceeded (`list_alarms`)."""
+    with suppress(TooManyAttempts):  # it was raised already
         _alarm(kind).take_slot(uuid4())
         log.warning("more tries than the whole shop's limit: %s", kind)
 
 
 def list_alarms() -> list[str]:
-    """Return of which kinds more was tried within the last hour than the whole shop's limit says. Raises CassandraUnavailable."""
+    """Return the kinds whose limit for the whole shop was exceeded within the last hour. Raises CassandraUnavailable."""
     alarms = {kind: _alarm(kind) for kind in settings.RATE_LIMITS}
     return [kind for kind, alarm in alarms.items() if alarm.is_full()]
 
 
 def _alarm(kind: str) -> _Bucket:
-    """An alarm is a bucket with one slot."""
+    """Return the alarm of a kind: a bucket with one slot."""
     return _Bucket(kind, "alarm", 1, ALARM_SECONDS)
 
 
 class _Bucket:
-    """The slots of one limit. It starts reading which are taken when it is made."""
+    """The slots of one limit. Making it starts the read of those that are taken."""
 
     def __init__(self, kind: str, name: str, most: int, window: int) -> None:
         self.kind, self.name = kind, name
@@ -238,16 +238,16 @@ class _Bucket:
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self, hit_id: UUID) -> None:
-        """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other buckets, either."""
+        """Raise TooManyAttempts if the first read shows no free slot. So nothing is written to the other buckets."""
         if self.shard_count == 1 and self.is_full() and not _has_slot(self._first_rows(), hit_id):
             raise TooManyAttempts(_soonest(self._first_rows(), self.window))
 
     def is_full(self) -> bool:
-        """Return whether there was no free slot in the partition that was read first."""
+        """Return whether the partition that was read first has no free slot."""
         return not self._free_slots(self.first, self._first_rows())
 
     def is_over_share(self) -> bool:
-        """Return whether more than a tenth of the slots were taken, in the partition that was read first."""
+        """Return whether more than a tenth of the slots in the partition that was read first are taken."""
         rows = self._first_rows()
         return len(rows) * 10 > len(rows) + len(self._free_slots(self.first, rows))
 
@@ -257,19 +257,19 @@ class _Bucket:
         return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot | None:
-        """Write the try into a free slot, and return it; None if it was met in one. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the attempt into a free slot, and return that; None if it already has one. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
             rows = self._first_rows() if step == 0 else self._read_slots(shard)
-            # The same try again, from another tab or after a lost answer.
+            # The same attempt may come again, from another tab or after a lost answer.
             while not (is_known := _has_slot(rows, hit_id)) and (
                 free := self._free_slots(shard, rows)
             ):
                 slot = _Slot(self.key, shard, _random.choice(free))
                 if self._write_slot(slot, hit_id):
                     return slot
-                # Another try was quicker: each time that happens, there is one slot less.
+                # Another attempt was quicker. Each time that happens, one slot less is free.
                 rows = self._read_slots(shard)
             if is_known:
                 return None
@@ -306,10 +306,10 @@ def _soonest(rows: list[Row], window: int) -> int:
 
 
 def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
-    """Count a try by its network address, in this process alone. Raises TooManyAttempts.
+    """Count an attempt by its network address, in this process alone. Raises TooManyAttempts.
 
-    For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
-    the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
+    For requests that cost less than a write: a suggestion is one read. Each process allows the whole limit, which is generous and
+    protects no secret. The window is fixed, and starts for all networks at once.
     """
     rule, now = get_rate_limit(kind), int(current_time().timestamp())
     window, networks = now // rule.window, list_networks(request)
@@ -325,14 +325,14 @@ def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
 
 
 def network_address(request: HttpRequest) -> str:
-    """Return the smallest network that a request comes from: an IPv4 address, or an IPv6 /64; "unknown" if it has none."""
+    """Return the smallest network of a request: an IPv4 address or an IPv6 /64; "unknown" if it has no address."""
     return list_networks(request)[0][0]
 
 
 def list_networks(request: HttpRequest) -> list[tuple[str, int]]:
-    """Return the networks that a request comes from, the smallest first, and how many times as much as from that one may be tried.
+    """Return the networks of a request, the smallest first, each with how many times the limit of the smallest it may use.
 
-    Behind a proxy (BEHIND_PROXY) it is the last address in X-Forwarded-For: that one the proxy has seen, all before it are hearsay.
+    Behind a proxy (BEHIND_PROXY) the last address in X-Forwarded-For counts: the proxy has written only that one.
     """
     given = str(request.META.get("REMOTE_ADDR", ""))
     if settings.BEHIND_PROXY:

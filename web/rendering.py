@@ -1,4 +1,4 @@
-"""The one place that knows about htmx: a page, or the part of it that a request asked for."""
+"""Renders a page, or the part of it that htmx asked for. Nothing else knows about htmx."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec
@@ -23,10 +23,10 @@ def render_page(
     status: int = 200,
     with_oob: bool = False,
 ) -> HttpResponse:
-    """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it.
+    """Return the whole page, or its part `part` to an htmx request.
 
-    A part that was asked for by GET comes alone, unless it is to bring them as well (`with_oob`).
-    `replace_url` is where the browser stands once the part is in its page: what Back and Reload will ask for.
+    After a POST, or with `with_oob`, a part brings the header's badge and the status message along. `replace_url` is the browser's
+    address once the part is in its page.
     """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
@@ -50,9 +50,9 @@ def render_or_redirect(
     *,
     part: str,
 ) -> HttpResponse:
-    """Return the answer to a POST that succeeded: the page's changed part to htmx, a redirect to all others.
+    """Return the answer to a successful POST: the page's changed part to htmx, a redirect to `to` otherwise.
 
-    `context` may be a function, which is called only when the part is drawn.
+    `context` may be a function, which is called only if the part is rendered.
     """
     if getattr(request, "htmx", None):
         return render_page(
@@ -67,9 +67,9 @@ def render_too_many_attempts(
     template: str = "errors/429.html",
     context: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
-    """Return the answer to what was tried too often: a page, by default one of its own, with status 429 and Retry-After.
+    """Return the answer for a reached rate limit: a page with status 429 and Retry-After.
 
-    A form in the context is shown again, with what was typed. To htmx it is a message alone: the page stays as it is.
+    A form in the context keeps its input and gets the error. To htmx it is only a message, and the page stays.
     """
     context = {"error": error, **(context or {})}
     if getattr(request, "htmx", None):
@@ -93,6 +93,6 @@ def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]
 
 
 def view_name(request: HttpRequest) -> str:
-    """Return the name of the view that a request asks for, for the log: its path may hold a token or a line break."""
+    """Return the name of a request's view, for the log. The path could hold a token or a line break."""
     found = request.resolver_match
     return found.view_name if found else "an address without a view"

@@ -76,7 +76,7 @@ _IN_START_TAG = re.compile(rf"({_MESSAGE})|\s*\n\s*(/?>$|{BRINGS_SPACE.pattern})
 
 
 def tokens(source: str) -> Iterator[tuple[Kind, str]]:
-    """Split a template into tokens, which joined are the template. Raises TemplateSyntaxError where it is no HTML."""
+    """Split a template into tokens, without losing a character. Raises TemplateSyntaxError for invalid HTML."""
     place = 0
     while place < len(source):
         match = _TOKEN.match(source, place)
@@ -106,7 +106,7 @@ def has_content(start_tag: str) -> bool:
 
 
 def is_block(kind: Kind, text: str) -> bool:
-    """Tell whether a line break before or after a token vanishes. Fields count as block elements, seen or hidden."""
+    """Tell whether a line break before or after a token vanishes. Form fields count as block elements, also hidden ones."""
     if kind in (Kind.START, Kind.END):
         return element_name(text) in BLOCK_ELEMENTS or 'type="hidden"' in text
     if kind is Kind.VARIABLE:
@@ -115,14 +115,14 @@ def is_block(kind: Kind, text: str) -> bool:
 
 
 class Gap:
-    """Whitespace between two tokens, and what a line break in it stands for: one space, or nothing."""
+    """Whitespace between two tokens, and what replaces a line break in it: one space, or nothing."""
 
     def __init__(self) -> None:
         self.text = ""
         self._begins_inside = True  # an element, or the file
 
     def end(self, kind: Kind | None = None, text: str = "") -> tuple[str, str]:
-        """Return the whitespace before a token (or the file's end) and what a break there stands for. The next gap begins."""
+        """End the gap before a token (or the file's end). Return its whitespace, and what replaces a line break in it."""
         block = kind is None or is_block(kind, text)
         ended = self.text, "" if block or kind is Kind.END or self._begins_inside else " "
         self.text = ""
@@ -168,7 +168,7 @@ def _collapse_message(text: str) -> str:
 class Loader(filesystem.Loader):
     """Load templates from folders, those of pages and mails (`.html`) without their indentation.
 
-    An error's line number counts the lines that are left. Its text names the tag, and `make lint` its line in the file.
+    The line number of an error counts the lines without indentation. `make lint` names the line in the file.
     """
 
     def get_contents(self, origin: Origin) -> str:

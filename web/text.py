@@ -1,14 +1,14 @@
-"""People's words as they come in: without what no keyboard types and no reader sees."""
+"""Cleans input from invisible characters."""
 
 import unicodedata
 
-# They turn the text around them round: embeddings, overrides, isolates and marks. Joiners (U+200C, U+200D) are letters' own.
+# They change the direction of the text around them. Joiners (U+200C, U+200D) are part of words, and stay.
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _BREAKS = frozenset("\n\r\t\v\f\u0085\u2028\u2029")
 
 
 def clean_text(text: str, *, keep_lines: bool = False) -> str:
-    """Return a text without control and direction characters; line breaks and tabs become spaces, unless they are to be kept."""
+    """Return a text without control and direction characters. Line breaks and tabs become spaces unless `keep_lines`."""
     if text.isascii() and text.isprintable():
         return text
     if keep_lines:  # a browser ends each by two characters, an old file by the first of them

@@ -1,8 +1,8 @@
-"""Files come in by marked views alone (decision 040): those of staff, and those of shoppers that know who sends.
+"""Takes files only in marked views (decision 040): those of staff, and those of shoppers who are known.
 
-Everywhere else a request that brings one is refused as soon as the file begins, before a byte of it is kept. What is larger than
-a form may be is taken only at an address that such a page has signed, from the person or the browser that has the page:
-`storefront.gunicorn_worker` asks for that before it reads on (decision 025).
+Other views refuse a request as soon as a file begins, before they keep a byte of it. Requests that are larger than a form need an
+address that a marked page has signed for this person or browser. `storefront.gunicorn_worker` checks that before it reads on
+(decision 025).
 """
 
 from collections.abc import Callable
@@ -22,15 +22,15 @@ from web.decorators import P, View
 from web.encryption import keyed_digests
 
 _PARAMETER = "upload"
-# Whose views may take files: none that anybody may open.
+# The access of views that may take files. Public ones may not.
 _ACCESS = ("staff", "member", "own")
 
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """How large all files of a request may be together, and how many such requests a process takes at once, and of one network.
+    """The maximum size of a request's files together, and how many such requests a process takes at once, in all and of a network.
 
-    `salt` signs its addresses. They are good for as long as a session may last, which the setting says.
+    `salt` signs the addresses. They are valid for as long as `session_setting` allows a session.
     """
 
     salt: str
@@ -40,35 +40,35 @@ class UploadLimits:
     session_setting: str
 
 
-# Each with places of its own: shoppers who send slowly keep no staff waiting.
+# Separate places, so that slow shoppers do not keep staff waiting.
 STAFF_UPLOADS = UploadLimits("web.uploads", 160 * 1024 * 1024, 4, 4, "MAX_STAFF_SESSION_SECONDS")
 SHOPPER_UPLOADS = UploadLimits(
     "web.uploads.shoppers", 60 * 1024 * 1024, 4, 2, "MAX_SESSION_SECONDS"
 )
-# For whom an address was signed: who is signed in, or the browser of somebody who need not be.
+# An address is signed for a signed-in member, or for a browser.
 _MEMBER, _BROWSER = "m", "b"
 
 
 @dataclass(frozen=True)
 class UploadGrant:
-    """What a signed address allows, and whom; `sender` is a keyed hash."""
+    """The limits of a signed address, and its sender as a keyed hash."""
 
     limits: UploadLimits
     sender: str
 
     def is_for_browser(self, csrf_cookie: str) -> bool:
-        """Return whether the page was opened in the browser with this cookie, by somebody who need not be signed in."""
+        """Return whether the address was signed for the browser with this cookie."""
         return self.sender in _senders(_BROWSER, csrf_cookie)
 
     def is_for_member(self, user_id: UUID | None) -> bool:
-        """Return whether somebody who is signed in has the page: the same person, by whichever session, or who opened it before a login."""
+        """Return whether the address was signed for this member, in any session, or for a browser before a login."""
         if user_id is None:
             return False
         return self.sender[:1] == _BROWSER or self.sender in _senders(_MEMBER, user_id.hex)
 
 
 def takes_files(max_bytes: int) -> Callable[[View[P]], View[P]]:
-    """Declare that a view takes files. Of one with more than `max_bytes` only the beginning comes, with its whole size."""
+    """Declare that a view takes files. A file with more than `max_bytes` arrives cut off, but with its whole size."""
 
     def decorated(view: View[P]) -> View[P]:
         view.max_file_bytes = max_bytes  # type: ignore[attr-defined]
@@ -84,7 +84,7 @@ def upload_url(
     *,
     is_for_guest: bool = False,
 ) -> str:
-    """Return the address to which the form of a page sends files; good for who is signed in, or for a guest's browser alone."""
+    """Return an address for a form that sends files, signed for the current member or for a guest's browser."""
     if is_for_guest:
         get_token(request)  # sets the cookie where there is none yet
         (sender, *_) = _senders(_BROWSER, request.META["CSRF_COOKIE"])
@@ -95,12 +95,12 @@ def upload_url(
 
 
 def _senders(kind: str, who: str) -> list[str]:
-    """Return what stands for a sender in an address, under today's SECRET_KEY and then the old ones."""
+    """Return a sender's hashes in an address, under the current SECRET_KEY and then the old ones."""
     return [kind + digest[:32] for digest in keyed_digests(f"{kind} {who}", "uploads", "")]
 
 
 def find_upload_grant(address: str, query: str) -> UploadGrant | None:
-    """Return what `upload_url` has made an address and its query for; None if it has not. Raises SignatureExpired if that was too long ago."""
+    """Return the grant of an address that `upload_url` has signed, else None. Raises SignatureExpired for one that is too old."""
     tokens = parse_qs(query).get(_PARAMETER, [""])
     for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
         signer = TimestampSigner(salt=limits.salt)
@@ -116,11 +116,11 @@ def find_upload_grant(address: str, query: str) -> UploadGrant | None:
 
 
 class MarkedViewsHandler(TemporaryFileUploadHandler):
-    """Takes files for marked views, into temporary files, and refuses them for all others."""
+    """Spools files for marked views to temporary files, and refuses them for other views."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Begin a file. Raises RequestDataTooBig, which is answered with 400, where none is asked for."""
-        # Forms are read by the check of their token, before the view is called and after it is known.
+        """Begin a file. Raises RequestDataTooBig, which is answered with 400, for a view that takes none."""
+        # The CSRF check reads the form, when the view is known but not called yet.
         found = self.request.resolver_match if self.request else None
         view = found.func if found else None
         self.max_bytes: int = getattr(view, "max_file_bytes", 0)
@@ -129,6 +129,6 @@ class MarkedViewsHandler(TemporaryFileUploadHandler):
         super().new_file(*args, **kwargs)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Write what comes; of a file that is too large only its size still counts."""
+        """Write a chunk. Once a file is too large, only its size is counted."""
         if start <= self.max_bytes:
             super().receive_data_chunk(raw_data, start)

@@ -1,13 +1,11 @@
-"""What Lighthouse says of five pages, as a phone on a slow line sees them; needs Node, npm and a Chromium.
+"""Lighthouse's scores of five pages, on a phone with a slow line. Needs Node, npm and a Chromium.
 
     make run            # in one terminal, on an otherwise quiet machine
     make lighthouse     # in another; ARGS="--runs 3" takes the median of three, --url measures another shop
 
-Ends with status 1 if a page is below a bound. Search engines' rules hold for the pages that may be in their lists.
-Lighthouse and all that it needs are pinned by package-lock.json beside this file, and are installed into .run/ at first use.
+Ends with status 1 if a page is below a bound. Search engines' rules hold for indexed pages only. Lighthouse and its dependencies
+are pinned by package-lock.json beside this file, and are installed into .run/ at first use.
 """
-
-from __future__ import annotations
 
 import argparse
 import asyncio
@@ -27,6 +25,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from benchmarks.buyers import HOST, Browser
+from benchmarks.setup import report_missed
 from devtools.chromium import find_chromium
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).resolve().parents[2]
@@ -58,8 +57,8 @@ def main() -> int:
             if score < BOUNDS[each]:
                 faults = "".join(f"\n    {fault}" for fault in _faults(reports[-1], each))
                 missed.append(f"{name}: {each} is {score}, not {BOUNDS[each]}{faults}")
-    print("\n" + ("\n".join(f"MISSED: {each}" for each in missed) or "All bounds are kept."))
-    return 1 if missed else 0
+    print()
+    return report_missed(missed)
 
 
 def _arguments() -> argparse.Namespace:
@@ -74,7 +73,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _install() -> Path:
-    """Return the program, installing it if this version is not there. Raises SystemExit, and says what would fix it."""
+    """Return the program, installed if this version is missing. Raises SystemExit with the fix."""
     files = [HERE / "package.json", HERE / "package-lock.json"]
     digest = sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:12]
     home = ROOT / ".run" / f"lighthouse-{digest}"
@@ -91,7 +90,7 @@ def _install() -> Path:
         made.mkdir()
         for each in files:
             shutil.copy(each, made)
-        # No package runs a program of its own at its installation; none that is needed has to.
+        # No needed package has to run a script at its installation.
         installed = subprocess.run(
             [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=made, check=False
         )
@@ -104,7 +103,7 @@ def _install() -> Path:
 
 
 async def _find_pages(url: str) -> tuple[dict[str, tuple[str, bool]], str]:
-    """Return each page's path and whether search engines may list it; and the cookies of a guest who has something in the cart."""
+    """Return each page's path and whether it may be indexed; and the cookies of a guest with a product in the cart."""
     port = urlsplit(url).port
     if port is None or urlsplit(url).hostname != HOST:
         raise SystemExit(f"--url names a shop on this machine: http://{HOST}:8000")
@@ -173,7 +172,7 @@ def _score(report: dict[str, Any], category: str) -> int:
 
 
 def _faults(report: dict[str, Any], category: str) -> list[str]:
-    """Return what costs a page points, in Lighthouse's words."""
+    """Return the audits that cost a page points, in Lighthouse's words."""
     parts = report["categories"][category]["auditRefs"]
     audits = [report["audits"][each["id"]] for each in parts if each["weight"]]
     return [

@@ -1,4 +1,4 @@
-"""Reads what the demo shop's mail catcher has caught: a Maildir, no database."""
+"""Reads the Maildir of the demo shop's mail catcher."""
 
 import mailbox
 import re
@@ -29,7 +29,7 @@ class CaughtMail:
 
 
 def list_mails() -> list[CaughtMail]:
-    """Return the newest hundred mails, the newest first; none if the catcher has not run yet."""
+    """Return at most MAX_MAILS mails, newest first; none if the catcher has not run yet."""
     box = _box()
     if box is None:
         return []

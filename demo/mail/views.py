@@ -1,4 +1,4 @@
-"""The demo shop's mail reader: what the shop has sent, for the demo's visitors. Elsewhere it does not exist."""
+"""The demo shop's mail reader, where visitors read the mails that the shop has sent. Other shops have none."""
 
 from functools import wraps
 
@@ -37,7 +37,7 @@ def mail_list(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show one mail's text, its links to be followed."""
+    """Show a mail's text, with links."""
     found = maildir.get_mail(key)
     if found is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""The test bank's cards: each number is one way in which a bank may behave."""
+"""The test bank's cards. Each number makes the bank behave in one way."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ REFUSED_LATER = "4000000000000044"
 
 @dataclass(frozen=True)
 class BankCard:
-    """A number for trying out, and what comes of it."""
+    """A card number, and how the bank behaves."""
 
     digits: str
     meaning: str
 
     @property
     def number(self) -> str:
-        """The digits in groups, as they stand on a card."""
+        """The digits in groups, as on a card."""
         return " ".join(self.digits[at : at + 4] for at in range(0, len(self.digits), 4))
 
 
@@ -35,6 +35,6 @@ CARDS = (
     BankCard(WRONG_AMOUNT, _("Approved for another amount: the shop refunds it")),
     BankCard(REFUSED_LATER, _("Approved, then refused when the shop takes the money")),
 )
-# What the bank asks for where it asks for a code.
+# The right code, where the bank asks for one, and how many wrong ones it takes.
 CODE = "246810"
 WRONG_CODES = 3

@@ -1,4 +1,4 @@
-"""What is typed at the bank."""
+"""The forms of the bank's page."""
 
 from typing import Any
 

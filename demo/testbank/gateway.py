@@ -1,4 +1,4 @@
-"""The shop's way to the test bank. In a real provider's place stand HTTPS calls; here it reads the bank's books."""
+"""The shop's gateway to the test bank. It reads the bank's tables, where a real one calls a provider by HTTPS."""
 
 import hmac
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class TestBank:
     is_test = True
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Open the payment under the shop's own key."""
+        """Open the payment under the shop's id."""
         operations.open_payment(
             request.payment_id,
             request.number,
@@ -46,7 +46,7 @@ class TestBank:
         )
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
+        """Return the outcome of a payment. Raises LookupError, TimeoutError while the bank cannot be reached."""
         row = queries.get_payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
@@ -65,19 +65,19 @@ class TestBank:
         )
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
+        """Capture an amount that was authorized. Raises LookupError, CaptureRefused."""
         operations.capture_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def void(self, reference: str) -> None:
-        """Release what was set aside. Raises LookupError."""
+        """Release the authorized amount. Raises LookupError."""
         operations.void_payment(UUID(hex=reference))
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Give so much back. Raises LookupError, ValueError for more than was taken."""
+        """Refund an amount. Raises LookupError, ValueError for more than was captured."""
         operations.refund_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return what a webhook is about. Raises PermissionError, ValueError, KeyError."""
+        """Return the event of a webhook. Raises PermissionError, ValueError, KeyError."""
         moment, _, given = headers.get(SIGNATURE_HEADER, "").partition(".")
         if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
             given.encode(), sign_webhook(moment, body).encode()
@@ -93,13 +93,13 @@ class TestBank:
 
 
 def make_signature_header(body: bytes) -> str:
-    """Return the header that says when a webhook is sent, and who sends it."""
+    """Return the header with the time and the signature of a webhook."""
     moment = str(int(current_time().timestamp()))
     return f"{moment}.{sign_webhook(moment, body)}"
 
 
 def sign_webhook(moment: str, body: bytes) -> str:
-    """Return what the bank signs a webhook with at a moment (seconds since 1970): over the body as it is sent."""
+    """Return the bank's signature of a webhook's body and moment (seconds since 1970)."""
     key = f"testbank {settings.SECRET_KEY}".encode()
     return hmac.new(key, moment.encode() + b"." + body, "sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""What the worker does for the test bank: it sends webhooks to the shops, as a real bank would."""
+"""The worker's job for the test bank: it sends webhooks to the shop, as a real bank would."""
 
 import logging
 from datetime import datetime, timedelta
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 JOB_NAME = "test bank"
 # How long a shop may take to answer, in seconds.
 ANSWER_SECONDS = 10
-# A webhook may be written a little after its minute; so long that minute is looked at again.
+# A webhook may be written late. Its minute is read again for this long.
 _LATEST = timedelta(minutes=5)
 
 
 class _AsItIs(HTTPErrorProcessor):
-    """Leaves every answer as it is: a bank follows no redirect, and a refusal is an answer, too."""
+    """Returns every answer as it is: the bank follows no redirects, and refusals are answers."""
 
     def http_response(self, request: Request, response: object) -> object:
         return response
@@ -36,7 +36,7 @@ class _AsItIs(HTTPErrorProcessor):
 
 
 def run_webhook_job(now: datetime) -> str:
-    """Send the webhooks that are due; those that no shop accepts come again later."""
+    """Send the due webhooks. Those that the shop does not accept are sent again later."""
     if not (settings.DEMO or settings.DEBUG):
         return ""
     was = get_position(JOB_NAME)
@@ -49,7 +49,7 @@ def run_webhook_job(now: datetime) -> str:
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
-    """Send what is due of these minutes; return how many were accepted. Raises CassandraUnavailable."""
+    """Send the due webhooks of these minutes, and return how many were accepted. Raises CassandraUnavailable."""
     taken = 0
     for row in queries.list_webhooks(minutes):
         if row.due_at <= now:
@@ -63,7 +63,7 @@ def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
 
 
 def post_webhook(url: str, body: bytes) -> bool:
-    """Post a signed webhook; return whether it was accepted: any answer of the two hundreds."""
+    """Post a signed webhook, and return whether the answer is a 2xx."""
     if not url.startswith(("http://", "https://")):
         return True  # of a payment without a webhook address
     headers = {SIGNATURE_HEADER: make_signature_header(body), "Content-Type": "application/json"}

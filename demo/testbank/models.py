@@ -1,4 +1,4 @@
-"""The test bank's own books: it stands for a payment provider, and shares nothing with the shop but its interface."""
+"""The test bank's own tables. It plays a payment provider, and shares only the interface with the shop."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model

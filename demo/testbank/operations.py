@@ -1,4 +1,4 @@
-"""What happens at the bank."""
+"""The test bank's own operations: payments, and the webhooks about them."""
 
 import json
 from collections.abc import Iterator
@@ -31,11 +31,11 @@ from demo.testbank.cards import (
 from jobs.minutes import floor_to_minute
 from payments.gateways import CaptureRefused
 
-# How long the bank thinks about a late card, and for how long it cannot be reached.
+# How long the bank takes for a late card, and for how long it cannot be reached.
 LATE_DELAY = timedelta(seconds=20)
-# How much later than what it overtook a webhook comes.
+# How late a webhook comes that another one has overtaken.
 OUT_OF_ORDER_DELAY = timedelta(seconds=5)
-# How often a webhook is sent that no shop accepts, and how long the bank waits before it tries again.
+# How often a webhook is sent that is not accepted, and the pause before the first repeat.
 MAX_ATTEMPTS = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
@@ -49,7 +49,7 @@ INSERT_PAYMENT = conditional_write(
                :payment_id)
        IF NOT EXISTS""",
 )
-# The sums are bound as they were read: whatever happened meanwhile has changed the stamp, and stands in the way.
+# The sums are bound as they were read: any change since has another stamp, which refuses this write.
 UPDATE_PAYMENT = conditional_write(
     "bank",
     """UPDATE testbank_payments SET state = :state, card = :card, answers_at = :answers_at, amount = :amount,
@@ -81,7 +81,7 @@ def open_payment(
 
 
 def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
-    """Decide about a card, as its number says (see `cards`); all others are declined. Raises CassandraUnavailable."""
+    """Decide about a card by its number (see `cards`). Unknown cards are declined. Raises CassandraUnavailable."""
     row = queries.get_payment(payment_id)
     if row is None or row.state != "open" or card == SILENT:
         return
@@ -99,7 +99,7 @@ def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
 
 
 def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
-    """Compare a code with the one that was sent, and return whether it is right; after three others the bank declines.
+    """Return whether a code is right. After WRONG_CODES wrong ones the bank declines.
 
     Raises CassandraUnavailable.
     """
@@ -133,7 +133,7 @@ def _decide(row: Row, state: str, now: datetime, **changes: Any) -> None:
 
 
 def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
-    """Take so many minor units of what was set aside, once for a key.
+    """Capture minor units of the authorized amount, once for a key.
 
     Raises LookupError, CaptureRefused, CassandraUnavailable.
     """
@@ -150,7 +150,7 @@ def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
 
 
 def void_payment(payment_id: UUID) -> None:
-    """Release what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
+    """Release the authorized amount unless it is captured. Raises LookupError, CassandraUnavailable."""
     for row in _iterate_tries(payment_id, ""):
         if row.state not in ("open", "asked", "late", "away", "authorized") or change_payment(
             row, state="voided"
@@ -159,7 +159,7 @@ def void_payment(payment_id: UUID) -> None:
 
 
 def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
-    """Give so many minor units back of what was taken, once for a key; never more than was taken.
+    """Refund minor units of the captured amount, once for a key.
 
     Raises LookupError, ValueError, CassandraUnavailable.
     """
@@ -177,7 +177,7 @@ def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
 
 
 def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
-    """Yield the payment as it is, until the caller is done with it or finds the key among its own."""
+    """Yield the payment as stored, until the caller has changed it or its key is done already."""
     for _ in retry_attempts(10):
         row = queries.get_payment(payment_id)
         if row is None:
@@ -189,7 +189,7 @@ def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
 
 
 def change_payment(row: Row, *, key: str = "", **changes: Any) -> bool:
-    """Change the payment, unless it is not as it was read any more."""
+    """Change the payment unless it has changed since it was read. Return whether it was changed."""
     stamp = uuid4()
     previous = {name: getattr(row, name) for name in _CHANGING}
     outcome = UPDATE_PAYMENT.apply(
@@ -215,7 +215,7 @@ DELETE_WEBHOOK = write(
 
 
 def _queue_webhook(row: Row, state: str, due_at: datetime) -> None:
-    """Put a webhook into the bank's outbox. The event's id is made of its contents: queued twice, it is one event."""
+    """Queue a webhook. Its event id is made of its content, so that a repeat is the same event."""
     payload = {
         "event_id": f"{row.payment_id.hex} {state}",
         "type": f"payment.{state}",
@@ -239,7 +239,7 @@ def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
 
 
 def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
-    """Note whether a webhook was accepted; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
+    """Note whether a webhook was accepted. If not, queue it again, at most MAX_ATTEMPTS times. Raises CassandraUnavailable."""
     tries = row.tries + 1
     if not accepted and tries < MAX_ATTEMPTS:
         _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)

@@ -1,4 +1,4 @@
-"""What the bank reads of its books."""
+"""Reads the test bank's tables."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,6 +26,6 @@ WEBHOOKS = read(
 
 
 def list_webhooks(minutes: Sequence[datetime]) -> list[Row]:
-    """Return the webhooks that are due in these minutes, the earliest first. Raises CassandraUnavailable."""
+    """Return the webhooks of these minutes, the earliest first. Raises CassandraUnavailable."""
     reading = [WEBHOOKS.start(minute=minute) for minute in minutes]
     return [row for pending in reading for row in pending.rows()]

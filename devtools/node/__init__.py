@@ -1,6 +1,6 @@
-"""The project's own Cassandra: found, fetched, configured, started and stopped without anything but Python.
+"""Fetches, configures, starts and stops the project's own Cassandra, with Python alone.
 
-Importing this package is cheap and needs no Django: code that is about to read the settings calls `announce_local_node` before.
+The package needs no Django. Programs call `announce_local_node` before they read the settings.
 """
 
 from devtools.node.errors import NodeError

@@ -1,10 +1,8 @@
 """The configuration of a local node: its files and its command line.
 
-The choices are those of Cassandra's own `cassandra_latest.yaml` (trie memtables and indexes, unified compaction,
-Paxos v2, storage-attached indexes), cut down to what a laptop can spare. Nothing listens beyond loopback.
+It follows Cassandra's own `cassandra_latest.yaml` (trie memtables and indexes, unified compaction, Paxos v2, storage-attached
+indexes), with the memory of a laptop. Nodes listen on loopback only.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -14,10 +12,10 @@ from pathlib import Path
 
 MAIN_CLASS = "org.apache.cassandra.service.CassandraDaemon"
 
-# The ring cut into equal parts, so that three nodes own a third each without moving data about.
+# The ring is cut into equal parts, so that each of three nodes owns a third.
 _RING_START, _RING_SIZE = -(2**63), 2**64
 
-# What Cassandra reaches for inside the JDK; without these it does not start on Java 17.
+# Packages inside the JDK that Cassandra uses. Without them it does not start on Java 17.
 _EXPORTS = {
     "java.base": ("jdk.internal.misc", "jdk.internal.ref", "sun.nio.ch", "java.lang.ref"),
     "java.management.rmi": ("com.sun.jmx.remote.internal.rmi",),
@@ -65,7 +63,7 @@ _LOGBACK = """<configuration scan="false">
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """All that one node needs before it starts."""
+    """The configuration of one node."""
 
     folder: Path
     number: int
@@ -75,8 +73,7 @@ class NodePlan:
     storage_port: int
     jmx_port: int
     heap_mb: int
-    # Schema changes wait for the commit log as all writes do, not for a flush each: three times as fast here (58 ms a
-    # table against 185), and a suite makes whole keyspaces. But a node that is killed has forgotten them then.
+    # Schema changes do not wait for a flush: 58 ms a table instead of 185. But a killed node has forgotten them.
     is_hasty: bool = False
 
     @property
@@ -121,7 +118,7 @@ def _place_in_cluster(plan: NodePlan) -> dict[str, object]:
 
 
 def yaml_settings(plan: NodePlan) -> dict[str, object]:
-    """Return what goes into the node's `cassandra.yaml`."""
+    """Return the settings for the node's `cassandra.yaml`."""
     return _place_in_cluster(plan) | {
         "commitlog_sync": "periodic",
         "commitlog_sync_period": "1s",
@@ -140,7 +137,7 @@ def yaml_settings(plan: NodePlan) -> dict[str, object]:
         },
         "memtable_allocation_type": "offheap_objects",
         "sstable": {"selected_format": "bti"},
-        # Each reading thread would keep 256 KiB for each file that it has scanned: scans of a whole shop fill the memory.
+        # Without this, each reading thread keeps 256 KiB for each scanned file, and scans of a whole shop fill the memory.
         "compressed_read_ahead_buffer_size": "0KiB",
         "column_index_size": "4KiB",
         "uuid_sstable_identifiers_enabled": True,
@@ -172,7 +169,7 @@ def write_files(plan: NodePlan) -> None:
     conf = plan.folder / "conf"
     for folder in (conf, plan.folder / "data", plan.folder / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
-    # JSON is YAML, and it quotes whatever a path may contain.
+    # JSON is YAML, and it quotes any path.
     (conf / "cassandra.yaml").write_text(
         json.dumps(yaml_settings(plan), indent=2) + "\n", encoding="utf-8"
     )
@@ -229,7 +226,7 @@ def start_command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]
 
 
 def storage_property(folder: Path) -> str:
-    """Return the argument that tells a node's process from all others: where its data lies."""
+    """Return the argument with a node's data folder, which identifies its process."""
     return f"-Dcassandra.storagedir={folder / 'data'}"
 
 

@@ -1,7 +1,5 @@
 """Starting, stopping and looking at the local nodes of one checkout."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
@@ -26,7 +24,7 @@ CQL_PORT, STORAGE_PORT, JMX_PORT = 9042, 7000, 7199
 START_SECONDS = 240.0
 STOP_SECONDS = 60.0
 
-# What a node takes beside its heap: metaspace, code, thread stacks and the off-heap part of its memtables.
+# A node's memory beside its heap: metaspace, code, thread stacks and off-heap memtables.
 _BESIDE_HEAP_MB = 700
 _LOG_LINES = 20
 _NOT_STARTED = 0  # as the id of a process
@@ -51,11 +49,10 @@ def start_cluster(
     heap_mb: int | None = None,
     hasty: bool = False,
 ) -> Cluster:
-    """Return a running cluster of one or three local nodes, starting what is not running yet.
+    """Return a running cluster of one or three local nodes, starting those that do not run yet.
 
-    Ports that are taken are replaced by the next free ones and recorded. With `keep` the nodes run until they
-    are stopped; without, until the last process that borrowed them has gone. A `hasty` node makes tables fast, and
-    forgets them if it is killed: for a suite. Raises NodeError with what fixes it.
+    Ports that are taken are replaced by the next free ones. With `keep` the nodes run until they are stopped, else until the last
+    borrower has gone. A `hasty` node makes tables fast, but forgets them if it is killed: for tests. Raises NodeError with the fix.
     """
     home = home or state.default_home()
     _refuse_impossible(nodes)
@@ -113,7 +110,7 @@ def borrow_cluster(
 ) -> Iterator[Cluster]:
     """Lend out a running cluster, starting one node (a `hasty` one: see `start_cluster`) if none runs.
 
-    Several processes may borrow at once. The last one to give it back stops it, unless `start_cluster` was called with `keep`.
+    Several processes may borrow it. The last one stops it at its end, unless `start_cluster` was called with `keep`.
     """
     home = home or state.default_home()
     home.mkdir(parents=True, exist_ok=True)
@@ -206,7 +203,7 @@ def _refuse_impossible(nodes: int) -> None:
 
 @contextlib.contextmanager
 def _only_one(home: Path) -> Iterator[None]:
-    """Two starts at once in one checkout would fight over data and ports: the second waits for the first."""
+    """Lock the checkout's nodes: a second start waits for the first, since both would use the same data and ports."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -241,7 +238,7 @@ def _start_missing(
         except OSError as error:
             raise NodeError(f"Cassandra could not be started: {error}.") from error
         except NodeDied:
-            # Between looking at a port and taking it another process may have been quicker.
+            # Another process may have taken a port since it was checked.
             if attempt == 2 or alive or not any(_met_port_clash(plan.folder) for plan in plans):
                 raise
             say("Another process has taken one of its ports meanwhile; trying others")
@@ -359,7 +356,7 @@ def launch(
 def spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.Popen[bytes]:
     configuration.write_files(plan)
     (plan.folder / "tmp").mkdir(exist_ok=True)
-    # What a former start wrote must not be shown as the reason of this one's end.
+    # The log of a former start must not be reported as the reason for a failure of this one.
     (plan.folder / "logs" / "system.log").unlink(missing_ok=True)
     with (plan.folder / "logs" / "console.log").open("wb") as console:
         return subprocess.Popen(
@@ -399,7 +396,7 @@ def _why_it_ended(plan: NodePlan, code: int) -> str:
 
 
 def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
-    """Return the last lines of a node's log and of what its JVM printed."""
+    """Return the last lines of a node's log and of its JVM's output."""
     lines: list[str] = []
     for name in ("system.log", "console.log"):
         with contextlib.suppress(FileNotFoundError):
@@ -409,7 +406,7 @@ def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
 
 
 def _met_port_clash(folder: Path) -> bool:
-    """Return whether a node found a port taken since its start. After the line that says so a node may log many others."""
+    """Return whether a node's logs report a taken port. Many other lines may follow that one."""
     return any(
         clash in path.read_text(encoding="utf-8", errors="replace")
         for path in (folder / "logs").glob("*.log")

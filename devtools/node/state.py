@@ -1,10 +1,8 @@
-"""What this checkout remembers about its own Cassandra: ports, processes, data.
+"""The record of this checkout's own Cassandra: ports and processes.
 
-Kept as JSON below `.cassandra/`, so that two checkouts beside each other never mix their nodes up, and so that the
-settings can find the node without Django, Java or a connection.
+It is JSON below `.cassandra/`. So checkouts do not mix up their nodes, and the settings find the node without Django, Java or a
+connection.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -41,7 +39,7 @@ class Cluster:
 
     @property
     def endpoint(self) -> str:
-        """Where it listens, as CASSANDRA_LOCAL_NODE has it: "address,address:port"."""
+        """The value of CASSANDRA_LOCAL_NODE: "address,address:port"."""
         return f"{','.join(self.hosts)}:{self.cql_port}"
 
 
@@ -51,7 +49,7 @@ def default_home() -> Path:
 
 
 def load_cluster(home: Path) -> Cluster | None:
-    """Return what the last start recorded, or None if there was none or it was half written."""
+    """Return the record of the last start, or None if there is none or it is damaged."""
     try:
         record = json.loads((home / "state.json").read_text(encoding="utf-8"))
         nodes = tuple(Node(**node) for node in record.pop("nodes"))
@@ -61,7 +59,7 @@ def load_cluster(home: Path) -> Cluster | None:
 
 
 def save_cluster(home: Path, cluster: Cluster) -> None:
-    """Record a start so that a reader sees either the old record or the new one, never half."""
+    """Record a start. Readers see the old record or the new one, never half."""
     home.mkdir(parents=True, exist_ok=True)
     draft = home / f"state.json.{os.getpid()}"
     draft.write_text(json.dumps(asdict(cluster), indent=2) + "\n", encoding="utf-8")
@@ -74,10 +72,9 @@ def forget_cluster(home: Path) -> None:
 
 
 def announce_local_node(home: Path | None = None) -> None:
-    """Give the settings, and all processes that this one starts, the address of the node that this checkout has started.
+    """Set CASSANDRA_LOCAL_NODE, unless it is set, to the node that this checkout has started.
 
-    It stands in CASSANDRA_LOCAL_NODE; one that is there already stays. It reads one small file and promises nothing
-    about the node's health.
+    It reads one small file, and does not check that the node answers.
     """
     if cluster := load_cluster(home or default_home()):
         os.environ.setdefault("CASSANDRA_LOCAL_NODE", cluster.endpoint)

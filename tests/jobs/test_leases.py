@@ -17,7 +17,6 @@ from jobs.leases import (
     LEASE_DURATION,
     RECHECK_AFTER,
     RENEW_EVERY,
-    TAKEOVER_WITHIN,
     claim_lease,
     get_lease,
     get_position,
@@ -58,12 +57,9 @@ def test_of_many_who_claim_at_once_one_gets_it() -> None:
 
 
 def test_a_killed_worker_is_replaced_within_two_leases_which_are_a_minute() -> None:
-    assert (
-        LEASE_DURATION + CLOCK_SKEW + RECHECK_AFTER
-        < TAKEOVER_WITHIN
-        == 2 * timedelta(seconds=settings.LEASE_SECONDS)
-    )
-    assert timedelta(minutes=1) >= TAKEOVER_WITHIN, (
+    two_leases = 2 * timedelta(seconds=settings.LEASE_SECONDS)
+    assert two_leases > LEASE_DURATION + CLOCK_SKEW + RECHECK_AFTER
+    assert timedelta(minutes=1) >= two_leases, (
         "as the settings have it where the environment says nothing"
     )
     assert 2 * RENEW_EVERY < LEASE_DURATION, "one renewal may fail"

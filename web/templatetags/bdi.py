@@ -1,4 +1,4 @@
-"""People's words on pages that are read by others."""
+"""The filter for people's words on pages that others read."""
 
 from django import template
 from django.utils.html import format_html

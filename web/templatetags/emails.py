@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def email_address(address: str) -> SafeString:
-    """Draw an e-mail address as one word, which breaks only where it is longer than a line. Its text stays whole, to be copied and found."""
+    """Render an e-mail address that breaks only if it is longer than a line. Its text stays whole for copying."""
     return format_html('<span class="mailbox">{}</span>', address)

@@ -30,10 +30,9 @@ def _drawing(name: str) -> SafeString:
 @register.simple_tag
 @lru_cache(maxsize=256)
 def icon(name: str, modifier: str = "") -> SafeString:
-    """Draw static/icons/<name>.svg inside the page, in the colour of the words around it.
+    """Draw static/icons/<name>.svg inside the page, in the colour of the text around it.
 
-    The drawing says nothing to a screen reader: put the words beside it. Raises TemplateSyntaxError for an
-    unknown name, so that a typing error fails in the first test that renders the page.
+    Screen readers skip the drawing: put words beside it. Raises TemplateSyntaxError for an unknown name.
     """
     return format_html(
         '<svg class="icon{}" viewBox="0 0 24 24" aria-hidden="true" focusable="false">{}</svg>',

@@ -1,4 +1,4 @@
-"""Who sells, for the pages that have to say so."""
+"""The seller's name and address, for the pages that must have them."""
 
 from django import template
 from django.utils.html import format_html
@@ -14,13 +14,13 @@ def _terms() -> Terms:
     try:
         return get_terms()
     except CassandraUnavailable:
-        # A page that says that the shop is away names the seller, too.
+        # The error page without Cassandra names the seller, too.
         return list_first_terms()["first"]
 
 
 @register.simple_tag
 def seller(name: str) -> str:
-    """Return who sells: name, address (in one line), or vat_id."""
+    """Return the seller's name, address (in one line), or vat_id."""
     terms = _terms()
     found = {
         "name": terms.seller_name,

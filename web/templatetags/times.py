@@ -1,4 +1,4 @@
-"""Moments, as HTML takes them."""
+"""Django's `date` filter, with moments that HTML accepts."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter(expects_localtime=True, is_safe=False)
 def date(value: Any, form: str | None = None) -> Any:
-    """Write a moment as Django's `date` does, but for machines (`date:"c"`) to the second: HTML's `datetime` takes no microseconds."""
+    """Format as Django's `date` does, but `date:"c"` without microseconds: HTML's `datetime` refuses them."""
     if form == "c" and isinstance(value, datetime):
         value = value.replace(microsecond=0)
     return defaultfilters.date(value, form)

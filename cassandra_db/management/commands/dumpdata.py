@@ -1,4 +1,4 @@
-"""`manage.py dumpdata`: names what copies the tables; its files are of a relational database."""
+"""`manage.py dumpdata`: name the programs that copy the tables. Django's own dumps relational data."""
 
 from typing import Any, NoReturn
 

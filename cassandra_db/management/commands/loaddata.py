@@ -1,4 +1,4 @@
-"""`manage.py loaddata`: names what fills the tables; its files are of a relational database."""
+"""`manage.py loaddata`: name the commands that fill the tables. Django's own loads relational data."""
 
 from typing import Any, NoReturn
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import connections
 from django_cassandra_engine.management.commands import sync_cassandra
 
-# The driver waits for ten seconds, and then goes on without having read the table that it has just made.
+# The driver would wait for ten seconds, and then continue without the table that it has just made.
 AGREEMENT_SECONDS = 60
 MAX_ATTEMPTS = 5
 
@@ -17,7 +17,7 @@ class Command(sync_cassandra.Command):  # type: ignore[misc]
     """Makes tables and adds columns."""
 
     def sync(self, alias: str) -> None:
-        """Bring the tables up to date. Raises CommandError if the nodes do not agree on what they are."""
+        """Bring the tables up to date. Raises CommandError if the nodes do not agree on the schema."""
         connection: Any = connections[alias]  # the engine's
         connection.connect()
         cluster = connection.connection.cluster

@@ -1,4 +1,4 @@
-"""`manage.py audit`: what `check_consistency` was called before."""
+"""`manage.py audit`: the former name of `check_consistency`."""
 
 from consistency.management.commands.check_consistency import Command
 

@@ -1,4 +1,4 @@
-"""`manage.py check_consistency`: what must never be, looked for in the whole shop."""
+"""`manage.py check_consistency`: find violations of the shop's invariants."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
 
 def _find_scope(numbers: list[str]) -> Scope | None:
-    """Return what belongs to these orders; None if there is not one of them."""
+    """Return the scope of these orders; None if one of them does not exist."""
     found = [queries.get_order_by_number(normalize_order_number(number)) for number in numbers]
     orders = [order for order in found if order]
     if len(orders) != len(numbers):

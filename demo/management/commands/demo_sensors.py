@@ -1,6 +1,4 @@
-"""`manage.py demo_sensors`: devices in the demo shop's warehouses, which send what they measure to the shop."""
-
-from __future__ import annotations
+"""`manage.py demo_sensors`: play the sensors in the demo shop's warehouses, and send their readings to the shop."""
 
 import json
 import signal
@@ -40,7 +38,7 @@ class Command(BaseCommand):
                 stopped.wait(every)
 
     def _send(self, address: str, serial_number: str, token: str) -> None:
-        """Send what a sensor measures now. What the shop has no room for now is lost, as everything is that these measure."""
+        """Send a sensor's current readings. They are lost if the shop has no room for them."""
         readings = [
             {"at": each.at.isoformat(), "type": each.kind, "value": each.value}
             for each in measure(serial_number, current_time())

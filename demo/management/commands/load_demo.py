@@ -17,7 +17,7 @@ from demo.orders import ORDER_COUNT, load_orders, plan_orders
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
 
-# So many orders at once leave the machine to those who look at the shop.
+# Loads few orders at once, so that the open shop stays fast.
 _BESIDE_THE_SHOP = 2
 
 

@@ -1,7 +1,5 @@
 """`manage.py mailcatcher`: a mail server of the demo shop's own, which keeps every message and sends none on."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import threading

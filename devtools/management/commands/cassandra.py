@@ -1,7 +1,5 @@
 """`manage.py cassandra start|stop|kill|status|wipe`: this checkout's own Cassandra."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser
 from typing import Any

@@ -1,6 +1,4 @@
-"""`manage.py doctor`: what is missing or wrong here, each with the line that fixes it."""
-
-from __future__ import annotations
+"""`manage.py doctor`: find what is missing or wrong here, with the command that fixes it."""
 
 import logging
 import sys

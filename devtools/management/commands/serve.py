@@ -1,7 +1,5 @@
 """`manage.py serve`: the whole shop on this machine, until Ctrl-C. What `make run` and `make dev` call."""
 
-from __future__ import annotations
-
 import os
 from argparse import ArgumentParser
 from typing import Any
