@@ -27,7 +27,7 @@ from inventory import products_with_stock as stocked
 from inventory.products_with_stock import get_products_with_stock
 from tests.cart.products import add_all
 from tests.cart.products import make_mug as loose_mug
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 HTMX = {"HX-Request": "true"}
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -36,9 +36,7 @@ NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 def make_stocked_product(
     name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard"
 ) -> Product:
-    product = make_product(name, price=price, tax_class=tax_class)
-    if units:
-        make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(name, price=price, tax_class=tax_class, stock=units)
     return product
 
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 from uuid import UUID, uuid4
@@ -39,6 +39,7 @@ from tests.cart.shared_carts import (
     make_shared_cart,
 )
 from tests.cart.test_operations import full
+from tests.clock import now
 from tests.factories import make_user
 from web.days import end_of_day
 
@@ -56,10 +57,6 @@ def ann() -> User:
 @pytest.fixture
 def gifts(ann: User) -> UUID:
     return make_shared_cart(ann)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def invite(owner: User, cart_id: UUID, email: str, role: str = "editor") -> people.Invitation:

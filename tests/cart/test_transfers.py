@@ -30,7 +30,7 @@ from tests.cart.products import make_mug, with_price
 from tests.cart.test_carts import active, make, named, submit_new_cart
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_views import owner, submit_add
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 
 def checked(cart_id: UUID) -> Cart:
@@ -377,8 +377,7 @@ def test_for_later_and_back_without_a_script(client: Client, teapot: Product) ->
 
 
 def test_two_submits_on_one_page_are_two(client: Client, teapot: Product) -> None:
-    cup = make_product("Bowl")
-    make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
+    cup = make_product("Bowl", stock=5)
     submit_add(client, teapot, quantity="2")
     submit_add(client, cup)
     # all forms of a page send the same key

@@ -458,8 +458,7 @@ def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
 
 
 def test_a_line_shows_how_few_are_left(client: Client) -> None:
-    lamp = make_product("Lamp")
-    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=3)
     submit_add(client, lamp, quantity="3")
     assert "Only 3 left" in cart_page_text(client)
     reserve(lamp, 1)
@@ -490,8 +489,7 @@ def press(
 def test_x126_no_more_is_added_than_is_left_and_one_button_sets_it(
     subtests: pytest.Subtests,
 ) -> None:
-    lamp = make_product("Lamp")
-    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=5)
     for headers in ({}, HTMX):
         with subtests.test(headers=headers):
             client = Client()
@@ -515,8 +513,7 @@ def test_x126_no_more_is_added_than_is_left_and_one_button_sets_it(
 
 
 def test_x126_a_line_is_not_set_to_more_than_is_left(subtests: pytest.Subtests) -> None:
-    lamp = make_product("Lamp")
-    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=5)
     for headers in ({}, HTMX):
         with subtests.test(headers=headers):
             client = Client()
@@ -542,8 +539,7 @@ def test_two_tabs_of_a_new_guest_share_one_cart(mug: Product) -> None:
 
 
 def test_the_cart_page_takes_a_guest_two_rounds(client: Client, mug: Product) -> None:
-    lamp = make_product("Lamp")
-    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=3)
     for product in (mug, lamp):
         submit_add(client, product)
     assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +17,7 @@ from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryChanged, CategoryRefused
 from catalogue.operations import categories as category_tree
 from consistency.findings import Scope
+from tests.clock import now
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_category, make_product
 from tests.lost_answers import AnswerLosingSession
@@ -27,10 +28,6 @@ PLAIN_ROW = write(
     "test",
     "INSERT INTO categories (tree, category_id, slug, name, parent_id) VALUES (:tree, :category_id, :slug, :name, :parent_id)",
 )
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def stored(node: CategoryNode) -> CategoryNode:

@@ -16,6 +16,7 @@ from catalogue.operations import products as product_saves
 from catalogue.prices import PricePoint, compute_reference_price, follow_base_prices, price_in_force
 from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.orders.crashes import record_writes
 
@@ -23,10 +24,6 @@ DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)
 START = datetime(2026, 5, 4, 12, tzinfo=UTC)
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def euro(amount: str) -> Money:

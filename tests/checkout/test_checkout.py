@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
 from tests.cart.shared_carts import make_person
+from tests.clock import now
 from tests.environment import KEYSPACE
 from tests.factories import PASSWORD, make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
@@ -68,10 +69,6 @@ def mug() -> Product:
 def shopper(mug: Product) -> Shopper:
     """A guest with a mug in the cart."""
     return Shopper((mug, 1))
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def make_email() -> str:

@@ -28,9 +28,8 @@ SOON = (datetime.now(UTC) + timedelta(days=40)).date()
 
 
 def make_backordered_product(limit: int = 9, *, berlin: int = 0) -> Product:
-    product = make_product()
+    product = make_product(stock=berlin)
     variant_id = product.variants[0].variant_id
-    make_stock(berlin, product_id=product.product_id, variant_id=variant_id)
     inventory.set_backorder(
         product.product_id, variant_id, PREORDER, limit, SOON, actor="Ada", now=datetime.now(UTC)
     )

@@ -18,6 +18,7 @@ from orders.lifecycle.entities import Order
 from orders.links import order_access_token
 from pricing.money import to_minor_units
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
+from tests.orders.reads import fresh
 from web.days import end_of_day
 
 HTMX = {"HX-Request": "true"}
@@ -58,12 +59,6 @@ def place_paid_order(*quantities: int, user_id: Any = None, cork: bool = False) 
     return make_payment(
         operations.place_order(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC))
     )
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def pack_parcel(

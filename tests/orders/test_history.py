@@ -34,14 +34,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import guest_orders
 from orders.views import placed_orders
-from tests.factories import (
-    make_draft,
-    make_order,
-    make_payment,
-    make_product,
-    make_stock,
-    make_user,
-)
+from tests.factories import make_draft, make_order, make_payment, make_product, make_user
 
 HISTORY = "/account/orders/"
 CHANGING = ("reorder", "cancel", "change", "change_address", "request_return", "give_up")
@@ -73,9 +66,7 @@ def numbers(answer: Any) -> list[str]:
 
 
 def make_stocked_product(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
-    product = make_product(name, price=price)
-    if units:
-        make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(name, price=price, stock=units)
     return product
 
 

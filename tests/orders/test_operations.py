@@ -49,6 +49,7 @@ from orders.operations import copies, effects, payments, placement, refunds, tra
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
+from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.attempts import list_attempts
@@ -58,18 +59,14 @@ from tests.orders.consistency_checks import (
     get_stock_numbers,
 )
 from tests.orders.crashes import kill_in, run_worker
+from tests.orders.reads import fresh, get_bank_state
 from tests.shards import ItemsShard, SingleItemShard
 
 ORIGIN = "http://testserver"
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def make_stocked_product(units: int, price: str = "12.00") -> Any:
-    product = make_product(price=price)
-    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=units)
     return product
 
 
@@ -84,18 +81,6 @@ def sweep_reservations(order_id: UUID) -> None:
     jobs.expire_reservations(
         minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), shard
     )
-
-
-def get_bank_state(payment_id: UUID) -> str:
-    payment = bank_queries.get_payment(payment_id)
-    assert payment
-    return str(payment.state)
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 # ---- Placing

@@ -41,7 +41,7 @@ from orders.lifecycle.transitions import Transition
 from pricing.templatetags.money import format_money
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
-from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
+from tests.factories import make_order, make_product, make_user, sign_in_staff
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.payments.bank import make_webhook
@@ -114,8 +114,7 @@ def token_in(page: Any) -> str:
 
 
 def make_stocked_product(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
-    product = make_product(name, price=price)
-    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(name, price=price, stock=units)
     return product
 
 
@@ -340,8 +339,7 @@ def test_each_step_says_which_lines_wait_for_stock(mug: Product) -> None:
 
 
 def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
-    tea = make_product("Tea", price="5.35", tax_class="reduced")
-    make_stock(5, product_id=tea.product_id, variant_id=tea.variants[0].variant_id)
+    tea = make_product("Tea", price="5.35", tax_class="reduced", stock=5)
     page = Shopper((mug, 2), (tea, 1)).look()
     summary = text(page.get_element_by_id("summary"))
     assert text(page.get_element_by_id("pay")) == "Pay €34.25"

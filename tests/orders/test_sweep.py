@@ -21,14 +21,11 @@ from orders.operations import effects
 from orders.operations.pending_effects import DUE_EFFECTS
 from payments import gateways
 from payments.errors import GatewayUnavailable
-from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.clock import now
+from tests.factories import make_draft, make_payment, make_product
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.shards import ItemsShard, SingleItemShard
 from tests.stock import commit_stock
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,8 +163,7 @@ def _sweep_reservations(order_id: UUID) -> None:
 
 
 def _make_stocked_product(units: int) -> Any:
-    product = make_product()
-    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=units)
     return product
 
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -27,14 +27,12 @@ from promotions.operations import has_voucher_use, redeem_voucher, release_vouch
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.cart.test_voucher import filled, use
+from tests.clock import now
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.factories import make_draft, make_payment, make_product
 from tests.orders.crashes import run_worker
+from tests.orders.reads import fresh
 from tests.promotions.test_vouchers import make_voucher, somebody, used
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def make_code(**terms: Any) -> str:
@@ -42,8 +40,7 @@ def make_code(**terms: Any) -> str:
 
 
 def make_stocked_product(price: str = "33.33") -> Product:
-    product = make_product(price=price)
-    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=50)
     return product
 
 
@@ -220,7 +217,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
 
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.start_payment(order, "http://testserver", now())
-    operations.transition_order(_fresh(order), Transition("expired", actor="system", at=now()))
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
@@ -231,7 +228,7 @@ def test_a_late_payment_takes_the_use_again() -> None:
     payment_id = _expired_and_paid(order)
     assert used(code) == 0
     operations.settle_payment(order.order_id, payment_id, now())
-    assert _fresh(order).customer_label == "Confirmed"
+    assert fresh(order).customer_label == "Confirmed"
     assert used(code) == 1
 
 
@@ -242,7 +239,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     other = uuid4()
     redeem_voucher(code, somebody(), other, now())
     operations.settle_payment(order.order_id, payment_id, now())
-    ended = _fresh(order)
+    ended = fresh(order)
     assert (ended.state, ended.payment) == ("expired", "voided")
     assert used(code) == 1
     assert promotions.get_promotion(CODE, code_key(code))
@@ -252,9 +249,9 @@ def test_a_late_confirmation_of_a_payment_takes_nothing_from_an_order_that_was_p
     code = make_code(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)
-    old = _fresh(order)
+    old = fresh(order)
     operations.settle_payment(order.order_id, payment_id, now())
-    assert (old.state, _fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
+    assert (old.state, fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
     effects._sync_voucher(old, now())
     assert used(code) == 1
 
@@ -281,12 +278,6 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1
     assert has_voucher_use(code, order.order_id)
-
-
-def _fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def _claimant(order_id: UUID) -> UUID:
