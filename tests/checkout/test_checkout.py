@@ -24,7 +24,7 @@ from cart import operations as cart_operations
 from cart import queries as carts
 from cart.entities import Cart
 from cart.errors import CartChanged
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN
+from cassandra_db import SEND_AGAIN
 from catalogue.entities import Product
 from checkout.checkouts import get_checkout
 from checkout.forms import CheckoutForm
@@ -46,6 +46,7 @@ from tests.factories import PASSWORD, make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
+from tests.orders.crashes import expire_claim, kill_in
 from tests.orders.test_pages import (
     HTMX,
     TYPED,
@@ -550,39 +551,22 @@ def test_an_answer_that_never_came_is_asked_for_again(
     assert count_reserved(mug) == 1
 
 
-def send_and_die(shopper: Shopper, token: str, email: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def send_and_die(shopper: Shopper, token: str, email: str) -> None:
     """Send the order to a process that dies with its units reserved, before it is placed."""
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
+    kill_in(placement, "claim_order_number", lambda: shopper.send(token, email=email))
 
 
-def test_a_first_try_that_died_is_found_again(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product) -> None:
     """Its units are reserved already: the second try is a second claim, and looks for them."""
     email = make_email()
     token = shopper.token(email=email)
-    send_and_die(shopper, token, email, monkeypatch)
+    send_and_die(shopper, token, email)
     assert count_reserved(mug) == 1
     order_id = get_checkout(get_cart(shopper), now()).checkout_id
-    cleared = placement.UNCLAIM.apply(
-        if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
-    )
-    assert cleared
+    expire_claim(order_id)
     assert shopper.send(token, email=email).status_code == 303
     assert count_reserved(mug) == 1
     assert assert_order_consistent(order_id).state == "pending_payment"
-
-
-def _claim_of(order_id: UUID) -> UUID:
-    refused = placement.UNCLAIM.apply(if_lost=SEND_AGAIN, order_id=order_id, me=uuid4())
-    assert refused.current
-    found: UUID = refused.current.placing
-    return found
 
 
 def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Product) -> None:
@@ -719,22 +703,14 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
     assert count_reserved(mug) == 1
 
 
-def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mug: Product) -> None:
     """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
     email = make_email()
     token = shopper.token(email=email)
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            "orders.operations.placement.inventory.reserve_stock",
-            lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
+    kill_in(placement.inventory, "reserve_stock", lambda: shopper.send(token, email=email))
     dead = get_cart(shopper).checkout_id
     assert dead
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     (order,) = list_orders(email)
@@ -778,16 +754,11 @@ def test_s38_a_late_payment_reserves_the_units_again_only_for_its_own_cart(
     token = shopper.token(email=email)
     dead: UUID | None = None
     if second in ("being placed", "died"):
-        with monkeypatch.context() as cut:
-            cut.setattr(
-                placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-            )
-            with pytest.raises(KeyboardInterrupt):
-                shopper.send(token, email=email)
+        kill_in(placement, "claim_order_number", lambda: shopper.send(token, email=email))
         dead = get_cart(shopper).checkout_id
         assert dead
         if second == "died":
-            placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+            expire_claim(dead)
     else:
         url = shopper.send(token, email=email)["Location"]
         if second == "bought":
@@ -818,7 +789,7 @@ def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself
 ) -> None:
     email = make_email()
     token = shopper.token(email=email)
-    send_and_die(shopper, token, email, monkeypatch)
+    send_and_die(shopper, token, email)
     dead = get_cart(shopper).checkout_id
     assert dead
     with monkeypatch.context() as hurry:
@@ -834,7 +805,7 @@ def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself
     assert refresh == f"25; url={reverse('checkout:review')}"
     assert placement.CLAIM_SECONDS == placement.WORK_SECONDS + 5
     # The claim runs out, by its TTL.
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     sent = shopper.client.post(form.action, dict(form.form_values()))
     assert sent.status_code == 303
     assert [order.order_id for order in list_orders(email)] == [dead]
@@ -887,7 +858,7 @@ def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
     assert operations.claim_expired_order(order)
 
 
-def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_checkout_of_ones_own_is_not_in_the_way() -> None:
     """It died with the last unit and the only use of a voucher; the cart has changed since, and so has its checkout."""
     last, plate, email = make_stocked_product(1), make_stocked_product(name="Plate"), make_email()
     shopper = Shopper((last, 1))
@@ -896,15 +867,14 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
         PromotionTerms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now()
     )
     cart_operations.set_voucher(get_owner_id(shopper), get_cart(shopper).cart_id, code, now())
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(shopper.token(email=email), email=email)
+    kill_in(
+        placement,
+        "claim_order_number",
+        lambda: shopper.send(shopper.token(email=email), email=email),
+    )
     dead = get_cart(shopper).checkout_id
     assert dead
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     assert count_reserved(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)

@@ -58,7 +58,7 @@ from tests.orders.consistency_checks import (
     assert_stock_adds_up,
     get_stock_numbers,
 )
-from tests.orders.crashes import kill_in, run_worker
+from tests.orders.crashes import expire_claim, kill_in, run_worker
 from tests.orders.reads import fresh, get_bank_state
 from tests.shards import ItemsShard, SingleItemShard
 
@@ -162,7 +162,7 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
     def slept(order_id: UUID) -> str:
         # As after half a minute: the claim's TTL has removed it.
-        placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=_claimant(order_id))
+        expire_claim(order_id)
         return claim(order_id)
 
     monkeypatch.setattr(placement, "claim_order_number", slept)
@@ -213,9 +213,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
                 assert_order_consistent(make_payment(order).order_id)
                 continue
             # The claim is over after half a minute; then the units are released, and the checkout can become no order.
-            placement.UNCLAIM.apply(
-                if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
-            )
+            expire_claim(draft.order_id)
             run_worker_after(draft.order_id, 12)
             assert assert_stock_adds_up(variant_id) == {
                 "received": 5,
@@ -227,22 +225,13 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
             assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
-def _claimant(order_id: UUID) -> UUID:
-    outcome = placement.CLAIM_AGAIN.apply(
-        if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4(), seconds=1
-    )
-    return outcome.current.placing if outcome.current and outcome.current.placing else uuid4()
-
-
 def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
     for module, name in STEPS[3:6]:
         product = make_stocked_product(2)
         draft = make_draft((product, 2))
         with subtests.test(name):
             kill_in(module, name, partial(operations.place_order, draft, now()))
-            placement.UNCLAIM.apply(
-                if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
-            )
+            expire_claim(draft.order_id)
             # The last two units are reserved by the shopper's own first try.
             order = operations.place_order(draft, now())
             assert_order_consistent(order.order_id)
@@ -256,9 +245,7 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
     assert not operations.mark_checkout_abandoned(draft.order_id), (
         "while it is being placed, it is not abandoned"
     )
-    placement.UNCLAIM.apply(
-        if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
-    )
+    expire_claim(draft.order_id)
     assert operations.mark_checkout_abandoned(draft.order_id)
     with pytest.raises(CheckoutAbandoned):
         operations.place_order(draft, now())
@@ -549,9 +536,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             )
             kill_in(module, name, settle(order, payment_id))
             # a minute later
-            placement.UNCLAIM.apply(
-                if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
-            )
+            expire_claim(order.order_id)
             run_worker_after(order.order_id, 4)
             assert assert_order_consistent(order.order_id).payment == "voided"
             assert get_bank_state(payment_id) == "voided"
@@ -907,9 +892,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     first, second = make_stocked_product(5), make_stocked_product(5)
     draft = make_draft((first, 2))
     kill_in(placement, "claim_order_number", lambda: operations.place_order(draft, now()))
-    placement.UNCLAIM.apply(
-        if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
-    )
+    expire_claim(draft.order_id)
     # The same checkout with its lines in another order: these are other reservations.
     again = make_draft((second, 1), (first, 2))
     order = operations.place_order(

@@ -11,7 +11,6 @@ from django.test import Client
 from moneyed import EUR, Money
 
 from accounts.operations import change_email, register_user
-from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
 from consistency.findings import Scope
 from demo.testbank import cards
@@ -30,7 +29,7 @@ from tests.cart.test_voucher import filled, use
 from tests.clock import now
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_draft, make_payment, make_product
-from tests.orders.crashes import run_worker
+from tests.orders.crashes import expire_claim, kill_in, run_worker
 from tests.orders.reads import fresh
 from tests.promotions.test_vouchers import make_voucher, somebody, used
 
@@ -172,42 +171,21 @@ def test_s37_not_paid_in_time_gives_the_use_back() -> None:
     assert used(code) == 0
 
 
-def test_killed_between_the_use_and_the_order_gives_it_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_killed_between_the_use_and_the_order_gives_it_back() -> None:
     code = make_code(uses=1)
     made = draft(code)
-
-    def die(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(placement, "claim_order_number", die)
-        with pytest.raises(KeyboardInterrupt):
-            operations.place_order(made, now())
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
     assert used(code) == 1
-    me = _claimant(made.order_id)
-    placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
+    expire_claim(made.order_id)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
 
-def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tried_with_one_code_and_ordered_with_another_keeps_one_use() -> None:
     first, second = make_code(uses=1), make_code(uses=1)
     made = draft(first)
-
-    def die(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(placement, "claim_order_number", die)
-        with pytest.raises(KeyboardInterrupt):
-            operations.place_order(made, now())
-    placement.UNCLAIM.apply(
-        if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id)
-    )
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
+    expire_claim(made.order_id)
     order = make_payment(operations.place_order(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
@@ -278,10 +256,3 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1
     assert has_voucher_use(code, order.order_id)
-
-
-def _claimant(order_id: UUID) -> UUID:
-    row = placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
-    assert row
-    found: UUID = row.placing
-    return found
