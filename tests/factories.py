@@ -238,6 +238,10 @@ def _receipt_statements(
     ]
 
 
+def make_stocked_product(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
+    return make_product(name, price=price, stock=units)
+
+
 def make_products_in_stock(count: int = 3) -> list[str]:
     """So many products with a thousand of each in stock; return their SKUs."""
     skus = []

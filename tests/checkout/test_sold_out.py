@@ -13,11 +13,11 @@ from inventory.operations import copy_stock, release_stock, reserve_stock, stock
 from inventory.shortages import KNOWN_SECONDS, read_clock, remember_shortages
 from orders import queries
 from orders.operations import placement
-from tests.checkout.test_checkout import get_cart
+from tests.checkout.shopper import Shopper, count_reserved, get_cart, text
+from tests.factories import make_stocked_product
 from tests.inventory.test_operations import NOW, want
 from tests.inventory.test_shortages import Clock
 from tests.orders.crashes import expire_claim, kill_in
-from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.links import order_access_token
 from pricing.money import to_minor_units
+from tests.checkout.shopper import text
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 from tests.orders.reads import fresh
 from web.days import end_of_day
@@ -29,10 +30,6 @@ NEW_ADDRESS = {
     "city": "Berlin",
     "country": "DE",
 }
-
-
-def text(answer: Any) -> str:
-    return " ".join(html.fromstring(answer.content).text_content().split())
 
 
 def open_browser(order: Order) -> Client:

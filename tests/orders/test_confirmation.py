@@ -36,9 +36,24 @@ from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, unpaid_units
 from orders.operations.emails import compose_mail
 from pricing.money import to_minor_units
-from tests.checkout.test_checkout import get_cart, list_orders, make_email
+from tests.checkout.shopper import (
+    Shopper,
+    count_reserved,
+    get_cart,
+    list_orders,
+    make_email,
+    text,
+    token_in,
+)
 from tests.clock import now
-from tests.factories import make_draft, make_payment, make_product, make_user, sign_in_staff
+from tests.factories import (
+    make_draft,
+    make_payment,
+    make_product,
+    make_stocked_product,
+    make_user,
+    sign_in_staff,
+)
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, get_stock_numbers
 from tests.orders.crashes import (
@@ -51,7 +66,6 @@ from tests.orders.crashes import (
 )
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
 from tests.orders.reads import fresh
-from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text, token_in
 from web.days import end_after_days
 from web.personal_data import DataSubject
 

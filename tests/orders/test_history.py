@@ -34,6 +34,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import guest_orders
 from orders.views import placed_orders
+from tests.checkout.shopper import text
 from tests.factories import make_draft, make_order, make_payment, make_product, make_user
 
 HISTORY = "/account/orders/"
@@ -55,10 +56,6 @@ def signed_in(alice: User) -> Client:
     client = Client()
     client.force_login(alice)
     return client
-
-
-def text(answer: Any) -> str:
-    return " ".join(html.fromstring(answer.content).text_content().split())
 
 
 def numbers(answer: Any) -> list[str]:

@@ -16,6 +16,7 @@ from orders.lifecycle.refusals import describe_refusal
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.routes import ROUTES
+from tests.checkout.shopper import text
 from tests.clock import now
 from tests.factories import make_order, make_user, sign_in_staff
 from tests.orders.reads import fresh, list_event_kinds
@@ -25,7 +26,6 @@ from tests.orders.test_changes import (
     open_browser,
     pack_parcel,
     place_paid_order,
-    text,
 )
 from tests.orders.test_confirmation import place_unproved
 

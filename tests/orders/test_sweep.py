@@ -22,7 +22,7 @@ from orders.operations.pending_effects import DUE_EFFECTS
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from tests.clock import now
-from tests.factories import make_draft, make_payment, make_product
+from tests.factories import make_draft, make_payment, make_stocked_product
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.shards import ItemsShard, SingleItemShard
 from tests.stock import commit_stock
@@ -101,7 +101,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = operations.place_order(
-        make_draft((_make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
+        make_draft((make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
     )
 
     def stuck(*_: Any) -> None:
@@ -121,7 +121,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
 
 
 def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
-    product = _make_stocked_product(5)
+    product = make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     wanted_lines = [WantedLine(7, product.product_id, variant_id, 2)]
@@ -134,7 +134,7 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
 def test_a_reservation_that_has_become_the_orders_own_is_not_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    product = _make_stocked_product(5)
+    product = make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     (allocation,) = inventory.reserve_stock(
@@ -160,11 +160,6 @@ def _sweep_reservations(order_id: UUID) -> None:
     jobs.expire_reservations(
         minutes, now() + timedelta(minutes=13), SingleItemShard("holds", item_id=order_id)
     )
-
-
-def _make_stocked_product(units: int) -> Any:
-    product = make_product(stock=units)
-    return product
 
 
 def test_x252_reads_of_a_swept_minute_meet_no_mark_of_each_reservation() -> None:

@@ -17,9 +17,10 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.transitions import Transition
 from orders.operations import apply_effects, withdrawals
+from tests.checkout.shopper import text
 from tests.factories import make_order, make_user
 from tests.orders.reads import fresh, list_event_kinds
-from tests.orders.test_changes import deliver_parcel, pack_parcel, place_paid_order, sent, text
+from tests.orders.test_changes import deliver_parcel, pack_parcel, place_paid_order, sent
 from tests.orders.test_confirmation import place_unproved
 
 WITHDRAW = reverse("orders:withdraw")
