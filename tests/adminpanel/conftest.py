@@ -77,6 +77,18 @@ def staff_client(client: Client, ann: User) -> Client:
 
 
 @pytest.fixture
+def cleo(client: Client) -> Client:
+    """Cleo's browser: she edits the catalogue."""
+    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
+
+
+@pytest.fixture
+def will() -> Client:
+    """Will's browser: he works in the warehouse."""
+    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
+
+
+@pytest.fixture
 def support_client() -> Client:
     """Bea's browser: of those who work on orders, support alone notes money and gives it back."""
     return sign_in_staff(Client(), make_user("Bea", role="support"))

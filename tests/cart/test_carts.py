@@ -19,9 +19,10 @@ from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import get_session
 from catalogue.entities import Product
+from tests.cart.guests import owner
 from tests.cart.products import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
-from tests.cart.test_views import owner, submit_add
+from tests.cart.test_views import submit_add
 from tests.factories import PASSWORD, make_product, make_user
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product as combinations
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -18,12 +18,12 @@ from moneyed import EUR, Money
 
 from accounts.operations import register_user
 from cart import queries
-from cart.entities import Cart
 from cart.operations import claim_guest_carts
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from inventory.entities import WantedLine
 from inventory.operations import copy_stock, reserve_stock
+from tests.cart.guests import cart_of, owner
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -37,17 +37,6 @@ def mug() -> Product:
     for variant in product.variants:
         make_stock(20, product_id=product.product_id, variant_id=variant.variant_id)
     return product
-
-
-def owner(client: Client) -> UUID:
-    guest, _ = signing.loads(client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
-    return UUID(hex=guest)
-
-
-def cart_of(client: Client) -> Cart:
-    found = queries.get_active_cart(owner(client))
-    assert found is not None
-    return found
 
 
 def submit_add(

@@ -23,6 +23,7 @@ from orders.operations import (
     transition_order,
 )
 from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.crashes import Killed
 
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()
 
@@ -110,10 +111,6 @@ def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> Non
     receive_stock(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 0
     assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin").available == 2
-
-
-class Killed(BaseException):
-    """The process is dead."""
 
 
 @pytest.mark.parametrize("step", ["transition_order", "apply_order_effects"])

@@ -15,11 +15,10 @@ from lxml import html
 
 from orders import operations, queries
 from orders.lifecycle.entities import Order
-from orders.links import order_access_token
 from pricing.money import to_minor_units
 from tests.checkout.shopper import text
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
-from tests.orders.reads import fresh
+from tests.orders.reads import fresh, open_browser
 from web.days import end_of_day
 
 HTMX = {"HX-Request": "true"}
@@ -30,13 +29,6 @@ NEW_ADDRESS = {
     "city": "Berlin",
     "country": "DE",
 }
-
-
-def open_browser(order: Order) -> Client:
-    """A guest's browser that may open the order."""
-    client = Client()
-    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
-    return client
 
 
 def place_paid_order(*quantities: int, user_id: Any = None, cork: bool = False) -> Order:

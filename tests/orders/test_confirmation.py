@@ -66,6 +66,7 @@ from tests.orders.crashes import (
 )
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
 from tests.orders.reads import fresh
+from tests.orders.test_emails import list_mails
 from web.days import end_after_days
 from web.personal_data import DataSubject
 
@@ -91,10 +92,6 @@ def place_unproved(method: str, **more: Any) -> Order:
     order = operations.place_order(make_unproved_draft(method, **more), now())
     operations.start_payment(order, ORIGIN, now())
     return fresh(order)
-
-
-def list_mails(order: Order) -> list[Row]:
-    return sorted(list_recipient_mails(order.email), key=lambda row: row.queued_at)
 
 
 def confirmation_path(order: Order) -> str:

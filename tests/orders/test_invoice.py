@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import BytesIO
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -14,14 +13,12 @@ from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.test import Client, override_settings
 from django.urls import reverse
-from pypdf import PdfReader
 
 from accounts.addresses import Address
 from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
-from orders.links import order_access_token
 from orders.papers import drawn_invoices
 from orders.papers.invoice import render_invoice
 from pricing.money import from_minor_units
@@ -35,6 +32,7 @@ from tests.factories import (
     make_stock,
     make_user,
 )
+from tests.orders.reads import open_browser, pages
 
 # German, Polish, Greek, Russian, typographic quotes; then characters that the typeface does not have.
 NAMES = [
@@ -54,18 +52,6 @@ UNWRITABLE = [
     "Z̷̧a̸l̶g̵o",
     "\U000e0041",
 ]
-
-
-def pages(pdf: bytes) -> list[str]:
-    assert pdf.startswith(b"%PDF-")
-    return [page.extract_text() for page in PdfReader(BytesIO(pdf)).pages]
-
-
-def open_browser(order: Order) -> Client:
-    """A guest's browser that may open the order."""
-    client = Client()
-    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
-    return client
 
 
 def test_what_draws_it_is_loaded_by_who_asks_for_one() -> None:

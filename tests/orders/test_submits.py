@@ -19,14 +19,8 @@ from tests.architecture.routes import ROUTES
 from tests.checkout.shopper import text
 from tests.clock import now
 from tests.factories import make_order, make_user, sign_in_staff
-from tests.orders.reads import fresh, list_event_kinds
-from tests.orders.test_changes import (
-    NEW_ADDRESS,
-    deliver_parcel,
-    open_browser,
-    pack_parcel,
-    place_paid_order,
-)
+from tests.orders.reads import fresh, list_event_kinds, open_browser
+from tests.orders.test_changes import NEW_ADDRESS, deliver_parcel, pack_parcel, place_paid_order
 from tests.orders.test_confirmation import place_unproved
 
 # Addresses of an order without a form.

@@ -17,6 +17,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.transitions import Transition
 from orders.operations import apply_effects, withdrawals
+from tests.accounts.browsers import fresh_email
 from tests.checkout.shopper import text
 from tests.factories import make_order, make_user
 from tests.orders.reads import fresh, list_event_kinds
@@ -25,10 +26,6 @@ from tests.orders.test_confirmation import place_unproved
 
 WITHDRAW = reverse("orders:withdraw")
 NAME = "Ada Lovelace"
-
-
-def fresh_email() -> str:
-    return f"ada-{uuid4().hex}@example.com"
 
 
 def statement(order: Order, **typed: str) -> dict[str, str]:

@@ -26,23 +26,13 @@ from catalogue.variants import fingerprint_pictures, fingerprint_variant
 from storefront import choices
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.catalogue.photo_files import make_file, make_zip
+from tests.catalogue.reads import stored
 from tests.factories import make_product, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 
 
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
 def address(product: Product, name: str = "product_pictures") -> str:
     return reverse(f"adminpanel:{name}", args=(product.product_id,))
-
-
-def stored(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def make_photo() -> str:

@@ -15,21 +15,11 @@ from catalogue.search_index import build_index
 from spreadsheets import jobs, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import iterate_export
-from tests.factories import make_product, make_user, sign_in_staff
+from tests.factories import make_product
 from tests.spreadsheets.files import csv_of, go_on, stored
 
 NEW, EXPORT = reverse("adminpanel:import_new"), reverse("adminpanel:export_new")
 LIST = reverse("adminpanel:spreadsheets")
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
-@pytest.fixture
-def will() -> Client:
-    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
 
 
 def send(client: Client, content: bytes, layout: str = "prices", **more: Any) -> Any:
