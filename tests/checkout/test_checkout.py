@@ -20,6 +20,7 @@ from cart import operations as cart_operations
 from cart.errors import CartChanged
 from catalogue.entities import Product
 from checkout.checkouts import get_checkout
+from inventory import operations as inventory
 from jobs.minutes import floor_to_minute
 from mail import queries as mails
 from orders import jobs, operations, queries
@@ -373,7 +374,7 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mu
     """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
     email = make_email()
     token = shopper.token(email=email)
-    kill_in(placement.inventory, "reserve_stock", lambda: shopper.send(token, email=email))
+    kill_in(inventory, "reserve_stock", lambda: shopper.send(token, email=email))
     dead = get_cart(shopper).checkout_id
     assert dead
     expire_claim(dead)

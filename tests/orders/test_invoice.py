@@ -127,24 +127,30 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
 def test_s65_few_drawn_invoices_are_kept_and_none_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn_invoices.forget_invoices()
     timers: list[Mock] = []
+    order, drawn = make_order(paid=True), []
 
     def timer(seconds: float, forget: Callable[[], None]) -> Mock:
         timers.append(Mock(seconds=seconds, forget=forget))
         return timers[-1]
 
     monkeypatch.setattr("orders.papers.drawn_invoices.threading.Timer", timer)
-    monkeypatch.setattr("orders.papers.invoice.render_invoice", lambda order, items: b"%PDF-")
+
+    def draw(order: Order, items: Sequence[Item]) -> bytes:
+        drawn.append(order.version)
+        return b"%PDF-"
+
+    monkeypatch.setattr("orders.papers.invoice.render_invoice", draw)
     monkeypatch.setattr(drawn_invoices, "MAX_KEPT", 3)
-    order = make_order(paid=True)
-    for version in range(5):
+    for version in (*range(5), *range(5)):
         drawn_invoices.get_invoice(replace(order, version=version), ())
-    assert len(drawn_invoices._drawn) == 3
+    assert drawn == [0, 1, 2, 3, 4, 3, 4]
     (only,) = timers
     assert only.start.called
     # As long as an erasure waits: orders.drawn_invoices.
     assert only.seconds <= 120
     only.forget()
-    assert drawn_invoices._drawn == {}
+    drawn_invoices.get_invoice(replace(order, version=0), ())
+    assert drawn[-1] == 0
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
