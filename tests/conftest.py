@@ -18,6 +18,7 @@ from django_cassandra_engine.base import CassandraDatabaseOperations
 from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE, clock
 from cassandra_db.session import close_session, get_session
+from catalogue.entities import Product
 from mail.addresses import email_key
 from shop_settings.queries import CURRENT_SETTINGS, clear_settings_cache
 from tests.environment import KEYSPACE
@@ -133,6 +134,14 @@ def staff_client() -> Callable[[str], Client]:
     from tests.factories import make_user, sign_in_staff
 
     return lambda role: sign_in_staff(Client(), make_user("Ann", role=role))
+
+
+@pytest.fixture
+def mug() -> Product:
+    """A product of one variant, with twenty units in stock."""
+    from tests.factories import make_stocked_product
+
+    return make_stocked_product()
 
 
 @pytest.fixture(name="deliver_mail")

@@ -77,12 +77,14 @@ def make_product(
     tax_class: str = "standard",
     featured: bool = False,
     listed: bool = False,
+    stock: int = 0,
 ) -> Product:
     """A product, by default with one variant and without a choice; `options` gives one variant a value.
 
-    With several options there is a variant for each combination. It has no stock: see make_stock. What carts, orders
-    and its own page read of it is there. `listed` has its cards in the lists of its category, too, and notes it for search and
-    all else that follows changes. All of it is written plainly, which costs a fifth of a save (tests/architecture/test_factories.py).
+    With several options there is a variant for each combination. `stock` units of the first variant are in Berlin (make_stock
+    has more). All that carts, orders and its own page read is there. `listed` also puts its cards into the lists of its category
+    and notes it for search and all else that follows changes. The writes are plain: a fifth of a save's cost
+    (tests/architecture/test_factories.py).
     """
     product_id, now = product_id or uuid4(), truncate_to_milliseconds(now or datetime.now(UTC))
     made = Product(
@@ -137,6 +139,8 @@ def make_product(
         write_batch(positions)
         write_batch(cards)
         operations.record_product_change(product_id, current_time())
+    if stock:
+        make_stock(stock, product_id=product_id, variant_id=made.variants[0].variant_id)
     return made
 
 
@@ -234,12 +238,15 @@ def _receipt_statements(
     ]
 
 
+def make_stocked_product(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
+    return make_product(name, price=price, stock=units)
+
+
 def make_products_in_stock(count: int = 3) -> list[str]:
     """So many products with a thousand of each in stock; return their SKUs."""
     skus = []
     for _ in range(count):
-        product = make_product()
-        make_stock(1000, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        product = make_product(stock=1000)
         skus.append(product.variants[0].sku)
     return skus
 
@@ -317,8 +324,7 @@ def make_order(
     now: datetime | None = None,
 ) -> Order:
     """An order of one new product, waiting for its payment or paid with the test bank's good card."""
-    product = make_product(price=price)
-    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=stock)
     now = now or datetime.now(UTC)
     draft = make_draft((product, quantity), user_id=user_id, email=email, notes=notes)
     order = place_order(draft, now)

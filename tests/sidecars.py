@@ -3,7 +3,6 @@
 import contextlib
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.tools import STRIPE_MOCK, TOXIPROXY, Tool, build_tool
+from tests.waiting import wait_until
 from tests.web_server import find_free_port
 
 
@@ -26,17 +26,15 @@ def run_tool(
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            _wait(tool, process, answers, time.monotonic() + seconds)
+            wait_until(
+                lambda: process.poll() is not None or _answers(answers),
+                f"{tool.name} does not answer at {answers}",
+                seconds=seconds,
+            )
+            assert process.poll() is None, f"{tool.name} ended with status {process.returncode}"
             yield
         finally:
             process.kill()
-
-
-def _wait(tool: Tool, process: subprocess.Popen[bytes], address: str, deadline: float) -> None:
-    while not _answers(address):
-        assert process.poll() is None, f"{tool.name} ended with status {process.returncode}"
-        assert time.monotonic() < deadline, f"{tool.name} does not answer at {address}"
-        time.sleep(0.05)
 
 
 def _answers(address: str) -> bool:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 from unittest.mock import patch
-from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -18,14 +17,11 @@ from accounts import operations, queries
 from accounts.errors import EmailTaken
 from accounts.models import User
 from accounts.operations import email_change
+from tests.accounts.browsers import fresh_email, is_in, path
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
 
 ASK = "/account/email/"
-
-
-def fresh_email() -> str:
-    return f"new-{uuid4().hex}@example.com"
 
 
 def signed_in(email: str, password: str = PASSWORD) -> Client:
@@ -34,18 +30,10 @@ def signed_in(email: str, password: str = PASSWORD) -> Client:
     return client
 
 
-def is_in(client: Client) -> bool:
-    return bool(client.get(reverse("accounts:profile")).status_code == 200)
-
-
 def read(alice: User) -> User:
     found = queries.get_user(alice.pk)
     assert found
     return found
-
-
-def path(link: str) -> str:
-    return link.removeprefix(settings.PUBLIC_URL)
 
 
 def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_gets_a_mail() -> None:

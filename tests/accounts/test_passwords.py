@@ -18,6 +18,7 @@ from accounts.errors import AccountChanged
 from accounts.models import User
 from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import count_statements
+from tests.accounts.browsers import is_in, key_of, path
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from web.devices import browser_name
@@ -38,22 +39,10 @@ def signed_in(alice: User, agent: str = FIREFOX) -> Client:
     return client
 
 
-def key_of(client: Client) -> str:
-    return client.cookies[settings.SESSION_COOKIE_NAME].value
-
-
-def is_in(client: Client) -> bool:
-    return bool(client.get(reverse("accounts:profile")).status_code == 200)
-
-
 def password_of(alice: User) -> str:
     found = queries.get_user(alice.pk)
     assert found
     return str(found.password)
-
-
-def path(link: str) -> str:
-    return link.removeprefix(settings.PUBLIC_URL)
 
 
 def test_s1_s5_a_changed_password_ends_all_other_sessions_and_gives_this_one_a_new_key() -> None:

@@ -18,6 +18,7 @@ from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm
 from cassandra_db import RAISE_UNKNOWN, conditional_write, count_statements, scan, statements
 from cassandra_db.session import get_session
+from tests.accounts.browsers import fresh_email
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
 from tests.lost_answers import AnswerLosingSession
@@ -28,10 +29,6 @@ USERS = scan(
     "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
 )
 ERASED = conditional_write("test", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
-
-
-def fresh_email(name: str = "alice") -> str:
-    return f"{name}-{uuid4().hex}@example.com"
 
 
 def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:

@@ -22,6 +22,7 @@ from accounts.models import User
 from accounts.sessions import MAX_STAFF_SESSION_SECONDS, SECOND_FACTOR, STAFF_IDLE, SessionStore
 from cassandra_db import read
 from demo import logins
+from tests.accounts.browsers import key_of
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.journeys.connection import CSRF, ShopConnection
@@ -59,10 +60,6 @@ def ann() -> User:
 def ann_signed_in(client: Client, ann: User) -> Client:
     client.force_login(ann)
     return client
-
-
-def key_of(client: Client) -> str:
-    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 def has_passed(client: Client) -> bool:

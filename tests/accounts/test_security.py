@@ -32,6 +32,7 @@ import accounts.sessions
 from accounts import operations, queries
 from accounts.sessions import MAX_SESSION_SECONDS, OF_USER, SessionStore, end_sessions
 from cassandra_db import scan
+from tests.accounts.browsers import fresh_email, is_in, key_of, path
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_order, make_user
 from tests.journeys.connection import ShopConnection
@@ -49,10 +50,6 @@ USERS = scan(
 _addresses = count(int(time.time()) % 2**20 * 2**10)
 
 
-def fresh_email(name: str = "alice") -> str:
-    return f"{name}-{uuid4().hex}@example.com"
-
-
 def stranger() -> Client:
     """A browser that has never been here, in a network that no other test comes from."""
     number = next(_addresses) % 2**32
@@ -61,18 +58,6 @@ def stranger() -> Client:
 
 def log_in(client: Client, email: str, password: str = PASSWORD, **headers: str) -> Any:
     return client.post(LOGIN, {"email": email, "password": password}, headers=headers or None)
-
-
-def key_of(client: Client) -> str:
-    return client.cookies[settings.SESSION_COOKIE_NAME].value
-
-
-def is_in(client: Client) -> bool:
-    return bool(client.get(reverse("accounts:profile")).status_code == 200)
-
-
-def path(link: str) -> str:
-    return link.removeprefix(settings.PUBLIC_URL)
 
 
 @dataclass

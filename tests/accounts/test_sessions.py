@@ -25,6 +25,7 @@ from accounts.sessions import (
     stored_keys,
 )
 from cassandra_db import Row, count_statements, read, scan
+from tests.accounts.browsers import key_of
 from tests.factories import make_user
 
 ROW = read("test", "SELECT data, TTL(data) AS seconds FROM sessions WHERE session_key = :key")
@@ -38,10 +39,6 @@ ALL = scan(
 
 def row_of(key: str | None) -> Row | None:
     return next((row for each in stored_keys(key) if (row := ROW.one(key=each))), None)
-
-
-def cookie_of(client: Client) -> str:
-    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def test_it_keeps_what_is_put_in() -> None:
@@ -91,16 +88,16 @@ def test_s1_the_key_changes_at_login_and_the_old_one_is_dead() -> None:
     planted = client.session  # writes an anonymous session, as an attacker might have
     planted["planted"] = True
     planted.save()
-    old = cookie_of(client)
+    old = key_of(client)
     client.force_login(alice)
-    assert cookie_of(client) != old
+    assert key_of(client) != old
     assert row_of(old) is None
-    assert SessionStore(cookie_of(client))[SESSION_KEY] == str(alice.pk)
+    assert SessionStore(key_of(client))[SESSION_KEY] == str(alice.pk)
 
 
 def test_s2_logout_ends_the_row(client: Client) -> None:
     client.force_login(make_user())
-    key = cookie_of(client)
+    key = key_of(client)
     assert client.post(reverse("accounts:logout")).status_code == 303
     assert row_of(key) is None
     again = Client()
@@ -111,7 +108,7 @@ def test_s2_logout_ends_the_row(client: Client) -> None:
 def test_s2_a_request_under_way_cannot_revive_a_session_that_has_ended() -> None:
     client = Client()
     client.force_login(make_user())
-    slow = SessionStore(cookie_of(client))
+    slow = SessionStore(key_of(client))
     slow["late"] = True
     client.logout()
     with pytest.raises(UpdateError):
@@ -124,7 +121,7 @@ def test_s2_whoever_logged_out_meanwhile_reads_so_on_a_page(
 ) -> None:
     client.force_login(make_user())
     # The same session ends, elsewhere, while this request is at work.
-    key = cookie_of(client)
+    key = key_of(client)
     save = SessionStore.save
 
     def late(self: SessionStore, must_create: bool = False) -> None:
@@ -173,7 +170,7 @@ def test_s4_an_expiry_in_the_past_ends_the_session_at_once() -> None:
 def test_s2_a_session_that_has_ended_gets_no_new_key_in_async_code_either() -> None:
     client = Client()
     client.force_login(make_user())
-    slow = SessionStore(cookie_of(client))
+    slow = SessionStore(key_of(client))
     slow["late"] = True
     client.logout()
     with pytest.raises(SessionInterrupted):
@@ -185,7 +182,7 @@ def test_s4_an_active_session_is_renewed_at_most_hourly_and_not_beyond_90_days(
     client: Client,
 ) -> None:
     client.force_login(make_user())
-    key = cookie_of(client)
+    key = key_of(client)
     now = time.time()
     assert settings.SESSION_COOKIE_NAME not in client.get(reverse("accounts:register")).cookies
     with time_machine.travel(now + 3700, tick=True):
@@ -227,7 +224,7 @@ def test_it_ends_a_session_that_is_not_there_without_a_word() -> None:
 def test_s62_the_tables_have_a_keyed_hash_of_a_sessions_key_and_no_key(client: Client) -> None:
     alice = make_user()
     client.force_login(alice)
-    key = cookie_of(client)
+    key = key_of(client)
     (listed,) = OF_USER.all(user_id=alice.pk)
     stored = {row.session_key for row in ALL.iterate_table()}
     assert listed.session_key in stored
@@ -247,12 +244,12 @@ def test_s62_a_new_secret_key_of_the_shop_ends_no_session(
 ) -> None:
     alice = make_user()
     client.force_login(alice)
-    before = cookie_of(client)
+    before = key_of(client)
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another-" + "0" * 50
     assert client.get(reverse("accounts:profile")).status_code == 200
-    assert len(list_sessions(alice.pk, cookie_of(client))) == 1
-    assert cookie_of(client) != before  # Django's login gives it a new key under the new secret
+    assert len(list_sessions(alice.pk, key_of(client))) == 1
+    assert key_of(client) != before  # Django's login gives it a new key under the new secret
     settings.SECRET_KEY_FALLBACKS = []
     assert client.get(reverse("accounts:profile")).status_code == 200
     assert client.post(reverse("accounts:logout")).status_code == 303

@@ -20,15 +20,12 @@ from accounts.models import User
 from accounts.operations import change_password, record_login, save_name
 from accounts.roles import ROLES
 from cassandra_db import current_time
+from tests.accounts.browsers import fresh_email
 from tests.accounts.mails import list_mails_to
 from tests.architecture.routes import ROLES_BY_URL
 from tests.factories import PASSWORD, make_user
 
 NEW = "nine dry badgers"
-
-
-def fresh(name: str = "ada") -> str:
-    return f"{name}-{uuid4().hex}@example.com"
 
 
 def stored(user: User) -> User:
@@ -41,13 +38,15 @@ def stored(user: User) -> User:
 
 
 def test_an_account_is_made_by_the_shops_operation_which_alone_claims_the_address() -> None:
-    email = fresh()
+    email = fresh_email()
     ada = User.objects.create_user(email, password=PASSWORD, is_staff=False)
     assert (ada.name, ada.role) == (email.partition("@")[0], "")
     assert queries.find_user_by_email(email.upper()) == ada
     with pytest.raises(EmailTaken):
         User.objects.create_superuser(email=email.upper(), password=PASSWORD)
-    packer = User.objects.create_user(email=fresh(), name="Ben", role="warehouse", is_staff=True)
+    packer = User.objects.create_user(
+        email=fresh_email(), name="Ben", role="warehouse", is_staff=True
+    )
     assert (packer.name, packer.role) == ("Ben", "warehouse")
     assert not packer.has_usable_password()
 
@@ -62,14 +61,14 @@ def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.S
         (TypeError, {"first_name": "Ada"}),
     ):
         with subtests.test(given=given):
-            email = fresh()
+            email = fresh_email()
             with pytest.raises(error):
                 User.objects.create_user(
                     **{"email": email} | given if "username" not in given else given
                 )
             assert queries.find_user_by_email(email) is None
     with pytest.raises(ValueError, match="is_superuser"):
-        User.objects.create_superuser(email=fresh(), is_superuser=False)
+        User.objects.create_superuser(email=fresh_email(), is_superuser=False)
 
 
 def test_nothing_is_a_queryset(subtests: pytest.Subtests) -> None:
@@ -140,7 +139,7 @@ def test_save_writes_what_was_set_and_nothing_that_another_has_changed_meanwhile
 def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests) -> None:
     alice = make_user()
     for column, value in (
-        ("email", fresh()),
+        ("email", fresh_email()),
         ("active", False),
         ("demo", True),
         ("addresses", {"1": {"name": "A"}}),
@@ -158,7 +157,7 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
     with pytest.raises(ValueError, match="no first_name"):
         stored(alice).save(update_fields=["first_name"])
     with pytest.raises(SaveRefused, match="create_user"):
-        User(user_id=uuid4(), email=fresh(), name="Nobody").save()
+        User(user_id=uuid4(), email=fresh_email(), name="Nobody").save()
     for blind in (alice.delete, alice.update):
         with pytest.raises(SaveRefused):
             blind()
@@ -205,7 +204,7 @@ class DearerHasher(CheapArgon2PasswordHasher):
 
 
 def test_x280_the_user_model_has_what_django_asks_of_one() -> None:
-    email = fresh()
+    email = fresh_email()
     ada = User.objects.create_user(email, password=PASSWORD, name="Ada Lovelace")
     assert User.get_email_field_name() == "email"
     assert (ada.get_full_name(), ada.get_short_name()) == ("Ada Lovelace", "Ada Lovelace")
@@ -217,7 +216,7 @@ def test_x280_the_user_model_has_what_django_asks_of_one() -> None:
     # a link that resets a password is over once its owner has signed in
     assert stored(ada).last_login == now
     assert not default_token_generator.check_token(stored(ada), token)
-    gone = User.objects.create_user(fresh(), password=PASSWORD, is_active=False)
+    gone = User.objects.create_user(fresh_email(), password=PASSWORD, is_active=False)
     assert not stored(gone).is_active
     assert not Client().login(username=gone.email, password=PASSWORD)
     assert User.objects.normalize_email("Ada@EXAMPLE.com") == "Ada@example.com"
@@ -225,11 +224,11 @@ def test_x280_the_user_model_has_what_django_asks_of_one() -> None:
 
 def test_x280_each_method_of_a_user_has_djangos_async_variant() -> None:
     async def ask() -> None:
-        email = fresh()
+        email = fresh_email()
         ada = await User.objects.acreate_user(email, password=PASSWORD, role="support")
         assert await User.objects.aget(email=email) == ada
         assert await User.objects.aget_by_natural_key(email) == ada
-        assert (await User.objects.acreate_superuser(fresh(), password=PASSWORD)).is_superuser
+        assert (await User.objects.acreate_superuser(fresh_email(), password=PASSWORD)).is_superuser
         assert await ada.acheck_password(PASSWORD)
         assert not await ada.acheck_password(NEW)
         ada.name = "Ada"

@@ -18,7 +18,6 @@ from tests.factories import (
     find_delivery_method,
     make_payment,
     make_product,
-    make_stock,
     make_user,
     sign_in_staff,
 )
@@ -37,9 +36,8 @@ def make_order_with_events(
 ) -> Order:
     """An order of one line, to which these things have happened since: "paid", "packed" …"""
     now = now or _LONG_AGO + timedelta(minutes=next(_minutes))
-    product = make_product("Mug", options={"Colour": ["Olive"]})
+    product = make_product("Mug", options={"Colour": ["Olive"]}, stock=10)
     variant = product.variants[0]
-    make_stock(10, product_id=product.product_id, variant_id=variant.variant_id)
     address = Address(
         name=name, street="Hauptstraße 1", postal_code="10115", city="Berlin", country="DE"
     )
@@ -76,6 +74,18 @@ def ann() -> User:
 @pytest.fixture
 def staff_client(client: Client, ann: User) -> Client:
     return sign_in_staff(client, ann)
+
+
+@pytest.fixture
+def cleo(client: Client) -> Client:
+    """Cleo's browser: she edits the catalogue."""
+    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
+
+
+@pytest.fixture
+def will() -> Client:
+    """Will's browser: he works in the warehouse."""
+    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ their own, in a way that would still allow the late form. A form whose version i
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -27,7 +26,8 @@ from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
-from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
+from tests.clock import now
+from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 Body = dict[str, str]
 
@@ -104,26 +104,20 @@ def of_order(
     return stale
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _hold_and_resume(order: Order) -> Order:
     for kind in ("held", "resumed"):
-        order = operations.transition_order(order, Transition(kind, actor="Ben", at=_now()))
+        order = operations.transition_order(order, Transition(kind, actor="Ben", at=now()))
     return order
 
 
 def _give_one_back(order: Order) -> Order:
     one = Money(1, order.total.currency)
-    return operations.decide_refund(order, one, {}, "Late", actor="Ben", now=_now())
+    return operations.decide_refund(order, one, {}, "Late", actor="Ben", now=now())
 
 
 def _pay_one(order: Order) -> Order:
     one = Money(1, order.total.currency)
-    return operations.record_manual_payment(order, one, key=str(uuid4()), actor="Ben", now=_now())[
-        0
-    ]
+    return operations.record_manual_payment(order, one, key=str(uuid4()), actor="Ben", now=now())[0]
 
 
 def _paid() -> Order:
@@ -136,10 +130,10 @@ def _packed() -> Order:
 
 def _returned(*steps: str) -> Order:
     order = make_order_with_events("paid", "packed", "shipped", "delivered")
-    order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=_now())
+    order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=now())
     if "received" in steps:
-        order = operations.approve_return(order, "1", actor="staff", now=_now(), note="")
-        order = operations.receive_return(order, "1", {1: 2}, actor="staff", now=_now())
+        order = operations.approve_return(order, "1", actor="staff", now=now(), note="")
+        order = operations.receive_return(order, "1", {1: 2}, actor="staff", now=now())
     return order
 
 
@@ -180,9 +174,8 @@ def of_product(name: str, late: Body, first: Body | None = None) -> Callable[[],
 
 def of_stock(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
-        product = make_product()
+        product = make_product(stock=5)
         variant_id = product.variants[0].variant_id
-        make_stock(5, product_id=product.product_id, variant_id=variant_id)
         args = (product.product_id, variant_id)
         return StaleForm(url("stock_item", *args), url(name, *args), late, first)
 
@@ -223,8 +216,7 @@ def of_setting(name: str, late: Body, *args: str, remove: str = "") -> Callable[
 def of_draft(name: str) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
         client = sign_in_staff(Client(), make_user("Sue", role="admin"))
-        product = make_product()
-        make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        product = make_product(stock=5)
         page = html.fromstring(client.get(url("draft_new")).content)
         (form,) = page.xpath("//form[@id='draft']")
         own = str(form.get("action"))
@@ -270,7 +262,7 @@ def of_review(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
             held_for="links",
             seen=0,
             change_id=uuid4(),
-            now=_now(),
+            now=now(),
         )
         args = (product.product_id, writer.user_id)
 
@@ -289,7 +281,7 @@ def of_question() -> StaleForm:
         name="A.",
         held_for="links",
         change_id=uuid4(),
-        now=_now(),
+        now=now(),
     )
     args = (product.product_id, question.question_id, QUESTION)
     action = url("question_decide", *args)

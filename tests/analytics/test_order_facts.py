@@ -1,7 +1,5 @@
 """What the figures know of orders: sold when they are paid, less when something goes back, nothing that was never paid (Q18, I7)."""
 
-from datetime import UTC, datetime
-
 from analytics import queries
 from analytics.days import shop_day
 from analytics.figures import SoldLine
@@ -9,6 +7,7 @@ from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from pricing.money import from_minor_units
+from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import assert_order_consistent
 
@@ -18,10 +17,6 @@ def facts(order: Order) -> dict[int, SoldLine]:
         fact.line.line_number: fact.line
         for fact in queries.list_order_facts(shop_day(order.placed_at), order.order_id)
     }
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def test_an_order_is_sold_once_it_is_paid() -> None:

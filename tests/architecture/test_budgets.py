@@ -30,10 +30,6 @@ EXCEPTIONS = {
     "reviews/operations.py lines": OLDER,
     "reviews/operations.py write_review parameters": OLDER,
     "reviews/views.py _form_page parameters": OLDER,
-    "tests/checkout/test_checkout.py lines": OLDER,
-    "tests/jobs/test_rows.py lines": OLDER,
-    "tests/orders/test_operations.py lines": OLDER,
-    "tests/orders/test_pages.py lines": OLDER,
 }
 
 

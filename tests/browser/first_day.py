@@ -10,13 +10,13 @@ The shop has to be empty, and the account without a second factor.
 import io
 import re
 import sys
-import time
 
 import pyotp
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from tests.environment import ROOT
+from tests.waiting import wait_until
 
 FOLDER = ROOT / "docs" / "first-day"
 # Where an empty shop on this machine puts its mails (devtools.shop_run).
@@ -126,16 +126,16 @@ def send(page: Page, shop: str) -> None:
 
 def find_mailed_link() -> str:
     """Return the link that confirms the order, from its mail, which the worker has put into a file."""
-    for _try in range(60):
+
+    def find() -> re.Match[str] | None:
         mails = (
             each.read_text(encoding="utf-8", errors="replace")
             for each in MAIL_FOLDER.glob("*")
             if each.is_file()  # a demo shop's mails of this checkout lie in folders there
         )
-        if found := re.search(r"http\S+/o/\S+/confirm/", "\n".join(mails)):
-            return found[0]
-        time.sleep(1)
-    raise LookupError("no mail about an order")
+        return re.search(r"http\S+/o/\S+/confirm/", "\n".join(mails))
+
+    return wait_until(find, "no mail about an order", seconds=60)[0]
 
 
 def main(shop: str, email: str, password: str) -> None:

@@ -86,7 +86,6 @@ from tests.factories import (
     make_draft,
     make_payment,
     make_product,
-    make_stock,
     make_user,
     sign_in_staff,
 )
@@ -175,8 +174,7 @@ def _bounce_mail(now: datetime) -> None:
 
 def _make_unconfirmed_draft() -> OrderDraft:
     """A guest's order on delivery, of a product that is sold nowhere else. It waits for as long as the tests may take."""
-    product = make_product("Lantern")
-    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Lantern", stock=3)
     draft = make_draft((product, 1), email="ada@example.org")
     return replace(draft, payment_method=CASH_ON_DELIVERY, is_email_confirmed=False)
 
@@ -340,8 +338,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
 
 def _guest_review(now: datetime) -> dict[str, str]:
     """Where a guest reviews what came in an order."""
-    product = make_product("Teapot")
-    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Teapot", stock=3)
     order = place_order(make_draft((product, 1), email=f"{uuid4().hex}@example.org"), now)
     return {"review_token": guest_token(order.order_id), "review_slug": product.slug}
 

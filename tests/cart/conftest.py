@@ -3,11 +3,10 @@
 import pytest
 
 from catalogue.entities import Product
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 
 @pytest.fixture
 def teapot() -> Product:
-    product = make_product("Teapot")
-    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Teapot", stock=50)
     return product

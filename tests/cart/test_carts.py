@@ -19,10 +19,11 @@ from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import get_session
 from catalogue.entities import Product
+from tests.cart.guests import owner
 from tests.cart.products import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
-from tests.cart.test_views import owner, submit_add
-from tests.factories import PASSWORD, make_product, make_stock, make_user
+from tests.cart.test_views import submit_add
+from tests.factories import PASSWORD, make_product, make_user
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604"
 TABLET = "Mozilla/5.0 (Linux; Android 15; SM-X910) AppleWebKit/537 Safari/537"
@@ -202,8 +203,7 @@ def test_x45_a_thousand_lines_fill_a_cart() -> None:
 
 
 def test_x45_how_much_space_is_left_is_shown_on_adding_and_in_the_cart(client: Client) -> None:
-    bead = make_product("Bead")
-    make_stock(999, product_id=bead.product_id, variant_id=bead.variants[0].variant_id)
+    bead = make_product("Bead", stock=999)
     text = submit_add(client, bead, quantity="899", headers={"HX-Request": "true"}).content.decode()
     assert "The limit is" not in text
     text = submit_add(client, bead, headers={"HX-Request": "true"}).content.decode()

@@ -20,7 +20,7 @@ from cassandra_db.session import get_session
 from catalogue.entities import Product
 from inventory.operations.stock_copies import COPY
 from tests.cart.products import add_all, make_mug
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 PRODUCTS = 125
 SIZES = tuple(f"{number} ml" for number in range(100, 900, 100))
@@ -91,8 +91,7 @@ def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(
     products: list[Product],
 ) -> None:
     client, cart_id = guest_with(products)
-    other = make_product("One too many")
-    make_stock(9, product_id=other.product_id, variant_id=other.variants[0].variant_id)
+    other = make_product("One too many", stock=9)
     answer = client.post("/cart/add/", {"variant": other.variants[0].sku, "quantity": "1"})
     assert answer.status_code == 422
     assert str(CartFull(MAX_LINES)) in unescape(answer.content.decode())

@@ -5,18 +5,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
-from django.core import signing
 from django.test import Client
 from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
 from cart import operations, queries
-from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceChanged
 from cart.operations import sharing
 from cart.priced_cart import PriceConsent
@@ -25,9 +23,10 @@ from catalogue.operations import save_product
 from catalogue.queries import get_product_at_quorum
 from inventory import products_with_stock as stocked
 from inventory.products_with_stock import get_products_with_stock
+from tests.cart.guests import cart_of, owner
 from tests.cart.products import add_all
 from tests.cart.products import make_mug as loose_mug
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 HTMX = {"HX-Request": "true"}
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -36,9 +35,7 @@ NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 def make_stocked_product(
     name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard"
 ) -> Product:
-    product = make_product(name, price=price, tax_class=tax_class)
-    if units:
-        make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(name, price=price, tax_class=tax_class, stock=units)
     return product
 
 
@@ -55,17 +52,6 @@ def put(client: Client, product: Product, quantity: int = 1) -> None:
         "operation": str(uuid4()),
     }
     assert client.post(reverse("cart:add"), sent).status_code == 303
-
-
-def owner(client: Client) -> UUID:
-    guest, _ = signing.loads(client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
-    return UUID(hex=guest)
-
-
-def cart_of(client: Client) -> Cart:
-    found = queries.get_active_cart(owner(client))
-    assert found is not None
-    return found
 
 
 def load_cart_page(client: Client, query: str = "") -> Any:

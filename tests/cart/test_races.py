@@ -27,7 +27,7 @@ from tests.cart.test_carts import make, named
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_transfers import checked, units
 from tests.environment import KEYSPACE
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 from tests.web_server import serve_shop
 
 
@@ -261,8 +261,7 @@ def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture
 def lamp() -> Product:
-    product = make_product("Lamp")
-    make_stock(900, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Lamp", stock=900)
     return product
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,7 +20,9 @@ from cart.entities import Cart
 from cart.operations import sharing
 from catalogue.entities import Product
 from tests.cart.shared_carts import as_cart_user, make_person
-from tests.factories import PASSWORD, make_product, make_stock, make_user
+from tests.clock import now
+from tests.factories import PASSWORD, make_product, make_user
+from tests.orders.crashes import kill_in
 
 HTMX = {"HX-Request": "true"}
 ROLES = {
@@ -31,10 +32,6 @@ ROLES = {
     "owner": (VIEW, EDIT, BUY, OWN),
 }
 NOT_ALLOWED = re.compile(r"is shared (by Ann|with you)\. You can")
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def signed_in(user: User) -> Client:
@@ -78,8 +75,7 @@ class Scene:
 
 
 def in_stock(name: str) -> Product:
-    made = make_product(name)
-    make_stock(20, product_id=made.product_id, variant_id=made.variants[0].variant_id)
+    made = make_product(name, stock=20)
     return made
 
 
@@ -548,5 +544,9 @@ def test_x131_a_shared_cart_is_not_named_to_whoever_was_taken_out_of_it() -> Non
     ben = make_person(ann, cart_id, "viewer")
     client, address = signed_in(ben), reverse("product", args=[mug.slug])
     assert "2 of this are in" in text_of(client.get(address))
-    sharing._delete_row(cart_id, people.PERSON, str(ben.user_id))  # and killed before the copy
+    kill_in(
+        sharing,
+        "remove_shared_cart_from_list",
+        lambda: sharing.remove_person(ann.user_id, cart_id, ben.user_id),
+    )
     assert "of this" not in text_of(client.get(address))

@@ -26,11 +26,13 @@ from catalogue.entities import Product
 from jobs.leases import hold_lease, save_position
 from jobs.minutes import floor_to_minute
 from pricing.money import from_minor_units, to_minor_units
+from tests.cart.guests import owner
 from tests.cart.products import make_mug, with_price
 from tests.cart.test_carts import active, make, named, submit_new_cart
 from tests.cart.test_operations import NOW, add
-from tests.cart.test_views import owner, submit_add
-from tests.factories import make_product, make_stock
+from tests.cart.test_views import submit_add
+from tests.factories import make_product
+from tests.orders.crashes import Killed
 
 
 def checked(cart_id: UUID) -> Cart:
@@ -268,12 +270,8 @@ def test_x44_what_is_added_to_a_cart_while_it_is_merged_stays_in_it(
     assert units(two.second) == {two.small: 2}
 
 
-class Crash(BaseException):
-    """The process ends here."""
-
-
 def crashes(*_: Any, **__: Any) -> None:
-    raise Crash
+    raise Killed
 
 
 @pytest.mark.parametrize("kind", ["move", "merge"])
@@ -283,7 +281,7 @@ def test_a_move_that_broke_off_is_finished_by_the_worker(
     act: Callable[[], Any] = two.merge if kind == "merge" else lambda: two.move(two.small)
     with monkeypatch.context() as patch:
         patch.setattr(transfers, "_finish_merge" if kind == "merge" else "_take_units", crashes)
-        with pytest.raises(Crash):
+        with pytest.raises(Killed):
             act()
     assert units(two.first)[two.small] == 3  # in both for the moment, and never in none
     assert units(two.second)[two.small] == 5
@@ -303,7 +301,7 @@ def test_a_move_that_never_came_to_its_target_cannot_come_any_more(
     operation = uuid4()
     with monkeypatch.context() as patch:
         patch.setattr(transfers, "change_contents", crashes)
-        with pytest.raises(Crash):
+        with pytest.raises(Killed):
             two.move(two.small, operation)
     finish()
     with pytest.raises(CartError):
@@ -377,8 +375,7 @@ def test_for_later_and_back_without_a_script(client: Client, teapot: Product) ->
 
 
 def test_two_submits_on_one_page_are_two(client: Client, teapot: Product) -> None:
-    cup = make_product("Bowl")
-    make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
+    cup = make_product("Bowl", stock=5)
     submit_add(client, teapot, quantity="2")
     submit_add(client, cup)
     # all forms of a page send the same key

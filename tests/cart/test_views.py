@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product as combinations
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -18,12 +18,12 @@ from moneyed import EUR, Money
 
 from accounts.operations import register_user
 from cart import queries
-from cart.entities import Cart
 from cart.operations import claim_guest_carts
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from inventory.entities import WantedLine
 from inventory.operations import copy_stock, reserve_stock
+from tests.cart.guests import cart_of, owner
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -37,17 +37,6 @@ def mug() -> Product:
     for variant in product.variants:
         make_stock(20, product_id=product.product_id, variant_id=variant.variant_id)
     return product
-
-
-def owner(client: Client) -> UUID:
-    guest, _ = signing.loads(client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner")
-    return UUID(hex=guest)
-
-
-def cart_of(client: Client) -> Cart:
-    found = queries.get_active_cart(owner(client))
-    assert found is not None
-    return found
 
 
 def submit_add(
@@ -458,8 +447,7 @@ def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
 
 
 def test_a_line_shows_how_few_are_left(client: Client) -> None:
-    lamp = make_product("Lamp")
-    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=3)
     submit_add(client, lamp, quantity="3")
     assert "Only 3 left" in cart_page_text(client)
     reserve(lamp, 1)
@@ -490,8 +478,7 @@ def press(
 def test_x126_no_more_is_added_than_is_left_and_one_button_sets_it(
     subtests: pytest.Subtests,
 ) -> None:
-    lamp = make_product("Lamp")
-    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=5)
     for headers in ({}, HTMX):
         with subtests.test(headers=headers):
             client = Client()
@@ -515,8 +502,7 @@ def test_x126_no_more_is_added_than_is_left_and_one_button_sets_it(
 
 
 def test_x126_a_line_is_not_set_to_more_than_is_left(subtests: pytest.Subtests) -> None:
-    lamp = make_product("Lamp")
-    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=5)
     for headers in ({}, HTMX):
         with subtests.test(headers=headers):
             client = Client()
@@ -542,8 +528,7 @@ def test_two_tabs_of_a_new_guest_share_one_cart(mug: Product) -> None:
 
 
 def test_the_cart_page_takes_a_guest_two_rounds(client: Client, mug: Product) -> None:
-    lamp = make_product("Lamp")
-    make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp", stock=3)
     for product in (mug, lamp):
         submit_add(client, product)
     assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]

@@ -24,7 +24,7 @@ from promotions.operations import (
 )
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key
-from tests.factories import find_delivery_method, make_product, make_stock, make_user
+from tests.factories import find_delivery_method, make_product, make_user
 
 NOW = datetime.now(UTC)
 
@@ -37,8 +37,7 @@ def make_code(kind: str = PERCENTAGE, **terms: Any) -> str:
 
 
 def make_stocked_product(price: str = "20.00") -> Product:
-    product = make_product(price=price)
-    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=50)
     return product
 
 

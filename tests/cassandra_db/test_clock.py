@@ -19,7 +19,7 @@ from cassandra_db.configuration import SilentNodesLastPolicy
 from cassandra_db.session import get_session
 from cassandra_db.timestamps import WriteTimestamps
 from jobs.leases import SAVE_POSITION, SELECT_LEASE, hold_lease
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 
 DAY = timedelta(days=1)
 MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -164,9 +164,8 @@ def test_i11_timestamps_follow_a_clock_that_was_set_back() -> None:
 
 
 def test_i11_pages_are_read_and_changes_are_refused_in_words(client: Client) -> None:
-    product = make_product("Sundial")
+    product = make_product("Sundial", stock=5)
     variant = product.variants[0]
-    make_stock(5, product_id=product.product_id, variant_id=variant.variant_id)
     page = reverse("product", args=(product.slug,))
     form = {"variant": variant.sku, "quantity": "1", "operation": str(uuid4())}
     with clock_off_by(DAY):

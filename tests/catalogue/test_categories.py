@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +17,8 @@ from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryChanged, CategoryRefused
 from catalogue.operations import categories as category_tree
 from consistency.findings import Scope
+from tests.catalogue.reads import stored_category
+from tests.clock import now
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_category, make_product
 from tests.lost_answers import AnswerLosingSession
@@ -27,14 +29,6 @@ PLAIN_ROW = write(
     "test",
     "INSERT INTO categories (tree, category_id, slug, name, parent_id) VALUES (:tree, :category_id, :slug, :name, :parent_id)",
 )
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def stored(node: CategoryNode) -> CategoryNode:
-    return queries.get_category_tree_at_quorum().by_id[node.category_id]
 
 
 def change(node: CategoryNode, **changes: Any) -> CategoryNode:
@@ -57,7 +51,7 @@ def listed_in(node: CategoryNode) -> set[UUID]:
 def follow(node: CategoryNode, most: int = 100) -> None:
     """Do what the worker does for one category, to its end."""
     queries.clear_category_cache()
-    while (present := stored(node)).changed_at:
+    while (present := stored_category(node)).changed_at:
         operations.follow_category(present, most)
 
 
@@ -74,7 +68,7 @@ def test_x97_of_many_who_change_the_tree_at_once_none_loses_anything() -> None:
     with ThreadPoolExecutor(len(acts)) as pool:
         for each in [pool.submit(act) for act in acts]:
             each.result()
-    now_there = stored(parent)
+    now_there = stored_category(parent)
     assert now_there.description == "With a text"
     names = [each.name for each in now_there.children]
     assert sorted(names) == ["Child 0, renamed", "Child 1, renamed", "Child 2, renamed", "Child 3"]
@@ -87,7 +81,7 @@ def test_x97_of_two_who_change_one_category_the_later_learns_what_it_is_now() ->
     with pytest.raises(CategoryChanged) as late:
         change(seen, name="Bottles")
     assert late.value.category
-    assert (late.value.category.name, stored(seen).name) == ("Vases", "Vases")
+    assert (late.value.category.name, stored_category(seen).name) == ("Vases", "Vases")
     assert change(seen, name="Vases").name == "Vases", "both have entered the same"
 
 
@@ -132,7 +126,7 @@ def test_x97_what_is_written_was_checked_on_the_tree_that_it_changes(
     monkeypatch.setattr(category_tree, "_apply_to_tree", come_late)
     with pytest.raises(CategoryRefused, match="below itself"):
         change(left, parent_id=right.category_id)
-    assert stored(left).parent is None
+    assert stored_category(left).parent is None
 
 
 def test_x97_what_cannot_be_is_refused_beside_its_field() -> None:
@@ -163,7 +157,7 @@ def test_x97_what_cannot_be_is_refused_beside_its_field() -> None:
         else:
             violations.append((changes, "saved"))
     assert violations == []
-    assert stored(root).parent is None
+    assert stored_category(root).parent is None
 
 
 def test_x97_categories_change_places_and_the_last_one_stays() -> None:
@@ -171,12 +165,12 @@ def test_x97_categories_change_places_and_the_last_one_stays() -> None:
     first, second = (make_category(name, parent=parent) for name in ("First", "Second"))
     for step in (-1, -1):
         operations.reorder_category(second.category_id, step)
-    assert [each.name for each in stored(parent).children] == ["Second", "First"]
+    assert [each.name for each in stored_category(parent).children] == ["Second", "First"]
     operations.reorder_category(second.category_id, 1)
-    assert [each.name for each in stored(parent).children] == ["First", "Second"]
+    assert [each.name for each in stored_category(parent).children] == ["First", "Second"]
     # A new one, and one that moves there, come last.
     moved = change(make_category("Moved"), parent_id=parent.category_id)
-    assert [each.name for each in stored(parent).children][-1] == moved.name
+    assert [each.name for each in stored_category(parent).children][-1] == moved.name
     assert first.position == 0
 
 
@@ -187,7 +181,7 @@ def test_x97_a_change_whose_answer_is_lost_is_made_once(monkeypatch: pytest.Monk
     monkeypatch.setattr("cassandra_db.statements.get_session", lambda: losing)
     assert operations.reorder_category(children[2].category_id, -1)
     assert losing.lost_count == 1
-    assert [each.name for each in stored(parent).children] == ["A", "C", "B"]
+    assert [each.name for each in stored_category(parent).children] == ["A", "C", "B"]
 
 
 def test_x97_a_tree_of_before_versions_is_changed_and_counted_from_then() -> None:
@@ -241,7 +235,7 @@ def test_x98_the_job_waits_until_no_process_has_the_former_tree() -> None:
     while jobs.follow_categories(later):
         pass
     assert (listed_in(old), listed_in(new)) == (set(), {product.product_id})
-    assert stored(moved).changed_at is None
+    assert stored_category(moved).changed_at is None
 
 
 def test_x98_what_changed_again_while_products_followed_is_followed_again() -> None:
@@ -250,12 +244,12 @@ def test_x98_what_changed_again_while_products_followed_is_followed_again() -> N
     target = make_category("Target")
     seen = change(moved, parent_id=make_category("New").category_id)
     operations.follow_category(seen, 2)
-    half = stored(moved)
+    half = stored_category(moved)
     assert half.followed_to
     change(half, parent_id=target.category_id)
     # Whoever still follows the former move does not end the new one.
     operations.follow_category(half, 2)
-    assert stored(moved).changed_at
+    assert stored_category(moved).changed_at
     follow(moved)
     assert listed_in(target) == {each.product_id for each in products}
 
@@ -280,7 +274,7 @@ def test_x98_a_move_that_is_killed_at_any_write_is_there_or_not_and_followed_to_
     for target in writes[:: len(writes) // 8]:
         node = make()
         assert kill_at_write(target, lambda node=node: act(node))  # type: ignore[misc]
-        present = stored(node)
+        present = stored_category(node)
         is_new = present.slug != node.slug
         outcomes.add(is_new)
         assert present.parent
@@ -324,7 +318,9 @@ def test_x98_only_what_is_empty_is_removed_and_its_addresses_lead_up(client: Cli
     operations.remove_category(node.category_id, seen)
     answer = client.get(reverse("category", args=(node.slug,)))
     assert (answer.status_code, answer["Location"]) == (301, reverse("category", args=(top.slug,)))
-    operations.remove_category(top.category_id, operations.fingerprint_category(stored(top)))
+    operations.remove_category(
+        top.category_id, operations.fingerprint_category(stored_category(top))
+    )
     answer = client.get(reverse("category", args=(node.slug,)))
     assert (answer.status_code, "no longer have this category" in answer.content.decode()) == (
         410,
@@ -369,4 +365,4 @@ def test_i20_a_product_that_was_saved_in_a_category_while_it_was_removed_gets_it
             "stands in a category that was removed"
         ]
         assert repair(only, "I20").is_clean
-    assert stored(node).name == "Removed"
+    assert stored_category(node).name == "Removed"

@@ -1,7 +1,7 @@
 """A process that dies at a write of a product: the product is as it was or as it shall be, and the worker finishes the rest."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import time_machine
@@ -12,13 +12,10 @@ from catalogue.entities import CategoryNode, Product
 from catalogue.prices import PricePoint
 from consistency.findings import Scope
 from jobs.minutes import MINUTE
+from tests.clock import now
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def save_all_that_can_change(product: Product, category: CategoryNode) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,15 +12,12 @@ from catalogue import jobs, operations, queries
 from catalogue.entities import Product, ProductCard
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
 from jobs.leases import hold_lease, save_position
+from tests.clock import now
 from tests.factories import make_category, make_product
 
 
 def list_related(product_id: UUID) -> list[ProductCard]:
     return [queries.card_from_row(row) for row in queries.prefetch_related(product_id).rows()]
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def names(typed: str) -> list[str]:

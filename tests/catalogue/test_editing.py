@@ -19,21 +19,13 @@ from catalogue.operations import products as product_saves
 from catalogue.prices import PricePoint
 from catalogue.rules import MAX_VARIANTS, is_barcode
 from jobs.leases import hold_lease
+from tests.catalogue.reads import stored
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.lost_answers import AnswerLosingSession
 from tests.rules import for_each
 
 DAY = timedelta(days=1)
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def stored(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def listed(category_id: UUID) -> list[str]:

@@ -12,13 +12,10 @@ from catalogue import operations, queries
 from catalogue.entities import CategoryNode, ListOrder, Product
 from catalogue.errors import CategoryRefused
 from consistency.findings import Scope
+from tests.catalogue.reads import stored_category
 from tests.consistency.test_check_consistency import cql, found, repair
 from tests.factories import make_category, make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
-
-
-def stored(node: CategoryNode) -> CategoryNode:
-    return queries.get_category_tree_at_quorum().by_id[node.category_id]
 
 
 def order(node: CategoryNode, *pinned: Product, rule: str = "price") -> CategoryNode:
@@ -29,14 +26,14 @@ def order(node: CategoryNode, *pinned: Product, rule: str = "price") -> Category
 def follow(node: CategoryNode, most: int = 100) -> None:
     """Do what the worker does for one category, to its end."""
     queries.clear_category_cache()
-    while (present := stored(node)).changed_at:
+    while (present := stored_category(node)).changed_at:
         operations.follow_category(present, most)
     queries.clear_category_cache()
 
 
 def shown(node: CategoryNode) -> list[str]:
     """What shoppers see who have not chosen an order, in two parts."""
-    present = stored(node)
+    present = stored_category(node)
     sort = queries.default_sort(present)
     first = queries.get_category_page(node.category_id, sort, limit=2)
     if not first.next_token:
@@ -77,10 +74,13 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     assert "price-down" in text
     # Nor is the choice of orders the one that was drawn before.
     assert 'value="featured"' in client.get(address, {"sort": "newest"}).content.decode()
-    assert stored(above).order == ListOrder(), "each category has its own"
+    assert stored_category(above).order == ListOrder(), "each category has its own"
     # A change of the pins alone moves these alone, and the list is shown meanwhile.
     order(node, fair, steep)
-    assert (stored(node).has_featured_list, stored(node).is_repinned) == (True, True)
+    assert (stored_category(node).has_featured_list, stored_category(node).is_repinned) == (
+        True,
+        True,
+    )
     follow(node)
     assert shown(node) == ["Fair", "Steep", "Cheap", "Dear"]
     for rule, expected in (
@@ -113,14 +113,14 @@ def test_x109_a_rename_while_pins_are_followed_is_followed_to_the_end() -> None:
     order(node, first)
     follow(node)
     order(node, second)
-    present = stored(node)
+    present = stored_category(node)
     operations.save_category(
         category_id=node.category_id,
         slug=node.slug,
         name="Lights",
         seen=operations.fingerprint_category(present),
     )
-    assert not stored(node).is_repinned
+    assert not stored_category(node).is_repinned
     follow(node)
     assert shown(node)[0] == second.name
 
@@ -134,7 +134,7 @@ def test_x109_what_cannot_be_an_order_is_refused() -> None:
                 node.category_id,
                 lambda _order, wanted=wanted: wanted,  # type: ignore[misc]
             )
-    assert stored(node).order == ListOrder()
+    assert stored_category(node).order == ListOrder()
 
 
 def test_x109_i25_an_order_whose_writing_is_cut_off_anywhere_is_written_to_the_end() -> None:
@@ -169,7 +169,7 @@ def test_i25_an_order_that_is_not_the_one_chosen_is_named_and_followed_again() -
     named = [each for each in found(only, "I25") if str(node.category_id) in each]
     assert len(named) == 1
     repair(only, "I25")
-    assert not stored(node).has_featured_list
+    assert not stored_category(node).has_featured_list
     follow(node)
     assert shown(node) == [product.name]
     assert [each for each in found(only, "I25") if str(node.category_id) in each] == []

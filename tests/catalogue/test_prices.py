@@ -16,6 +16,8 @@ from catalogue.operations import products as product_saves
 from catalogue.prices import PricePoint, compute_reference_price, follow_base_prices, price_in_force
 from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
+from tests.catalogue.reads import stored
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.orders.crashes import record_writes
 
@@ -25,22 +27,12 @@ START = datetime(2026, 5, 4, 12, tzinfo=UTC)
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def euro(amount: str) -> Money:
     return Money(amount, EUR)
 
 
 def at(day: float, price: str, was: str = "") -> PricePoint:
     return PricePoint(START + day * DAY, euro(price), euro(was) if was else None)
-
-
-def stored(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def changed(product: Product, **what: Any) -> Product:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from functools import cache
 from threading import Barrier, Thread
@@ -19,12 +19,9 @@ from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.errors import CategoryRefused, ProductChanged, ProductRefused, SkuTaken, SlugTaken
 from catalogue.operations import cards as list_cards
 from catalogue.operations import products as product_saves
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.rules import for_each
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def listed(category_id: Any, sort: str = "name") -> list[str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,9 @@ from catalogue.search_index import (
     refresh_index,
 )
 from catalogue.staff_search import StaffFilters, find_products_for_staff
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.rules import for_each
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 @pytest.fixture(scope="module")

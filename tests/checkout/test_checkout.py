@@ -1,365 +1,60 @@
-"""The checkout: its steps, its one id, and what happens when it is submitted twice, or by two people at once."""
+"""The checkout: how it is paid, its one id, what is sent twice or dies on the way, and the reservation."""
 
 import re
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4, uuid5
 
 import pytest
 from django.conf import settings
-from django.core import signing
 from django.test import Client, override_settings
 from django.urls import reverse
 from lxml import html
 
-from accounts.operations import register_user
 from cart import operations as cart_operations
-from cart import queries as carts
-from cart.entities import Cart
 from cart.errors import CartChanged
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN
 from catalogue.entities import Product
 from checkout.checkouts import get_checkout
-from checkout.forms import CheckoutForm
-from checkout.steps import STEPS
-from demo.testbank import queries as bank_queries
+from inventory import operations as inventory
 from jobs.minutes import floor_to_minute
 from mail import queries as mails
 from orders import jobs, operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import CartOrdered
-from orders.operations import payments, placement
+from orders.operations import placement
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
 from tests.cart.shared_carts import make_person
-from tests.environment import KEYSPACE
-from tests.factories import PASSWORD, make_draft, make_payment, make_user
-from tests.journeys.connection import CSRF, ShopConnection
-from tests.orders.attempts import list_attempts
-from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.test_pages import (
-    HTMX,
+from tests.checkout.shopper import (
     TYPED,
     Shopper,
+    at,
     count_reserved,
-    make_stocked_product,
+    end_order,
+    get_cart,
+    get_owner_id,
+    list_orders,
+    make_email,
+    make_member_shopper,
+    open_tab,
+    send_and_die,
+    set_payment_deadline,
     text,
     token_in,
 )
+from tests.clock import now
+from tests.factories import make_draft, make_payment, make_stocked_product, make_user
+from tests.orders.attempts import list_attempts
+from tests.orders.consistency_checks import assert_order_consistent
+from tests.orders.crashes import expire_claim, kill_in
 from tests.shards import SingleItemShard
-from tests.web_server import serve_shop
 from web.days import end_after_days
-
-
-@pytest.fixture
-def mug() -> Product:
-    return make_stocked_product()
-
-
-@pytest.fixture
-def shopper(mug: Product) -> Shopper:
-    """A guest with a mug in the cart."""
-    return Shopper((mug, 1))
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def make_email() -> str:
-    """A new e-mail address for one test: the orders with it can be counted."""
-    return f"{uuid4().hex}@example.com"
-
-
-def list_orders(email: str) -> list[Order]:
-    found = [queries.get_order(order_id) for order_id in queries.list_order_ids_by_email(email)]
-    return [order for order in found if order]
-
-
-def get_owner_id(shopper: Shopper) -> UUID:
-    guest, _ = signing.loads(
-        shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
-    )
-    return UUID(hex=guest)
-
-
-def get_bank_state(order: Order) -> str:
-    row = bank_queries.get_payment(list_attempts(order.order_id)[0].payment_id)
-    assert row
-    return str(row.state)
-
-
-def get_cart(shopper: Shopper) -> Cart:
-    found = carts.get_active_cart(get_owner_id(shopper))
-    assert found
-    return found
-
-
-def open_tab(shopper: Shopper) -> Shopper:
-    """Return another tab of the same browser."""
-    other = Client()
-    other.cookies = shopper.client.cookies
-    return Shopper(client=other)
-
-
-def at(step: str = "review") -> str:
-    """Return a step's address; that of the last one redirects to the first incomplete one."""
-    return reverse(f"checkout:{step}")
-
-
-def heading(page: Any) -> str:
-    """Return the step that a page has open."""
-    page = page if hasattr(page, "xpath") else html.fromstring(page.content)
-    return text(page.xpath("//section[@aria-current='step']//h2")[0])
-
-
-# ---- The steps
-
-
-def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_change(
-    shopper: Shopper,
-) -> None:
-    page = shopper.details()
-    assert [
-        text(each) for each in page.xpath("//form[@data-checkout]//h2[.//*[@class='num']]")
-    ] == ["1 Your details", "2 Delivery and payment", "3 Review and place order"]
-    assert heading(page) == "1 Your details"
-    ways = shopper.ways()
-    assert heading(ways) == "2 Delivery and payment"
-    assert not ways.xpath("//input[@name='street']")
-    assert "Torstraße 1" in text(ways)
-    assert [text(each) for each in ways.xpath("//button[@name='to']")] == ["Change your details"]
-    review = shopper.look(delivery="express", payment="transfer")
-    assert heading(review) == "3 Review and place order"
-    assert len(review.xpath("//button[@name='to']")) == 2
-    for expected in (
-        "ada@example.com",
-        "Torstraße 1",
-        "DHL Express",
-        "Bank transfer",
-        "Same as delivery address",
-        "€21.90",
-    ):
-        assert expected in text(review), expected
-    assert not review.xpath("//form[@data-checkout]//input[not(@type='hidden')]")
-
-
-def test_x64_reload_resumes_and_back_loses_nothing(shopper: Shopper) -> None:
-    assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
-    assert shopper.typed("details", city="Köln")["Location"] == at("delivery")
-    assert heading(shopper.client.get(at(), follow=True)) == "2 Delivery and payment"
-    assert shopper.typed(city="Köln", delivery="express")["Location"] == at("review")
-    for _ in range(2):
-        page = html.fromstring(shopper.client.get(at()).content)
-        assert heading(page) == "3 Review and place order"
-        assert "Köln" in text(page)
-    back = html.fromstring(shopper.client.get(at("delivery")).content)
-    assert back.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
-    back = html.fromstring(shopper.client.get(at("details")).content)
-    assert back.xpath("//input[@name='city']/@value") == ["Köln"]
-
-
-def test_x64_change_keeps_what_was_not_sent_yet(shopper: Shopper) -> None:
-    shopper.typed("details")
-    sent = {"to": "details", "delivery": "express", "payment": "cod", "billing-name": "Wor"}
-    left = shopper.client.post(at("delivery"), sent)
-    assert left["Location"] == at("details")
-    ways = html.fromstring(shopper.client.get(at("delivery")).content)
-    assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
-    assert ways.xpath("//input[@name='payment'][@checked]/@value") == ["cod"]
-    assert ways.xpath("//input[@name='billing-name']/@value") == ["Wor"]
-
-
-def test_x64_a_choice_is_kept_as_it_is_made(shopper: Shopper) -> None:
-    shopper.typed("details")
-    sent = {"update": "yes", "delivery": "express", "payment": "card"}
-    shopper.client.post(at("delivery"), sent, headers=HTMX)
-    ways = html.fromstring(shopper.client.get(at("delivery")).content)
-    assert ways.xpath("//input[@name='delivery'][@checked]/@value") == ["express"]
-
-
-def test_what_was_typed_stays_with_who_typed_it(shopper: Shopper, mug: Product) -> None:
-    answer = shopper.typed("details")
-    cookie = answer.cookies[settings.CHECKOUT_COOKIE_NAME]
-    assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (True, "Lax", "")
-    assert "@" not in answer["Location"]
-    other = Shopper((mug, 1))
-    other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = cookie.value
-    assert other.details().xpath("//input[@name='email']/@value") in ([], [""])
-    for made_up in (
-        "x",
-        "a:b:c",
-        signing.dumps(3, salt="orders.typed"),
-        signing.dumps(["x", {}], salt="checkout.typed"),
-    ):
-        other.client.cookies[settings.CHECKOUT_COOKIE_NAME] = made_up
-        assert heading(other.client.get(at(), follow=True)) == "1 Your details"
-
-
-def test_more_than_a_browser_stores_is_explained(shopper: Shopper) -> None:
-    long = {
-        f"billing-{name}": "".join(chr(0x4E00 + n * 37 % 9000) for n in range(2000))
-        for name in ("name", "street")
-    }
-    answer = shopper.typed("details", **long)
-    assert answer.status_code == 422
-    assert "What you’ve typed is too long" in text(answer)
-
-
-def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:
-    assert shopper.client.get(at("review"))["Location"] == at("details")
-    assert shopper.client.get(at("delivery"))["Location"] == at("details")
-    early = token_in(shopper.details())
-    shopper.typed("details")
-    assert shopper.client.get(at("review"))["Location"] == at("delivery")
-    for token in (early, token_in(shopper.ways())):
-        refused = shopper.send(token)
-        assert refused.status_code == 409
-        assert "Check your order before you place it" in text(refused)
-    assert shopper.client.post(at(), {"checkout": early}).status_code == 422
-    assert count_reserved(mug) == 0
-    # What the refused page shows has been reviewed, then.
-    assert shopper.send(token_in(refused)).status_code == 303
-
-
-def test_each_step_has_an_address_and_its_form_is_sent_there(shopper: Shopper) -> None:
-    shopper.look()
-    for number, step in enumerate(STEPS, 1):
-        answer = shopper.client.get(at(step))
-        assert answer.status_code == 200
-        (form_element,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
-        assert heading(answer).startswith(str(number))
-        assert form_element.action == at(step)
-    assert [at(step) for step in STEPS] == [
-        "/checkout/",
-        "/checkout/delivery/",
-        "/checkout/review/",
-    ]
-
-
-def test_whoever_comes_too_early_or_too_late_is_led_to_the_step_that_is_missing(
-    shopper: Shopper,
-) -> None:
-    for step in ("delivery", "review"):
-        answer = shopper.client.get(at(step), follow=True)
-        assert answer.redirect_chain == [(at("details"), 302)]
-        assert heading(answer) == "1 Your details"
-    shopper.look()
-    # The browser was closed, or a day has passed: the form of the last step has all fields, that of the second has not.
-    page, later = (
-        shopper.client.get(at()),
-        shopper.client.cookies.pop(settings.CHECKOUT_COOKIE_NAME),
-    )
-    submitted = shopper.client.post(
-        at("delivery"), {"delivery": "standard", "payment": "card", "same_billing": "on"}
-    )
-    assert submitted["Location"] == at("review")
-    assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
-    assert later.value
-    assert shopper.send(token_in(page)).status_code == 303
-
-
-def test_the_addresses_of_before_lead_on(shopper: Shopper) -> None:
-    shopper.look()
-    for name, step in (("ways", "delivery"), ("review", "review")):
-        assert shopper.client.get(at("details") + f"?step={name}")["Location"] == at(step)
-    for query in ("?step=details", "?step=made-up"):
-        assert heading(shopper.client.get(at("details") + query)) == "1 Your details"
-
-
-class OldPage:
-    """A page that was opened before each step had an address: all its forms are sent to the first one's."""
-
-    def __init__(self, shopper: Shopper) -> None:
-        self.client = shopper.client
-
-    def send(self, sent: dict[str, str], headers: dict[str, str] | None = None) -> Any:
-        """Send it as a browser does, which sends the same once more where 307 leads."""
-        answer = self.client.post(at("details"), sent, headers=headers)
-        return (
-            self.client.post(answer["Location"], sent, headers=headers)
-            if answer.status_code == 307
-            else answer
-        )
-
-
-def test_where_nothing_is_chosen_there_is_no_sum_to_draw_anew(shopper: Shopper) -> None:
-    page = OldPage(shopper)
-    page.send(TYPED | {"email": make_email(), "on": "ways", "step": "ways"})
-    for headers in ({}, HTMX):
-        answer = shopper.client.post(at("review"), {"update": "yes"}, headers=headers)
-        assert answer.status_code in (200, 303)
-        assert at("review") in (answer.get("Location") or answer.get("HX-Redirect") or "")
-
-
-def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
-    page, email = OldPage(shopper), make_email()
-    details = {
-        name: value for name, value in TYPED.items() if name not in CheckoutForm.DELIVERY_FIELDS
-    } | {"email": email}
-    assert page.send(details | {"on": "details", "step": "details"})["Location"] == at("delivery")
-    express = {"on": "ways", "delivery": "express", "payment": "card", "same_billing": "on"}
-    assert 'id="summary"' in page.send(express | {"update": "yes"}, HTMX).content.decode()
-    assert page.send(express | {"to": "details"})["Location"] == at("details")
-    assert page.send(express | {"step": "ways"})["Location"] == at("review")
-    review = shopper.client.get(at())
-    typed = {
-        each.name: each.value or ""
-        for each in html.fromstring(review.content).xpath("//form//input[@name]")
-    }
-    assert page.send(typed | {"on": "review", "to": "ways"})["Location"] == at("delivery")
-    for _ in range(2):
-        assert "/testbank/" in page.send(typed | {"on": "review"})["Location"]
-    (order,) = list_orders(email)
-    assert order.method.code == "express"
-
-
-def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(
-    shopper: Shopper, mug: Product
-) -> None:
-    page = OldPage(shopper)
-    wrong = page.send(TYPED | {"on": "ways", "step": "ways", "delivery": "by owl"})
-    assert (wrong.status_code, heading(wrong)) == (422, "2 Delivery and payment")
-    late = page.send(TYPED | {"on": "review", "checkout": token_in(shopper.details())})
-    assert (late.status_code, heading(late)) == (409, "3 Review and place order")
-    assert count_reserved(mug) == 0
-
-
-def test_s39_only_what_was_looked_over_is_ordered(
-    shopper: Shopper, mug: Product, subtests: pytest.Subtests
-) -> None:
-    for name, sent, expected in (
-        ("city", "Potsdam", "Potsdam"),
-        ("payment", "transfer", "Bank transfer"),
-        ("email", "eve@example.com", "eve@example.com"),
-    ):
-        with subtests.test(name):
-            answer = shopper.send(**{name: sent})
-            assert answer.status_code == 409
-            assert expected in text(answer)
-            assert count_reserved(mug) == 0
-
-
-def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> None:
-    email = make_email()
-    token = shopper.token(email=email)
-    shopper.pay(shopper.send(token, email=email)["Location"])
-    for _ in range(2):
-        assert "/orders/" in shopper.send(token, email=email)["Location"]
-    shopper.add(mug)
-    assert "/orders/" in shopper.send(token, email=email)["Location"]
-    (order,) = list_orders(email)
-    assert assert_order_consistent(order.order_id).item_count == 1
-    assert len(list_attempts(order.order_id)) == 1
-
 
 # ---- How it is paid
 
@@ -378,14 +73,6 @@ def test_cash_is_for_countries_where_the_carrier_takes_it(
                 shopper.typed(country=country, postal_code="75002", payment="cod").status_code
                 == status
             )
-
-
-def make_member_shopper(mug: Product) -> Shopper:
-    """A member whose e-mail address is proved, with a mug in the cart."""
-    member = register_user(make_email(), "Ada", PASSWORD, now(), verified=True)
-    client = Client()
-    client.force_login(member)
-    return Shopper((mug, 1), client=client)
 
 
 def test_by_transfer_a_members_cart_is_free_at_once_and_the_units_stay_reserved_for_days(
@@ -553,39 +240,17 @@ def test_an_answer_that_never_came_is_asked_for_again(
     assert count_reserved(mug) == 1
 
 
-def send_and_die(shopper: Shopper, token: str, email: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send the order to a process that dies with its units reserved, before it is placed."""
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
-
-
-def test_a_first_try_that_died_is_found_again(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_try_that_died_is_found_again(shopper: Shopper, mug: Product) -> None:
     """Its units are reserved already: the second try is a second claim, and looks for them."""
     email = make_email()
     token = shopper.token(email=email)
-    send_and_die(shopper, token, email, monkeypatch)
+    send_and_die(shopper, token, email)
     assert count_reserved(mug) == 1
     order_id = get_checkout(get_cart(shopper), now()).checkout_id
-    cleared = placement.UNCLAIM.apply(
-        if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
-    )
-    assert cleared
+    expire_claim(order_id)
     assert shopper.send(token, email=email).status_code == 303
     assert count_reserved(mug) == 1
     assert assert_order_consistent(order_id).state == "pending_payment"
-
-
-def _claim_of(order_id: UUID) -> UUID:
-    refused = placement.UNCLAIM.apply(if_lost=SEND_AGAIN, order_id=order_id, me=uuid4())
-    assert refused.current
-    found: UUID = refused.current.placing
-    return found
 
 
 def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Product) -> None:
@@ -596,23 +261,6 @@ def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Produc
     assert refused.status_code == 409
     assert "You’ve already placed this order" in text(refused)
     assert count_reserved(mug) == 1
-
-
-def end_order(shopper: Shopper, order: Order, how: str) -> None:
-    """Let an order end without payment."""
-    if how == "given up":
-        shopper.client.post(reverse("orders:give_up", args=[order.number]))
-    elif how == "expired":
-        operations.expire_order(order, now())
-    else:
-        set_payment_deadline(order, now() - timedelta(seconds=1))
-
-
-def set_payment_deadline(order: Order, until: datetime) -> None:
-    """Set another payment deadline for an order."""
-    assert payments.EXTEND_DEADLINE.apply(
-        if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
-    )
 
 
 @pytest.mark.parametrize("how", ["given up", "expired", "overdue"])
@@ -722,22 +370,14 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
     assert count_reserved(mug) == 1
 
 
-def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(shopper: Shopper, mug: Product) -> None:
     """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
     email = make_email()
     token = shopper.token(email=email)
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            "orders.operations.placement.inventory.reserve_stock",
-            lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
+    kill_in(inventory, "reserve_stock", lambda: shopper.send(token, email=email))
     dead = get_cart(shopper).checkout_id
     assert dead
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     (order,) = list_orders(email)
@@ -746,82 +386,12 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     assert count_reserved(mug) == 2
 
 
-def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_bought_since(
-    shopper: Shopper, mug: Product
-) -> None:
-    """Two tabs: the first one's order expires at the bank, the second's is paid, and then the first's is approved."""
-    email = make_email()
-    first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (first,) = list_orders(email)
-    set_payment_deadline(first, now() - timedelta(seconds=1))
-    second_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    assert get_bank_state(first) == "voided", "the page is closed"
-    shopper.pay(second_url)
-    shopper.add(mug)
-    shopper.pay(first_url)
-    fresh = assert_order_consistent(first.order_id)
-    assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
-    assert sum(to_minor_units(each.captured) for each in list_orders(email)) == to_minor_units(
-        first.total
-    )
-    assert [line.quantity for line in get_cart(shopper).lines] == [1], "what was put in since stays"
-    assert count_reserved(mug) == 0
-
-
-@pytest.mark.parametrize("second", ["bought", "waits", "given up", "being placed", "died"])
-def test_s38_a_late_payment_reserves_the_units_again_only_for_its_own_cart(
-    shopper: Shopper, mug: Product, second: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The gateway is away when the second checkout claims the cart, so the first one's page stays open."""
-    email = make_email()
-    monkeypatch.setattr(placement, "_close_payment_pages", lambda order: None)
-    first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (first,) = list_orders(email)
-    operations.expire_order(first, now())
-    token = shopper.token(email=email)
-    dead: UUID | None = None
-    if second in ("being placed", "died"):
-        with monkeypatch.context() as cut:
-            cut.setattr(
-                placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-            )
-            with pytest.raises(KeyboardInterrupt):
-                shopper.send(token, email=email)
-        dead = get_cart(shopper).checkout_id
-        assert dead
-        if second == "died":
-            placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
-    else:
-        url = shopper.send(token, email=email)["Location"]
-        if second == "bought":
-            shopper.pay(url)
-            shopper.add(mug)
-        elif second == "given up":
-            (other,) = (each for each in list_orders(email) if each.state == "pending_payment")
-            end_order(shopper, other, second)
-    shopper.pay(first_url)
-    fresh = queries.get_order(first.order_id)
-    assert fresh
-    if second in ("given up", "died"):
-        assert assert_order_consistent(first.order_id).customer_label == "Confirmed"
-        assert not get_cart(shopper).lines
-        assert count_reserved(mug) == 0, "what the dead checkout had reserved is released"
-    else:
-        assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
-        assert len(get_cart(shopper).lines) == 1
-    if second in ("bought", "waits"):
-        (note,) = (event.note for event in fresh.events if event.kind == "paid_too_late")
-        assert "its cart was ordered anew" in note
-        assert fresh.payment == "voided"
-        assert assert_order_consistent(first.order_id)
-
-
 def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself(
     shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email = make_email()
     token = shopper.token(email=email)
-    send_and_die(shopper, token, email, monkeypatch)
+    send_and_die(shopper, token, email)
     dead = get_cart(shopper).checkout_id
     assert dead
     with monkeypatch.context() as hurry:
@@ -837,60 +407,13 @@ def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself
     assert refresh == f"25; url={reverse('checkout:review')}"
     assert placement.CLAIM_SECONDS == placement.WORK_SECONDS + 5
     # The claim runs out, by its TTL.
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     sent = shopper.client.post(form.action, dict(form.form_values()))
     assert sent.status_code == 303
     assert [order.order_id for order in list_orders(email)] == [dead]
 
 
-@pytest.mark.parametrize("how", ["untouched", "more", "taken out"])
-def test_a_late_payment_looks_at_what_is_in_the_cart(
-    shopper: Shopper, mug: Product, how: str
-) -> None:
-    email, plate = make_email(), make_stocked_product(name="Plate")
-    url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (order,) = list_orders(email)
-    operations.expire_order(order, now())
-    cart = get_cart(shopper)
-    if how == "more":
-        shopper.add(plate)
-    elif how == "taken out":
-        cart_operations.remove_line(get_owner_id(shopper), cart.cart_id, cart.lines[0].key, now())
-    shopper.pay(url)
-    fresh = assert_order_consistent(order.order_id)
-    if how == "taken out":
-        assert (fresh.state, fresh.payment, to_minor_units(fresh.captured)) == (
-            "expired",
-            "voided",
-            0,
-        )
-    else:
-        assert (fresh.customer_label, fresh.payment) == ("Confirmed", "paid")
-        assert [line.name for line in get_cart(shopper).lines] == (
-            ["Plate"] if how == "more" else []
-        )
-
-
-def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
-    shopper: Shopper, mug: Product
-) -> None:
-    """While a late payment is decided, no checkout claims the cart; and while one claims it, no late payment is decided."""
-    email = make_email()
-    shopper.send(shopper.token(email=email), email=email)
-    (order,) = list_orders(email)
-    order = operations.expire_order(order, now())
-    claim = operations.claim_expired_order(order)
-    assert claim
-    with placement._free_cart(get_cart(shopper), uuid4(), now()) as free:
-        assert not free
-    operations.unclaim_expired_order(order, claim)
-    with placement._free_cart(get_cart(shopper), uuid4(), now()) as free:
-        assert free
-        assert operations.claim_expired_order(order) is None
-    assert operations.claim_expired_order(order)
-
-
-def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_checkout_of_ones_own_is_not_in_the_way() -> None:
     """It died with the last unit and the only use of a voucher; the cart has changed since, and so has its checkout."""
     last, plate, email = make_stocked_product(1), make_stocked_product(name="Plate"), make_email()
     shopper = Shopper((last, 1))
@@ -899,15 +422,14 @@ def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.Monke
         PromotionTerms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now()
     )
     cart_operations.set_voucher(get_owner_id(shopper), get_cart(shopper).cart_id, code, now())
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(shopper.token(email=email), email=email)
+    kill_in(
+        placement,
+        "claim_order_number",
+        lambda: shopper.send(shopper.token(email=email), email=email),
+    )
     dead = get_cart(shopper).checkout_id
     assert dead
-    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    expire_claim(dead)
     assert count_reserved(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)
@@ -1026,115 +548,3 @@ def test_the_reservation_is_not_in_the_way_of_its_own_shopper() -> None:
     )
     shopper.client.post(reverse("orders:give_up", args=[order.number]))
     assert shopper.place()[0].number != order.number
-
-
-# ---- Over real HTTP, all at the same moment
-
-
-@pytest.fixture(scope="module")
-def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    assert keyspace == KEYSPACE
-    with serve_shop(Path(tmp_path_factory.mktemp("checkout")), workers=2) as address:
-        yield address
-
-
-def open_connections(shop: str, shopper: Shopper, count: int) -> list[ShopConnection]:
-    """Return connections of the shopper's browser."""
-    cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {
-        "stoa_csrf": CSRF
-    }
-    return [ShopConnection(shop, dict(cookies)) for _ in range(count)]
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all of them from one barrier."""
-    barrier = threading.Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait()
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
-
-
-def add_until_confirmed(connection: ShopConnection, product: Product) -> None:
-    """Add one unit, and submit again until the shop confirms it."""
-    idempotency_key = uuid4()
-    for _ in range(20):
-        if connection.add_to_cart(product.variants[0].sku, idempotency_key):
-            return
-    raise AssertionError(connection.status)
-
-
-def review_form(token: str, email: str, **fields: str) -> dict[str, str]:
-    return TYPED | {"checkout": token, "email": email} | fields
-
-
-def test_eight_submits_at_once_are_one_order_and_one_charge(
-    shop: str, shopper: Shopper, mug: Product
-) -> None:
-    email = make_email()
-    sent = review_form(shopper.token(email=email), email)
-    tabs = open_connections(shop, shopper, 8)
-    assert set(
-        at_once(*(lambda connection=connection: connection.post(at(), sent) for connection in tabs))
-    ) == {303}
-    (order,) = list_orders(email)
-    (attempt,) = list_attempts(order.order_id)
-    # A submit that comes when the cart is the order's already is redirected there; the others to the one payment.
-    locations = {connection.headers["Location"] for connection in tabs} - {
-        reverse("orders:detail", args=[order.number])
-    }
-    assert locations == {reverse("testbank:pay", args=[attempt.payment_id])}
-    assert count_reserved(mug) == 1
-    assert_order_consistent(order.order_id)
-
-
-def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Product) -> None:
-    alice = make_user("Alice")
-    cart_id = cart_operations.create_cart(alice.user_id, "Gifts", uuid4(), now())
-    ben = make_person(alice, cart_id, "buyer")
-    submits = []
-    for user in (alice, ben):
-        shopper = Shopper(client=Client())
-        shopper.client.force_login(user)
-        if user is alice:
-            shopper.add(mug)
-        cart_operations.switch_cart(user.user_id, cart_id, now())
-        sent = review_form(shopper.token(email=user.email), user.email)
-        submits += [
-            lambda line=line, sent=sent: line.post(at(), sent)
-            for line in open_connections(shop, shopper, 3)
-        ]
-    statuses = at_once(*submits)
-    assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
-    assert len([*list_orders(alice.email), *list_orders(ben.email)]) == 1
-    assert count_reserved(mug) == 1
-
-
-def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
-    shop: str, shopper: Shopper
-) -> None:
-    email, plate = make_email(), make_stocked_product(60, name="Plate")
-    sent = review_form(shopper.token(email=email), email)
-    tabs = open_connections(shop, shopper, 7)
-    statuses = at_once(
-        lambda: tabs[0].post(at(), sent),
-        *(lambda line=line: add_until_confirmed(line, plate) for line in tabs[1:]),
-    )
-    for _ in range(20):
-        if statuses[0] == 409:  # as the page says, one submit accepts it
-            assert "Plate" in tabs[0].text or "has just changed" in tabs[0].text
-            sent = review_form(token_in(html.fromstring(tabs[0].text)), email)
-        if statuses[0] == 303:
-            break
-        statuses[0] = tabs[0].post(at(), sent)
-    (order,) = list_orders(email)
-    in_order = sum(item.quantity for item in queries.list_items(order) if item.name == "Plate")
-    shopper.client.cookies[settings.ORDER_COOKIE_NAME] = tabs[0].cookies[settings.ORDER_COOKIE_NAME]
-    shopper.pay(tabs[0].headers["Location"])
-    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    left = {line.name: line.quantity for line in get_cart(shopper).lines}
-    assert "Mug" not in left
-    assert in_order + left.get("Plate", 0) == 6

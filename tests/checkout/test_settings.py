@@ -13,7 +13,8 @@ from pricing.delivery_settings import DELIVERY
 from pricing.tax import TAX, DatedRates
 from shop_settings.operations import remove_setting, save_setting
 from shop_settings.queries import get_settings_at_quorum
-from tests.orders.test_pages import Shopper, make_stocked_product, text, token_in
+from tests.checkout.shopper import Shopper, text, token_in
+from tests.factories import make_stocked_product
 from tests.shop_settings.saved import own_settings
 
 __all__ = ["own_settings"]
@@ -22,11 +23,6 @@ pytestmark = pytest.mark.usefixtures("own_settings")
 # Monday, ten minutes before midnight in Dublin, and one after it.
 EVENING = datetime(2027, 3, 1, 23, 50, tzinfo=UTC)
 MORNING = datetime(2027, 3, 2, 0, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def shopper() -> Shopper:
-    return Shopper((make_stocked_product(), 1))
 
 
 def change_method(key: str, **changes: Any) -> None:

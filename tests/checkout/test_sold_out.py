@@ -6,7 +6,6 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from cassandra_db import REFUSED_MEANS_DONE
 from catalogue.entities import Product
 from inventory import shortages
 from inventory.entities import Allocation
@@ -14,11 +13,11 @@ from inventory.operations import copy_stock, release_stock, reserve_stock, stock
 from inventory.shortages import KNOWN_SECONDS, read_clock, remember_shortages
 from orders import queries
 from orders.operations import placement
-from tests.checkout.test_checkout import _claim_of, get_cart
+from tests.checkout.shopper import Shopper, count_reserved, get_cart, text
+from tests.factories import make_stocked_product
 from tests.inventory.test_operations import NOW, want
 from tests.inventory.test_shortages import Clock
-from tests.orders.crashes import kill_in
-from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text
+from tests.orders.crashes import expire_claim, kill_in
 
 
 @pytest.fixture
@@ -132,9 +131,7 @@ def test_x84_a_retry_of_ones_own_order_is_not_refused(last: Product, clock: Cloc
     assert count_reserved(last) == 1
     checkout_id = get_cart(shopper).checkout_id
     assert checkout_id
-    placement.UNCLAIM.apply(
-        if_lost=REFUSED_MEANS_DONE, order_id=checkout_id, me=_claim_of(checkout_id)
-    )
+    expire_claim(checkout_id)
     remember_shortages({variant_id: 0}, read_clock())
     placed = shopper.send(token)
     assert placed.status_code == 303, text(placed)

@@ -35,6 +35,7 @@ from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
+from tests.orders.reads import fresh
 from tests.promotions.test_vouchers import make_voucher
 
 QUICK = (0.0, 0.0)  # looked at again, at once: no other process works on these things meanwhile
@@ -64,12 +65,6 @@ def repair(only: Scope, *rules: str) -> Report:
     )
     assert found(only, *rules) == [str(violation) for violation in report.violations]
     return report
-
-
-def fresh(order: Order) -> Order:
-    again = queries.get_order(order.order_id)
-    assert again
-    return again
 
 
 def without_effects(order: Order, kind: str, **more: object) -> Order:
@@ -377,8 +372,7 @@ def test_i6_a_use_of_a_checkout_that_came_to_nothing_is_named_and_given_back() -
 
 def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it() -> None:
     code = make_voucher(uses=3)
-    product = make_product()
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=5)
     terms = get_promotion(CODE, code_key(code))
     assert terms
     order = place_order(

@@ -31,7 +31,7 @@ from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from promotions.operations import redeem_voucher
 from tests.consistency.test_check_consistency import cql, found, repair
-from tests.factories import make_order, make_product, make_stock, make_user
+from tests.factories import make_order, make_product, make_user
 from tests.jobs.test_clock import leave_in_future
 from tests.promotions.test_vouchers import make_voucher
 from web.origin import Origin
@@ -134,9 +134,8 @@ def test_i11_a_lease_in_the_future_is_named_and_put_right() -> None:
 
 
 def test_i13_stock_of_a_wrong_clock_is_repaired_above_its_timestamp_and_stays_named() -> None:
-    product = make_product("Hourglass")
+    product = make_product("Hourglass", stock=5)
     variant_id = product.variants[0].variant_id
-    make_stock(5, product_id=product.product_id, variant_id=variant_id)
     copy_stock(product.product_id)
     only = Scope(products=frozenset({product.product_id}), tables=frozenset({"stock_by_product"}))
     assert found(only, "I13") == []
@@ -152,8 +151,7 @@ def test_i13_stock_of_a_wrong_clock_is_repaired_above_its_timestamp_and_stays_na
 
 
 def test_i13_a_product_that_says_other_than_its_stock_is_named_and_put_right() -> None:
-    product = make_product("Hourglass")
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Hourglass", stock=5)
     copy_stock(product.product_id)
     operations.set_availability(product.product_id, "out")
     only = Scope(products=frozenset({product.product_id}))

@@ -4,7 +4,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -39,14 +39,8 @@ from orders.operations.effects import apply_effects
 from orders.operations.emails import compose_mail
 from payments.gateways import METHODS
 from promotions.rules import PERCENTAGE
-from tests.factories import (
-    find_delivery_method,
-    make_order,
-    make_product,
-    make_stock,
-    make_user,
-    sign_in_staff,
-)
+from tests.clock import now
+from tests.factories import find_delivery_method, make_order, make_product, make_user, sign_in_staff
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.crashes import (
     expire_claim,
@@ -64,13 +58,8 @@ ADDRESS = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
 LESS = DraftDiscount(PERCENTAGE, Decimal(10), "Because the first one broke")
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def make_stocked(price: str = "20.00", stock: int = 10) -> Product:
-    product = make_product(price=price)
-    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=stock)
     return product
 
 

@@ -1,8 +1,8 @@
 """Faults that a tired good engineer could write, and whose tests must find them: `python -m tests.mutants` puts each back.
 
-A file for each app. Each fault has a name that says what is wrong, its file, the text `old` that is right and stands there once,
-the text `new` that stands there instead, and the cheapest files of tests that find it. A bug that is fixed adds the one that it
-was. Code that moves takes its faults along.
+Each app has a TOML file. The head of each fault is the path of the file with the code. Below it are a name that says what is
+wrong, the correct text `old` (once in that file), the text `new` that replaces it, and the cheapest test files that find it.
+A bug that is fixed adds its fault. Code that moves takes its faults along.
 """
 
 import tomllib
@@ -22,9 +22,15 @@ class Fault:
 
 
 def _read_faults() -> tuple[Fault, ...]:
-    files = sorted(Path(__file__).parent.glob("*.toml"))
-    listed = [each for path in files for each in tomllib.loads(path.read_text())["fault"]]
-    return tuple(Fault(**each | {"tests": tuple(each["tests"])}) for each in listed)
+    tables = [
+        tomllib.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.toml"))
+    ]
+    return tuple(
+        Fault(file=file, **fault | {"tests": tuple(fault["tests"])})
+        for table in tables
+        for file, faults in table.items()
+        for fault in faults
+    )
 
 
 FAULTS = _read_faults()

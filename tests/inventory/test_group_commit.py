@@ -21,6 +21,7 @@ from inventory.operations import group_commit
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.orders.crashes import Killed
 from tests.stock import commit_stock, ship_stock
 from tests.waiting import wait_until
 
@@ -276,10 +277,6 @@ def test_without_a_node_everybody_reads_so(watch: Callable[..., Watched]) -> Non
     results = all_at_once(variant_id, [make_request(), make_request()])
     assert [type(each) for each in results] == [CassandraUnavailable] * 2
     assert group_commit.queues == {}
-
-
-class Killed(BaseException):
-    """As when a process ends."""
 
 
 @pytest.mark.usefixtures("one_turn")

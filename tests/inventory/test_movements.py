@@ -19,6 +19,7 @@ from inventory.errors import NotEnoughAvailable
 from inventory.operations import ledger
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.orders.crashes import Killed
 from tests.stock import commit_stock, ship_stock
 
 
@@ -207,10 +208,6 @@ def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch)
     assert lossy.lost >= 7
     assert numbers(variant_id) == StockNumbers(9, 7, 0, 0, 2)
     assert reservation_rows(variant_id) == []
-
-
-class Killed(BaseException):
-    """As when a process ends."""
 
 
 def test_a_crash_before_the_ledger_loses_nothing(

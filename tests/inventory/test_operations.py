@@ -287,9 +287,8 @@ def test_a_product_says_what_is_left_of_all_its_variants_though_one_was_copied()
 
 
 def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
-    product = make_product()
+    product = make_product(stock=3)
     variant_id = product.variants[0].variant_id
-    make_stock(3, product_id=product.product_id, variant_id=variant_id)
     ahead = (datetime.now(UTC) + timedelta(seconds=4)).timestamp()
     session.get_session().execute(
         "UPDATE stock_by_product USING TIMESTAMP %s SET available = 9 WHERE product_id = %s AND variant_id = %s AND warehouse_id = %s",
@@ -306,9 +305,8 @@ def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
 def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    product = make_product()
+    product = make_product(stock=5)
     variant_id = product.variants[0].variant_id
-    make_stock(5, product_id=product.product_id, variant_id=variant_id)
     set_availability = catalogue.set_availability
 
     def set_late(product_id: UUID, availability: str) -> None:

@@ -16,16 +16,15 @@ from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefus
 from inventory.operations import transfers
 from inventory.queries import get_stock_numbers, get_transfer
 from tests.consistency.test_check_consistency import cql, found, repair
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.crashes import kill_at_write, record_writes
 
 
 def make_transfer(units: int = 4, stock: int = 10) -> StockTransfer:
     """A transfer of a product's only variant from Berlin to Cork, where there never was any; nothing of it is done."""
-    product = make_product()
+    product = make_product(stock=stock)
     variant_id = product.variants[0].variant_id
-    make_stock(stock, product_id=product.product_id, variant_id=variant_id)
     # Not in the same millisecond as the receipt, beside which it stands in the history.
     now = datetime.now(UTC) + timedelta(milliseconds=1)
     return StockTransfer(

@@ -8,7 +8,6 @@ import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from time import sleep
 from uuid import uuid4
 
 import pytest
@@ -20,6 +19,7 @@ from jobs.leases import claim_lease, get_lease, hold_lease
 from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
 from tests.environment import ROOT
+from tests.waiting import wait_until
 
 
 class Clock:
@@ -70,18 +70,19 @@ def test_a_second_worker_sees_what_the_first_has_run() -> None:
 
 
 def test_two_workers_at_once_run_a_job_once() -> None:
-    running, runs = threading.Semaphore(0), []
+    others_are_done, runs = threading.Event(), []
 
     def run(now: datetime) -> str:
         runs.append(now)
-        running.release()
-        sleep(0.3)
+        assert others_are_done.wait(20)
         return ""
 
     job = Job(f"test-{uuid4()}", timedelta(hours=1), run)
     workers = [threading.Thread(target=Worker([job]).run_due_jobs) for _ in range(4)]
     for each in workers:
         each.start()
+    wait_until(lambda: sum(each.is_alive() for each in workers) == 1)
+    others_are_done.set()
     for each in workers:
         each.join()
     assert len(runs) == 1

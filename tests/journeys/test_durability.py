@@ -30,6 +30,7 @@ from tests.factories import make_order, make_products_in_stock
 from tests.journeys.connection import CSRF, NO_ANSWER, ShopConnection
 from tests.journeys.stored_state import connect_node
 from tests.proof import LONG, ProofReport
+from tests.waiting import wait_until
 from tests.web_server import WebServer
 
 CONNECTIONS = 8
@@ -63,10 +64,11 @@ class Stream:
 
     def wait_for(self, count: int) -> None:
         """Wait until so many submits are acknowledged."""
-        deadline = time.monotonic() + PATIENCE
-        while len(self.acknowledged) < count:
-            assert time.monotonic() < deadline, f"{len(self.acknowledged)} submits of {count}"
-            time.sleep(0.002)
+        wait_until(
+            lambda: len(self.acknowledged) >= count,
+            f"fewer than {count} submits are acknowledged",
+            seconds=PATIENCE,
+        )
 
     def _submit(self, number: int) -> None:
         line = ShopConnection(self.shop, dict(self.cookies))
@@ -214,14 +216,14 @@ def cluster(tmp_path: Path) -> Iterator[state.Cluster]:
 
 def wait_until_agreed(connected: Session) -> None:
     """Wait until all nodes know the same tables."""
-    deadline = time.monotonic() + 4 * PATIENCE  # three nodes, fifty tables and two cores
     questions = [f"SELECT schema_version FROM system.{table}" for table in ("local", "peers")]  # noqa: S608
-    while (
-        len({row.schema_version for question in questions for row in connected.execute(question)})
-        > 1
-    ):
-        assert time.monotonic() < deadline, "the nodes do not agree on the tables"
-        time.sleep(0.2)
+
+    def are_agreed() -> bool:
+        rows = [row for question in questions for row in connected.execute(question)]
+        return len({row.schema_version for row in rows}) == 1
+
+    # three nodes, fifty tables and two cores
+    wait_until(are_agreed, "the nodes do not agree on the tables", seconds=4 * PATIENCE)
 
 
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:

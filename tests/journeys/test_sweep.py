@@ -490,12 +490,7 @@ def make_world() -> World:
 
 
 def make_visitors(world: World) -> dict[str, Visitor]:
-    product_in_stock = make_product()
-    make_stock(
-        50,
-        product_id=product_in_stock.product_id,
-        variant_id=product_in_stock.variants[0].variant_id,
-    )
+    product_in_stock = make_product(stock=50)
     ben, cem = make_user("Ben"), make_person(world.alice, world.cart, "editor", name="Cem")
     # Was in Alice's cart once, and is not any more.
     sharing.remove_person(world.alice.pk, world.cart, cem.pk)
@@ -708,8 +703,7 @@ def test_s22_what_a_guest_has_of_their_own_opens_to_them_alone_and_no_cache_keep
     order = make_order(paid=True, email=email)
     since = int(datetime.now(UTC).timestamp())
     guest.cookies[settings.ORDER_COOKIE_NAME] = make_order_cookie({order.order_id: since})
-    wanted = make_product(f"Gwendolyn {uuid4().hex[:8]}")
-    make_stock(5, product_id=wanted.product_id, variant_id=wanted.variants[0].variant_id)
+    wanted = make_product(f"Gwendolyn {uuid4().hex[:8]}", stock=5)
     body = {"variant": wanted.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
     assert guest.post(reverse("cart:add"), body).status_code in (302, 303)
     page = guest.get(reverse("cart:show")).content.decode()

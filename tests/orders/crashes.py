@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID, uuid4
@@ -19,7 +19,8 @@ from cassandra_db.session import get_session
 from jobs.minutes import MINUTE, minutes_between
 from orders import jobs
 from orders.operations import placement
-from tests.shards import ItemsShard
+from tests.clock import now
+from tests.shards import ItemsShard, SingleItemShard
 
 
 class Killed(BaseException):
@@ -135,4 +136,17 @@ def expire_claim(order_id: UUID) -> None:
     holder = outcome.current.placing if outcome.current else None
     placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=order_id, me=me if outcome else holder or me
+    )
+
+
+def run_worker_after(order_id: UUID, minutes: int) -> None:
+    """Let the worker process, so many minutes from now, all that was due for an order by then."""
+    run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=minutes), order_id)
+
+
+def sweep_reservations(order_id: UUID) -> None:
+    """Let the worker process only an order's reservations, after they have expired."""
+    shard = SingleItemShard("holds", item_id=order_id)
+    jobs.expire_reservations(
+        minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), shard
     )

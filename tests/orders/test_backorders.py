@@ -23,14 +23,14 @@ from orders.operations import (
     transition_order,
 )
 from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.crashes import Killed
 
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()
 
 
 def make_backordered_product(limit: int = 9, *, berlin: int = 0) -> Product:
-    product = make_product()
+    product = make_product(stock=berlin)
     variant_id = product.variants[0].variant_id
-    make_stock(berlin, product_id=product.product_id, variant_id=variant_id)
     inventory.set_backorder(
         product.product_id, variant_id, PREORDER, limit, SOON, actor="Ada", now=datetime.now(UTC)
     )
@@ -111,10 +111,6 @@ def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> Non
     receive_stock(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 0
     assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin").available == 2
-
-
-class Killed(BaseException):
-    """The process is dead."""
 
 
 @pytest.mark.parametrize("step", ["transition_order", "apply_order_effects"])

@@ -11,7 +11,7 @@ from cassandra.util import uuid_from_time
 from cassandra_db import Row
 from consistency.findings import Scope
 from mail.queries import order_mails_from_rows, prefetch_order_mails
-from orders import bulk_changes, jobs, queries
+from orders import bulk_changes, jobs
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.bulk_changes import OrderChange
 from orders.lifecycle.entities import Order
@@ -22,14 +22,9 @@ from tests.consistency.test_check_consistency import repair
 from tests.factories import make_order
 from tests.forged_results import forge_result
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+from tests.orders.reads import fresh, list_event_kinds
 
 ANN = "staff:1:Ann"
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def start(
@@ -47,10 +42,6 @@ def start(
 
 def results(change: OrderChange) -> list[tuple[str, str]]:
     return [(each.result, each.reason) for each in bulk_changes.STORE.iterate_results(change)]
-
-
-def kinds(order: Order) -> list[str]:
-    return [event.kind for event in fresh(order).events]
 
 
 def test_x172_orders_are_shipped_once_and_what_cannot_be_says_why() -> None:
@@ -71,7 +62,7 @@ def test_x172_orders_are_shipped_once_and_what_cannot_be_says_why() -> None:
     # The same form again is the same change; what was done is not done again.
     assert start(act, [paid], change_id=change.change_id).selection_id == change.selection_id
     bulk_changes.run_change(change, 100)
-    assert kinds(paid).count("shipped") == 1
+    assert list_event_kinds(paid).count("shipped") == 1
 
 
 def test_x173_two_changes_of_overlapping_orders_ship_each_once() -> None:
@@ -80,7 +71,7 @@ def test_x173_two_changes_of_overlapping_orders_ship_each_once() -> None:
     changes = [start(act, orders[:3]), start(act, orders[1:])]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda each: bulk_changes.run_change(each, 100), changes))
-    assert [kinds(each).count("shipped") for each in orders] == [1] * 4
+    assert [list_event_kinds(each).count("shipped") for each in orders] == [1] * 4
     found = [each[0] for change in changes for each in results(change)]
     assert sorted(found) == ["done"] * 4 + ["unchanged"] * 2
 
@@ -108,7 +99,7 @@ def test_x174_a_change_that_is_killed_at_any_write_is_done_once() -> None:
         change = bulk_changes.STORE.get_change(change_id)
         if change and not change.finished_at:
             bulk_changes.run_change(change, 100)
-        assert kinds(order).count("shipped") == (1 if change else 0), target
+        assert list_event_kinds(order).count("shipped") == (1 if change else 0), target
         if change:
             assert results(change) == [("done", "")], target
 
@@ -164,7 +155,7 @@ def test_x197_a_mail_is_sent_again_once_whatever_dies_and_whoever_sends_it_too()
         list(pool.map(lambda each: bulk_changes.run_change(each, 100), [change, change]))
     assert results(change) == [("done", ""), ("refused", seen[1].reason)]
     assert (len(mails_of(paid)), len(mails_of(unpaid))) == (1, 0)
-    assert kinds(paid).count("note") == 1
+    assert list_event_kinds(paid).count("note") == 1
     # What was dispatched last before the change is mailed again, whatever is since.
     shipped = start(OrderAct("shipped", ANN), [paid])
     bulk_changes.run_change(shipped, 100)
@@ -178,7 +169,7 @@ def test_x197_a_mail_is_sent_again_once_whatever_dies_and_whoever_sends_it_too()
     bulk_changes.run_change(again, 100)
     assert [each[0] for each in results(again)] == ["done", "refused"]
     (mail,) = (each for each in mails_of(paid) if each.mail_id not in before)
-    assert kinds(paid).count("note") == 2
+    assert list_event_kinds(paid).count("note") == 2
     assert mail.subject in fresh(paid).events[0].note
     only = Scope(changes=frozenset({change.change_id, again.change_id}))
     assert find_violations(only, "I33") == []

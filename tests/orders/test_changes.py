@@ -15,9 +15,10 @@ from lxml import html
 
 from orders import operations, queries
 from orders.lifecycle.entities import Order
-from orders.links import order_access_token
 from pricing.money import to_minor_units
+from tests.checkout.shopper import text
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
+from tests.orders.reads import fresh, open_browser
 from web.days import end_of_day
 
 HTMX = {"HX-Request": "true"}
@@ -28,17 +29,6 @@ NEW_ADDRESS = {
     "city": "Berlin",
     "country": "DE",
 }
-
-
-def text(answer: Any) -> str:
-    return " ".join(html.fromstring(answer.content).text_content().split())
-
-
-def open_browser(order: Order) -> Client:
-    """A guest's browser that may open the order."""
-    client = Client()
-    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
-    return client
 
 
 def place_paid_order(*quantities: int, user_id: Any = None, cork: bool = False) -> Order:
@@ -58,12 +48,6 @@ def place_paid_order(*quantities: int, user_id: Any = None, cork: bool = False) 
     return make_payment(
         operations.place_order(make_draft(*lines, user_id=user_id, email=email), datetime.now(UTC))
     )
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def pack_parcel(

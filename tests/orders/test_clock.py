@@ -15,8 +15,9 @@ from inventory.operations.reservations import DUE_EXPIRIES
 from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.lifecycle.entities import Order
-from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
+from tests.factories import make_draft, make_payment, make_product, make_user
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.reads import fresh
 
 # Half a minute before each. The shop's days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest first: the
 # driver's clock moves along, and never back.
@@ -33,8 +34,7 @@ MOMENTS = {
 
 def place_order(at: datetime) -> Order:
     """An order of two of five units by a member, placed at that moment."""
-    product = make_product()
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=5)
     user = make_user()
     return operations.place_order(
         make_draft((product, 2), user_id=user.user_id, email=user.email), at
@@ -51,12 +51,6 @@ def run_worker(since: datetime, until: datetime) -> None:
     minutes = minutes_between(since, until)
     jobs.apply_pending_effects(minutes, until)
     jobs.expire_reservations(minutes, until)
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def test_what_is_placed_before_and_paid_after_it_is_one_order(subtests: pytest.Subtests) -> None:

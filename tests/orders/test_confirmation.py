@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,12 +36,21 @@ from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, unpaid_units
 from orders.operations.emails import compose_mail
 from pricing.money import to_minor_units
-from tests.checkout.test_checkout import get_cart, list_orders, make_email
+from tests.checkout.shopper import (
+    Shopper,
+    count_reserved,
+    get_cart,
+    list_orders,
+    make_email,
+    text,
+    token_in,
+)
+from tests.clock import now
 from tests.factories import (
     make_draft,
     make_payment,
     make_product,
-    make_stock,
+    make_stocked_product,
     make_user,
     sign_in_staff,
 )
@@ -56,8 +65,8 @@ from tests.orders.crashes import (
     run_worker,
 )
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
-from tests.orders.test_changes import fresh
-from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text, token_in
+from tests.orders.reads import fresh
+from tests.orders.test_emails import list_mails
 from web.days import end_after_days
 from web.personal_data import DataSubject
 
@@ -68,14 +77,9 @@ COUNTED = read(
 )
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def make_unproved_draft(method: str, *, units: int = 1, stock: int = 20, **more: Any) -> OrderDraft:
     """A guest's order as the checkout would place it."""
-    product = make_product()
-    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=stock)
     return replace(
         make_draft((product, units), email=make_email()),
         payment_method=method,
@@ -88,10 +92,6 @@ def place_unproved(method: str, **more: Any) -> Order:
     order = operations.place_order(make_unproved_draft(method, **more), now())
     operations.start_payment(order, ORIGIN, now())
     return fresh(order)
-
-
-def list_mails(order: Order) -> list[Row]:
-    return sorted(list_recipient_mails(order.email), key=lambda row: row.queued_at)
 
 
 def confirmation_path(order: Order) -> str:

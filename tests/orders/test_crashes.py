@@ -7,7 +7,7 @@ first and last write is tested each time; every single write by `make prove`.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from uuid import uuid4
 
@@ -26,6 +26,7 @@ from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, PaymentRedirect
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
+from tests.clock import now
 from tests.factories import make_draft, make_product, make_stock
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import (
@@ -49,10 +50,6 @@ SINCE = read(
     "test",
     "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day AND placed_at >= :since",
 )
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def listed() -> Product:

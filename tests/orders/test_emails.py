@@ -17,7 +17,7 @@ from orders.lifecycle.entities import Order
 from orders.links import order_id_from_access_token
 from orders.operations.emails import MailContent, compose_mail, queue_order_mails
 from pricing.delivery_settings import list_first_settings
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.factories import make_draft, make_order, make_payment, make_product
 from tests.orders.paper_orders import (
     apply_event,
     change_order,
@@ -205,8 +205,7 @@ def list_mails(order: Order) -> list[Row]:
 
 
 def test_each_event_is_mailed_once_however_often_effects_are_applied() -> None:
-    product = make_product("Cup")
-    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Cup", stock=9)
     email = f"ada-{uuid4().hex}@example.com"
     order = make_payment(
         operations.place_order(make_draft((product, 2), email=email), datetime.now(UTC))

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.transitions import Transition
 from orders.operations import effects, transitions
 from pricing.money import from_minor_units
+from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import (
     assert_order_consistent,
@@ -27,17 +28,8 @@ from tests.orders.consistency_checks import (
 )
 from tests.orders.crashes import kill_in
 from tests.orders.paper_orders import AT_HOME
+from tests.orders.reads import fresh
 from tests.shards import SingleItemShard
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def run_worker(order: Order) -> None:

@@ -34,14 +34,8 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import guest_orders
 from orders.views import placed_orders
-from tests.factories import (
-    make_draft,
-    make_order,
-    make_payment,
-    make_product,
-    make_stock,
-    make_user,
-)
+from tests.checkout.shopper import text
+from tests.factories import make_draft, make_order, make_payment, make_product, make_user
 
 HISTORY = "/account/orders/"
 CHANGING = ("reorder", "cancel", "change", "change_address", "request_return", "give_up")
@@ -64,18 +58,12 @@ def signed_in(alice: User) -> Client:
     return client
 
 
-def text(answer: Any) -> str:
-    return " ".join(html.fromstring(answer.content).text_content().split())
-
-
 def numbers(answer: Any) -> list[str]:
     return re.findall(r">Order ([A-Z0-9-]+)</a></h2>", answer.content.decode())
 
 
 def make_stocked_product(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
-    product = make_product(name, price=price)
-    if units:
-        make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(name, price=price, stock=units)
     return product
 
 

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import BytesIO
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -14,14 +13,12 @@ from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.test import Client, override_settings
 from django.urls import reverse
-from pypdf import PdfReader
 
 from accounts.addresses import Address
 from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
-from orders.links import order_access_token
 from orders.papers import drawn_invoices
 from orders.papers.invoice import render_invoice
 from pricing.money import from_minor_units
@@ -35,6 +32,7 @@ from tests.factories import (
     make_stock,
     make_user,
 )
+from tests.orders.reads import open_browser, pages
 
 # German, Polish, Greek, Russian, typographic quotes; then characters that the typeface does not have.
 NAMES = [
@@ -54,18 +52,6 @@ UNWRITABLE = [
     "Z̷̧a̸l̶g̵o",
     "\U000e0041",
 ]
-
-
-def pages(pdf: bytes) -> list[str]:
-    assert pdf.startswith(b"%PDF-")
-    return [page.extract_text() for page in PdfReader(BytesIO(pdf)).pages]
-
-
-def open_browser(order: Order) -> Client:
-    """A guest's browser that may open the order."""
-    client = Client()
-    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
-    return client
 
 
 def test_what_draws_it_is_loaded_by_who_asks_for_one() -> None:
@@ -141,24 +127,30 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
 def test_s65_few_drawn_invoices_are_kept_and_none_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn_invoices.forget_invoices()
     timers: list[Mock] = []
+    order, drawn = make_order(paid=True), []
 
     def timer(seconds: float, forget: Callable[[], None]) -> Mock:
         timers.append(Mock(seconds=seconds, forget=forget))
         return timers[-1]
 
     monkeypatch.setattr("orders.papers.drawn_invoices.threading.Timer", timer)
-    monkeypatch.setattr("orders.papers.invoice.render_invoice", lambda order, items: b"%PDF-")
+
+    def draw(order: Order, items: Sequence[Item]) -> bytes:
+        drawn.append(order.version)
+        return b"%PDF-"
+
+    monkeypatch.setattr("orders.papers.invoice.render_invoice", draw)
     monkeypatch.setattr(drawn_invoices, "MAX_KEPT", 3)
-    order = make_order(paid=True)
-    for version in range(5):
+    for version in (*range(5), *range(5)):
         drawn_invoices.get_invoice(replace(order, version=version), ())
-    assert len(drawn_invoices._drawn) == 3
+    assert drawn == [0, 1, 2, 3, 4, 3, 4]
     (only,) = timers
     assert only.start.called
     # As long as an erasure waits: orders.drawn_invoices.
     assert only.seconds <= 120
     only.forget()
-    assert drawn_invoices._drawn == {}
+    drawn_invoices.get_invoice(replace(order, version=0), ())
+    assert drawn[-1] == 0
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:

@@ -20,7 +20,7 @@ from orders.papers.order_files import ORDER_FILES
 from spreadsheets import jobs, operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations.exports import OUTGOING
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.factories import make_draft, make_order, make_payment, make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.spreadsheets.files import go_on, stored
 
@@ -42,8 +42,7 @@ def table(task: SpreadsheetTask) -> list[dict[str, str]]:
 
 
 def make_named(name: str) -> Order:
-    product = make_product("Mug", price="12.00")
-    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Mug", price="12.00", stock=9)
     draft = make_draft((product, 2))
     address = replace(draft.delivery_address, name=name)
     draft = replace(draft, delivery_address=address, billing_address=address)

@@ -16,13 +16,9 @@ from orders.papers.staff_papers import (
     draw_packing_slips,
     draw_picking_list,
 )
+from tests.orders.reads import pages
 
 NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
-
-
-def pages(pdf: bytes) -> list[str]:
-    assert pdf.startswith(b"%PDF-")
-    return [page.extract_text() for page in PdfReader(BytesIO(pdf)).pages]
 
 
 def bars(pdf: bytes) -> int:

@@ -1,7 +1,7 @@
 """The attempts to pay an order, as its events tell of them, and what an event leaves behind."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +21,7 @@ from orders.lifecycle.transitions import Transition
 from orders.operations import PendingEffect, effects, refunds, transitions
 from orders.operations.pending_effects import effects_under_way, ensure_pending_effects
 from pricing.money import to_minor_units
+from tests.clock import now
 from tests.factories import make_order, make_payment
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.paper_orders import START, apply_event, make_items, make_paper_order
@@ -30,10 +31,6 @@ ORIGIN = "http://testserver"
 DELETE_EVENT = write(
     "test", "DELETE FROM orders WHERE order_id = :order_id AND event_id = :event_id"
 )
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def start(order: Order, gateway: str = "testbank") -> tuple[Order, dict[str, Any]]:

@@ -13,9 +13,10 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged
 from orders.operations import effects
 from orders.payment_status import poll_open_payment
+from tests.accounts.browsers import fresh_email
+from tests.checkout.shopper import text
 from tests.factories import make_order
-from tests.orders.test_changes import fresh, open_browser, text
-from tests.orders.test_withdrawal import fresh_email
+from tests.orders.reads import fresh, open_browser
 
 
 def decided(card: str = "") -> Order:

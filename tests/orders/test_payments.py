@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -37,28 +37,20 @@ from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import LineDiscounts, QuotedLine
 from tests.accounts.mails import list_mails_to
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.clock import now
+from tests.factories import make_draft, make_order, make_payment, make_product
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import kill_in
+from tests.orders.reads import fresh
 from tests.shards import SingleItemShard
 from web.days import end_after_days
 
 ORIGIN = "http://testserver"
 
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
 def euros(cents: int) -> Money:
     return from_minor_units(cents, "EUR")
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def kinds(order: Order) -> list[str]:
@@ -77,8 +69,7 @@ def place_order_with(
     method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00"
 ) -> Order:
     """An order with another payment method than card, placed as the checkout places it."""
-    product = make_product(price=price)
-    make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=stock)
     draft = replace(make_draft((product, quantity)), payment_method=method)
     order = operations.place_order(draft, now())
     operations.start_payment(order, ORIGIN, now())
@@ -632,8 +623,7 @@ def test_who_pays_on_delivery_has_ordered_at_once() -> None:
 
 
 def test_submitting_twice_for_cash_on_delivery_orders_once() -> None:
-    product = make_product()
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=5)
     order = operations.place_order(replace(make_draft((product, 1)), payment_method="cod"), now())
 
     def submit(_: int) -> str:
@@ -709,8 +699,7 @@ class Gift:
 
 
 def test_what_costs_nothing_asks_no_bank() -> None:
-    product = make_product()
-    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=3)
     order = operations.place_order(replace(make_draft((product, 2)), promotions=(Gift(),)), now())
     assert not to_minor_units(order.total)
     started = operations.start_payment(order, ORIGIN, now())

@@ -36,6 +36,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.orders.reads import fresh
 from web.personal_data import DataSubject
 
 FRIDAY = datetime(2026, 5, 8, 10, tzinfo=UTC)
@@ -45,16 +46,9 @@ RATES = TaxRates({"standard": Decimal("16"), "reduced": Decimal("5.5")})
 
 
 def place_order(method: DeliveryMethod = METHOD) -> Order:
-    product = make_product(price="11.60")
-    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price="11.60", stock=9)
     draft = replace(make_draft((product, 1)), method=method, tax_rates=RATES)
     return operations.place_order(draft, FRIDAY)
-
-
-def read(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def words(client: Client, address: str) -> str:
@@ -63,7 +57,7 @@ def words(client: Client, address: str) -> str:
 
 def test_x156_what_was_promised_is_shown_after_the_method_and_the_rates_have_gone() -> None:
     placed = place_order()
-    assert read(placed) == placed
+    assert fresh(placed) == placed
     order = make_payment(placed)
     assert (order.method.first, order.method.last) == (date(2026, 5, 12), date(2026, 5, 18))
     assert [(part.rate, part.tax) for part in order.taxes] == [(Decimal(16), Money("2.04", EUR))]
@@ -186,7 +180,7 @@ def test_x156_an_order_of_former_days_says_what_its_method_said_then() -> None:
             f"UPDATE {KEYSPACE}.orders SET {emptied}, delivery_method = %s WHERE order_id = %s",  # noqa: S608
             (code, order.order_id),
         )
-        former = read(order)
+        former = fresh(order)
         assert former.method.label == label
         assert former.tax_rates == {"standard": Decimal(19), "reduced": Decimal(7)}
         assert former.method.placed_on == FRIDAY.date()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,16 +16,11 @@ from orders.lifecycle.refusals import describe_refusal
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.routes import ROUTES
+from tests.checkout.shopper import text
+from tests.clock import now
 from tests.factories import make_order, make_user, sign_in_staff
-from tests.orders.test_changes import (
-    NEW_ADDRESS,
-    deliver_parcel,
-    fresh,
-    open_browser,
-    pack_parcel,
-    place_paid_order,
-    text,
-)
+from tests.orders.reads import fresh, list_event_kinds, open_browser
+from tests.orders.test_changes import NEW_ADDRESS, deliver_parcel, pack_parcel, place_paid_order
 from tests.orders.test_confirmation import place_unproved
 
 # Addresses of an order without a form.
@@ -68,10 +62,6 @@ def refund_due() -> Order:
         order, order.total, key="k", actor="system", now=now()
     )
     return operations.transition_order(complete, Transition("cancelled", actor="system", at=now()))
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -169,10 +159,6 @@ def send(client: Client, name: str, order: Order, form: Form) -> tuple[Any, ...]
     )
 
 
-def kinds(order: Order) -> list[str]:
-    return [event.kind for event in fresh(order).events]
-
-
 def test_x80_a_form_that_is_sent_twice_does_its_work_once_and_is_answered_alike() -> None:
     staff, wrong, tried = sign_in_staff(Client(), make_user(role=ADMIN)), [], 0
     for name, forms in FORMS.items():
@@ -180,15 +166,15 @@ def test_x80_a_form_that_is_sent_twice_does_its_work_once_and_is_answered_alike(
             order = form.make()
             client = staff if name.startswith("adminpanel:") else open_browser(order)
             first = send(client, name, order, form)
-            happened = kinds(order)
+            happened = list_event_kinds(order)
             second = send(client, name, order, form)
             tried += 1
             if first[0] != 303 or not (first[2] or name == "orders:pay"):
                 wrong.append(f"{name} {form.sent}: {first}")
             if second != first:
                 wrong.append(f"{name} {form.sent}: {first}, then {second}")
-            if kinds(order) != happened:
-                wrong.append(f"{name} {form.sent}: {happened}, then {kinds(order)}")
+            if list_event_kinds(order) != happened:
+                wrong.append(f"{name} {form.sent}: {happened}, then {list_event_kinds(order)}")
     assert tried >= 26
     assert not wrong, "\n".join(wrong)
 
@@ -201,7 +187,7 @@ def test_x80_the_same_form_of_a_later_page_or_of_somebody_else_is_another_one() 
         assert client.post(to, {"note": words, "seen": seen(order)}).status_code == 303
     later = fresh(order)
     assert ann.post(to, {"note": "Called", "seen": seen(later)}).status_code == 303
-    assert kinds(order).count("note") == 3
+    assert list_event_kinds(order).count("note") == 3
 
 
 def test_x80_of_two_at_the_same_moment_the_second_is_answered_as_the_first(
@@ -217,7 +203,7 @@ def test_x80_of_two_at_the_same_moment_the_second_is_answered_as_the_first(
     # As the second one has read the order before the first has written.
     monkeypatch.setattr("orders.queries.get_order_by_number", lambda _: order)
     assert client.post(to, sent).status_code == 303
-    assert kinds(order).count("refund_owed") == 1
+    assert list_event_kinds(order).count("refund_owed") == 1
 
 
 # ---- What an order does not allow

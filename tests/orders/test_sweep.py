@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -21,14 +20,11 @@ from orders.operations import effects
 from orders.operations.pending_effects import DUE_EFFECTS
 from payments import gateways
 from payments.errors import GatewayUnavailable
-from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.clock import now
+from tests.factories import make_draft, make_payment, make_stocked_product
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.shards import ItemsShard, SingleItemShard
 from tests.stock import commit_stock
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,11 +32,10 @@ def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.Monke
 
     def hang(*_: Any) -> None:
         calls.append(1)
-        sleep(0.02)
         raise TimeoutError("no answer")
 
     monkeypatch.setattr(TestBank, "get_outcome", hang)
-    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0)
     bank = gateways.get_gateway("testbank")
     with gateways.gateway_circuit_breaker():
         for _ in range(3):
@@ -79,14 +74,13 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
 
     def hang(*_: Any) -> None:
         calls.append(1)
-        sleep(0.02)
         raise TimeoutError("no answer")
 
     def ask(order_id: UUID, at: datetime) -> None:
         gateways.get_gateway("testbank").get_outcome(order_id.hex)
 
     monkeypatch.setattr(TestBank, "get_outcome", hang)
-    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0.01)
+    monkeypatch.setattr(gateways, "SLOW_CALL_SECONDS", 0)
     monkeypatch.setattr(jobs, "recover_order", ask)
     at = now()
     for order_id in ids:
@@ -104,7 +98,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = operations.place_order(
-        make_draft((_make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
+        make_draft((make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
     )
 
     def stuck(*_: Any) -> None:
@@ -124,7 +118,7 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
 
 
 def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
-    product = _make_stocked_product(5)
+    product = make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     wanted_lines = [WantedLine(7, product.product_id, variant_id, 2)]
@@ -137,7 +131,7 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
 def test_a_reservation_that_has_become_the_orders_own_is_not_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    product = _make_stocked_product(5)
+    product = make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
     (allocation,) = inventory.reserve_stock(
@@ -163,12 +157,6 @@ def _sweep_reservations(order_id: UUID) -> None:
     jobs.expire_reservations(
         minutes, now() + timedelta(minutes=13), SingleItemShard("holds", item_id=order_id)
     )
-
-
-def _make_stocked_product(units: int) -> Any:
-    product = make_product()
-    make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    return product
 
 
 def test_x252_reads_of_a_swept_minute_meet_no_mark_of_each_reservation() -> None:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from http.client import HTTPConnection
 from typing import Any
 from unittest.mock import patch
@@ -29,9 +29,11 @@ from orders.lifecycle.errors import WebhookBusy
 from orders.lifecycle.transitions import Transition
 from orders.operations import webhooks
 from payments.gateways import WebhookEvent
+from tests.clock import now
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.reads import fresh
 from tests.payments.bank import make_webhook
 
 
@@ -53,16 +55,6 @@ def shop() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def post(

@@ -17,23 +17,15 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.transitions import Transition
 from orders.operations import apply_effects, withdrawals
+from tests.accounts.browsers import fresh_email
+from tests.checkout.shopper import text
 from tests.factories import make_order, make_user
-from tests.orders.test_changes import (
-    deliver_parcel,
-    fresh,
-    pack_parcel,
-    place_paid_order,
-    sent,
-    text,
-)
+from tests.orders.reads import fresh, list_event_kinds
+from tests.orders.test_changes import deliver_parcel, pack_parcel, place_paid_order, sent
 from tests.orders.test_confirmation import place_unproved
 
 WITHDRAW = reverse("orders:withdraw")
 NAME = "Ada Lovelace"
-
-
-def fresh_email() -> str:
-    return f"ada-{uuid4().hex}@example.com"
 
 
 def statement(order: Order, **typed: str) -> dict[str, str]:
@@ -51,10 +43,6 @@ def mails(email: str) -> dict[str, str]:
     return {row.subject: row.text for row in list_recipient_mails(email)}
 
 
-def events(order: Order) -> list[str]:
-    return [event.kind for event in fresh(order).events]
-
-
 def test_x77_two_steps_without_a_login_and_without_a_word_about_the_order() -> None:
     order = place_paid_order(2)
     visitor = Client()
@@ -62,7 +50,7 @@ def test_x77_two_steps_without_a_login_and_without_a_word_about_the_order() -> N
     (form,) = html.fromstring(first.content).xpath("//main//form")
     assert form.xpath("string(.//button)") == "Withdraw from contract here"
     second = visitor.post(form.get("action"), statement(order, number=order.number.lower()))
-    assert "withdrawn" not in events(order), "nothing is sent before it is confirmed"
+    assert "withdrawn" not in list_event_kinds(order), "nothing is sent before it is confirmed"
     (form,) = html.fromstring(second.content).xpath("//main//form")
     confirm, change = form.xpath(".//button")
     assert (confirm.text, change.text) == ("Confirm withdrawal", "Change")
@@ -133,7 +121,7 @@ def test_x78_what_names_no_order_is_acknowledged_too_and_goes_to_the_shop(
         assert (answer.status_code, answer["Location"]) == (303, matching["Location"]), (
             "as if it fitted"
         )
-    assert events(order).count("withdrawn") == 1, "by the matching one"
+    assert list_event_kinds(order).count("withdrawn") == 1, "by the matching one"
     ((subject, acknowledged),) = mails(email).items()
     assert (order.number in subject, order.number in acknowledged) == (True, True)
     assert "evil" not in subject + acknowledged, "none of a stranger's words"
@@ -158,7 +146,7 @@ def test_x79_before_it_is_packed_the_order_is_cancelled_and_its_money_goes_back(
     withdraw(order)
     after = fresh(order)
     assert (after.state, after.payment) == ("cancelled", "refunded")
-    assert events(order)[:3][-1] != "placed"
+    assert list_event_kinds(order)[:3][-1] != "placed"
 
 
 def test_x79_what_is_packed_is_put_on_hold_and_cancelled_once_it_is_taken_apart() -> None:
@@ -218,7 +206,7 @@ def test_x80_confirmed_twice_it_is_one_withdrawal_and_one_mail() -> None:
     assert {(each.status_code, each["Location"]) for each in answers} == {
         (303, reverse("orders:withdrawn"))
     }
-    assert events(order).count("withdrawn") == 1
+    assert list_event_kinds(order).count("withdrawn") == 1
     received = [
         row
         for row in list_recipient_mails(order.email)
@@ -271,7 +259,9 @@ def test_s77_strangers_close_the_function_to_nobody(
     assert f"We’ve received your withdrawal: {order.number}" in mails(order.email)
     assert fresh(order).state == "cancelled"
     withdraw(order, client, name="Somebody else")
-    assert events(order).count("withdrawn") == 1, "above the limit it is the first one alone"
+    assert list_event_kinds(order).count("withdrawn") == 1, (
+        "above the limit it is the first one alone"
+    )
 
 
 def test_s77_what_cannot_be_written_to_its_order_goes_to_the_shop(
@@ -284,7 +274,7 @@ def test_s77_what_cannot_be_written_to_its_order_goes_to_the_shop(
 
     monkeypatch.setattr(withdrawals, "append_event", changed_again)
     assert Client().post(WITHDRAW, statement(order, confirm="1")).status_code == 303
-    assert events(order).count("withdrawn") == 0
+    assert list_event_kinds(order).count("withdrawn") == 0
     assert any("received your withdrawal" in subject for subject in mails(order.email))
     shops = list_recipient_mails(settings.SELLER["email"])
     assert any(order.number in row.subject for row in shops)

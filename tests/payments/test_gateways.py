@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -21,14 +21,11 @@ from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import from_minor_units
+from tests.clock import now
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.payments.fake_stripe import serve_fake_stripe
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def euros(cents: int) -> Any:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -26,20 +26,18 @@ from payments.checks import check_payment_settings
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import from_minor_units, to_minor_units
+from tests.clock import now
 from tests.environment import ROOT
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
+from tests.orders.reads import fresh
 from tests.payments.bank import make_stripe_event, sign_stripe_event
 from tests.payments.fake_stripe import FakeStripe, serve_fake_stripe
 from tests.web_server import find_free_port
 
 ORIGIN = "https://shop.example"
 SECRET = "whsec_of_this_test"
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def euros(cents: int) -> Any:
@@ -96,12 +94,6 @@ def settle(order: Order, opened: operations.PaymentRedirect) -> Order:
     settled = operations.settle_payment(order.order_id, opened.payment_id, now())
     assert settled
     return settled
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 # ---- What Stripe's description says

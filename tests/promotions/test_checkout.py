@@ -13,7 +13,8 @@ from promotions.operations import end_promotion, redeem_voucher, voucher_custome
 from promotions.queries import CODE
 from promotions.rules import code_key
 from tests.cart.test_voucher import make_code
-from tests.orders.test_pages import Shopper, make_stocked_product, remembered, text, token_in
+from tests.checkout.shopper import Shopper, remembered, text, token_in
+from tests.factories import make_stocked_product
 from tests.promotions.test_vouchers import somebody, used
 
 

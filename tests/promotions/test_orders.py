@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,7 +11,6 @@ from django.test import Client
 from moneyed import EUR, Money
 
 from accounts.operations import change_email, register_user
-from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
 from consistency.findings import Scope
 from demo.testbank import cards
@@ -27,14 +26,12 @@ from promotions.operations import has_voucher_use, redeem_voucher, release_vouch
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.cart.test_voucher import filled, use
+from tests.clock import now
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_draft, make_payment, make_product, make_stock
-from tests.orders.crashes import run_worker
+from tests.factories import make_draft, make_payment, make_product
+from tests.orders.crashes import expire_claim, kill_in, run_worker
+from tests.orders.reads import fresh
 from tests.promotions.test_vouchers import make_voucher, somebody, used
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def make_code(**terms: Any) -> str:
@@ -42,8 +39,7 @@ def make_code(**terms: Any) -> str:
 
 
 def make_stocked_product(price: str = "33.33") -> Product:
-    product = make_product(price=price)
-    make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(price=price, stock=50)
     return product
 
 
@@ -175,42 +171,21 @@ def test_s37_not_paid_in_time_gives_the_use_back() -> None:
     assert used(code) == 0
 
 
-def test_killed_between_the_use_and_the_order_gives_it_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_killed_between_the_use_and_the_order_gives_it_back() -> None:
     code = make_code(uses=1)
     made = draft(code)
-
-    def die(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(placement, "claim_order_number", die)
-        with pytest.raises(KeyboardInterrupt):
-            operations.place_order(made, now())
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
     assert used(code) == 1
-    me = _claimant(made.order_id)
-    placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=me)
+    expire_claim(made.order_id)
     swept(made.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
 
-def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tried_with_one_code_and_ordered_with_another_keeps_one_use() -> None:
     first, second = make_code(uses=1), make_code(uses=1)
     made = draft(first)
-
-    def die(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(placement, "claim_order_number", die)
-        with pytest.raises(KeyboardInterrupt):
-            operations.place_order(made, now())
-    placement.UNCLAIM.apply(
-        if_lost=RAISE_UNKNOWN, order_id=made.order_id, me=_claimant(made.order_id)
-    )
+    kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
+    expire_claim(made.order_id)
     order = make_payment(operations.place_order(replace(made, voucher=second), now()))
     assert (used(first), used(second)) == (1, 1)
     swept(made.order_id, now() + timedelta(minutes=12))
@@ -220,7 +195,7 @@ def test_tried_with_one_code_and_ordered_with_another_keeps_one_use(
 
 def _expired_and_paid(order: Order) -> UUID:
     started = operations.start_payment(order, "http://testserver", now())
-    operations.transition_order(_fresh(order), Transition("expired", actor="system", at=now()))
+    operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
     return started.payment_id
 
@@ -231,7 +206,7 @@ def test_a_late_payment_takes_the_use_again() -> None:
     payment_id = _expired_and_paid(order)
     assert used(code) == 0
     operations.settle_payment(order.order_id, payment_id, now())
-    assert _fresh(order).customer_label == "Confirmed"
+    assert fresh(order).customer_label == "Confirmed"
     assert used(code) == 1
 
 
@@ -242,7 +217,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     other = uuid4()
     redeem_voucher(code, somebody(), other, now())
     operations.settle_payment(order.order_id, payment_id, now())
-    ended = _fresh(order)
+    ended = fresh(order)
     assert (ended.state, ended.payment) == ("expired", "voided")
     assert used(code) == 1
     assert promotions.get_promotion(CODE, code_key(code))
@@ -252,9 +227,9 @@ def test_a_late_confirmation_of_a_payment_takes_nothing_from_an_order_that_was_p
     code = make_code(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)
-    old = _fresh(order)
+    old = fresh(order)
     operations.settle_payment(order.order_id, payment_id, now())
-    assert (old.state, _fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
+    assert (old.state, fresh(order).customer_label, used(code)) == ("expired", "Confirmed", 1)
     effects._sync_voucher(old, now())
     assert used(code) == 1
 
@@ -281,16 +256,3 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1
     assert has_voucher_use(code, order.order_id)
-
-
-def _fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
-
-
-def _claimant(order_id: UUID) -> UUID:
-    row = placement.UNCLAIM.apply(if_lost=RAISE_UNKNOWN, order_id=order_id, me=uuid4()).current
-    assert row
-    found: UUID = row.placing
-    return found

@@ -22,11 +22,6 @@ TEXT = "I have used it every day for three weeks, and it still looks new. Would 
 
 
 @pytest.fixture
-def product() -> Product:
-    return make_product("Jug")
-
-
-@pytest.fixture
 def alice() -> User:
     return make_user("Alice Liddell")
 

@@ -32,13 +32,8 @@ from reviews.jobs import finish_reviews, has_pictures
 from reviews.links import guest_token
 from reviews.privacy import erase_personal_data, export_personal_data
 from tests.catalogue.photo_files import make_file
-from tests.factories import make_order, make_product, make_user, sign_in_staff
+from tests.factories import make_order, make_user, sign_in_staff
 from web.personal_data import DataSubject
-
-
-@pytest.fixture
-def product() -> Product:
-    return make_product("Jug")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from unittest.mock import patch
@@ -34,15 +34,12 @@ from shop_settings.queries import (
     get_settings_at_quorum,
 )
 from shop_settings.terms import TERMS, get_terms
+from tests.clock import now
 from tests.consistency.test_check_consistency import cql, found
 from tests.lost_answers import AnswerLosingSession
 from tests.shop_settings.saved import own_settings
 
 __all__ = ["own_settings"]
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
 
 
 def methods() -> Mapping[str, DeliverySetting]:

@@ -115,8 +115,7 @@ def test_an_unknown_choice_is_explained_and_another_shown(client: Client, jug: P
 def test_x131_a_products_page_says_in_which_of_the_visitors_carts_it_is(
     client: Client, jug: Product
 ) -> None:
-    lamp = make_product("Lamp of another cart")
-    make_stock(9, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    lamp = make_product("Lamp of another cart", stock=9)
 
     def add(variant: str, quantity: int) -> None:
         fields = {"variant": variant, "quantity": quantity, "operation": uuid4()}

@@ -14,7 +14,7 @@ from cassandra_db import CassandraUnavailable
 from storefront import warm_up
 from storefront.wsgi import application
 from tests.environment import ROOT
-from tests.factories import make_product, make_stock
+from tests.factories import make_product
 from tests.web_server import collect_static_files
 
 # What a process still loads, prepares and compiles during its first checkout, after it was warmed up.
@@ -54,9 +54,8 @@ print(json.dumps({"by_warm_up": by_warm_up, "frozen": frozen, "steps": steps, "l
 
 
 def test_x83_a_warm_process_prepares_compiles_and_imports_nothing_at_its_first_checkout() -> None:
-    product = make_product("Lamp", listed=True)
+    product = make_product("Lamp", listed=True, stock=5)
     variant = product.variants[0]
-    make_stock(5, product_id=product.product_id, variant_id=variant.variant_id)
     done = subprocess.run(
         [
             *(sys.executable, "-c", FIRST_CHECKOUT),

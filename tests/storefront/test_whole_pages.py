@@ -59,10 +59,9 @@ def mug() -> Product:
     category = make_category("Whole things")
     for number in range(3):
         make_product(f"Whole {number}", category=category, listed=True)
-    product = make_product("Whole Mug", category=category, options={"Size": ["Small", "Large"]})
-    variant = product.variants[0]
-    make_stock(500, product_id=product.product_id, variant_id=variant.variant_id)
-    return product
+    return make_product(
+        "Whole Mug", category=category, options={"Size": ["Small", "Large"]}, stock=500
+    )
 
 
 def page_of(product: Product) -> str:

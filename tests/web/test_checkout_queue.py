@@ -138,17 +138,20 @@ def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None
 
 
 def test_a_later_one_gives_the_seat_to_an_earlier_one() -> None:
-    queue = CheckoutQueue(1, 0)
+    queue = CheckoutQueue(1, 1)
     inside = enter(queue)
-    early = refused(queue, now=NOW + 0.1).ticket
-    queue._seats = 1
-    with ThreadPoolExecutor(1) as pool:
-        late = pool.submit(refused, queue, None, NOW + 0.2)
-        wait_until(lambda: queue._next)
-        mine = queue.take_seat(early, NOW + 0.3)
-        assert late.result(5).ticket.came_at == NOW + 0.2
+    first = queue.take_seat(None, NOW + 0.1)
+    early = refused(queue, now=NOW + 0.2).ticket
+    queue.leave(inside, NOW + 0.3)
+    assert first.called.is_set()
+    late = queue.take_seat(None, NOW + 0.3)
+    assert not late.called.is_set()
+    mine = queue.take_seat(early, NOW + 0.4)
+    assert late.called.is_set()
+    assert late.wait
+    assert late.wait.ticket.came_at == NOW + 0.3
     assert not mine.called.is_set()
-    queue.leave(inside, NOW + 0.4)
+    queue.leave(first, NOW + 0.5)
     assert mine.called.is_set()
     assert mine.wait is None
 
@@ -255,13 +258,12 @@ def test_who_waits_for_the_database_inside_keeps_nobody_out() -> None:
 def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
     queue = CheckoutQueue(1, 1)
     inside = [enter(queue, now=NOW), enter(queue, now=NOW + 2)]
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(enter, queue, None, NOW + 0.5)
-        wait_until(lambda: queue._next or coming.done())
-        assert not coming.done()
-        for each in inside:
-            queue.leave(each, NOW + 0.6)
-        coming.result(5)
+    coming = queue.take_seat(None, NOW + 0.5)
+    assert not coming.called.is_set()
+    for each in inside:
+        queue.leave(each, NOW + 0.6)
+    assert coming.called.is_set()
+    assert coming.wait is None
 
 
 def test_a_ticket_counts_in_every_process(full: Full) -> None:

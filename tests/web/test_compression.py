@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from pytest_django import Settings
 
-from tests.factories import make_product, make_stock, make_user
+from tests.factories import make_product, make_user
 from web.compression import CompressionMiddleware, deflate, join_gzip, store
 from web.text_cache import WHOLE_PAGES
 
@@ -95,8 +95,7 @@ def test_s88_what_is_put_into_a_page_of_all_is_not_compressed_with_it(settings: 
     """An address that repeats what the page says, or the visitor's own token, makes it no shorter."""
     settings.WHOLE_PAGE_SECONDS = 5
     WHOLE_PAGES.clear()
-    mug = make_product("Zipped mug")
-    make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
+    mug = make_product("Zipped mug", stock=5)
     client = Client()
 
     def sent(query: str) -> bytes:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from cassandra_db import LOCAL_ONE, CassandraUnavailable, Row
 from cassandra_db.statements import PendingResult
 from shop_settings.queries import get_settings
-from tests.factories import make_product, make_stock, make_user
+from tests.factories import make_product, make_user
 
 
 @pytest.fixture
@@ -35,9 +35,8 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_page_waits_once(request: pytest.FixtureRequest) -> None:
-    product = make_product("Hourglass")
+    product = make_product("Hourglass", stock=5)
     variant = product.variants[0]
-    make_stock(5, product_id=product.product_id, variant_id=variant.variant_id)
     add = {"variant": variant.sku, "quantity": "1", "operation": str(uuid4())}
     guest, member = (Client(raise_request_exception=False) for _ in range(2))
     member.force_login(make_user())

@@ -20,7 +20,7 @@ from orders.lifecycle import states
 from orders.lifecycle.entities import CappedCount, Order
 from orders.operations import place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.factories import make_draft, make_order, make_payment, make_product
 from web.days import start_of_day
 
 BOARD = reverse("adminpanel:board")
@@ -308,7 +308,6 @@ def test_x168_all_that_a_filter_finds_is_selected_and_no_more_than_the_bound(
 
 def place_paid_orders(count: int) -> list[Order]:
     """So many orders of one product, the only ones of it, which are to be packed."""
-    product = make_product("Findable")
-    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Findable", stock=9)
     drafts = [make_draft((product, 1)) for _ in range(count)]
     return [make_payment(place_order(draft, current_time())) for draft in drafts]

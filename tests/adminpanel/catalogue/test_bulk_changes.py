@@ -14,7 +14,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from moneyed import EUR, Money
 
-from catalogue import bulk_changes, jobs, operations, queries
+from catalogue import bulk_changes, jobs, operations
 from catalogue.bulk_acts import BulkAct, unpack_act
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
@@ -25,22 +25,12 @@ from inventory.queries import get_stock_numbers
 from jobs.bulk_changes import PAGE_LENGTH
 from jobs.months import list_months
 from jobs.rows import MAX_FAILURES, collect_failed_rows
+from tests.catalogue.reads import stored
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
+from tests.factories import make_category, make_product, make_stock
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:bulk_change_new")
 CHEAPER = {"act": "price", "direction": "down", "by": "10", "unit": "percent", "ending": "cent"}
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
-def stored(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def price(product: Product) -> Decimal:

@@ -15,16 +15,11 @@ from catalogue.search_index import READER, SearchIndexMissing, build_index
 from catalogue.staff_search import StaffFilters, find_products_for_staff
 from consistency.findings import Scope
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_category, make_product, make_user, sign_in_staff
+from tests.factories import make_category, make_product
 
 TREE, NEW, MOVE = (
     reverse(f"adminpanel:{name}") for name in ("categories", "category_new", "category_move")
 )
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
 
 
 def address(node: CategoryNode, name: str = "category") -> str:

@@ -15,24 +15,16 @@ from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryRefused
-from catalogue.photos import Photo
+from tests.adminpanel.catalogue.test_pictures import make_photo
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.catalogue.photo_files import make_file
+from tests.catalogue.reads import stored_category
 from tests.factories import make_category, make_user, sign_in_staff
 from tests.orders.crashes import kill_at_write, record_writes
 
 
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
 def address(node: CategoryNode, name: str = "category_picture") -> str:
     return reverse(f"adminpanel:{name}", args=(node.category_id,))
-
-
-def stored(node: CategoryNode) -> CategoryNode:
-    return queries.get_category_tree_at_quorum().by_id[node.category_id]
 
 
 def upload(client: Client, node: CategoryNode, *files: tuple[str, bytes]) -> Any:
@@ -50,18 +42,13 @@ def decode(node: CategoryNode) -> list[str]:
 
 def typed(node: CategoryNode, picture: str, alt: str, **more: str) -> dict[str, Any]:
     """What the form of a picture's row would send as it is shown, with words typed anew."""
-    form = CategoryPictureForm.of(stored(node), picture)
+    form = CategoryPictureForm.of(stored_category(node), picture)
     return {name: form[name].value() for name in ("version", "picture")} | {"alt": alt} | more
-
-
-def make_photo() -> str:
-    """The text of a photo; it has no files."""
-    return str(Photo(uuid4().hex, 1600, 1200))
 
 
 def show(node: CategoryNode, alt: str) -> str:
     """Show the category by a photo."""
-    picture, seen = make_photo(), operations.fingerprint_category_picture(stored(node))
+    picture, seen = make_photo(), operations.fingerprint_category_picture(stored_category(node))
     operations.save_category_picture(node.category_id, picture, alt, seen)
     return picture
 
@@ -79,12 +66,15 @@ def test_x146_an_uploaded_picture_is_described_and_shown_where_the_drawing_was()
     assert "This is no JPEG" in page
     # Without words nothing is shown, and what is shown already stays.
     answer = cleo.post(address(node), typed(node, picture, " "))
-    assert (answer.status_code, stored(node).picture) == (422, "mug/c8724c-efeae0")
+    assert (answer.status_code, stored_category(node).picture) == (422, "mug/c8724c-efeae0")
     assert "Say what the picture shows" in answer.content.decode()
     sent = typed(node, picture, "A lamp beside a bed")
     for _sent_twice in range(2):
         assert cleo.post(address(node), sent).status_code == 303
-    assert (stored(node).picture, stored(node).picture_alt) == (picture, "A lamp beside a bed")
+    assert (stored_category(node).picture, stored_category(node).picture_alt) == (
+        picture,
+        "A lamp beside a bed",
+    )
     assert [each.state for each in queries.list_uploads(node.category_id)] == ["refused"]
     shopper = Client()
     front = shopper.get("/").content.decode()
@@ -95,7 +85,7 @@ def test_x146_an_uploaded_picture_is_described_and_shown_where_the_drawing_was()
     page = shopper.get(reverse("category", args=(parent.slug,))).content.decode()
     assert "image/webp" in page.partition('class="chips"')[2].partition("</nav>")[0]
     # Its other fields are saved without it.
-    kept = stored(node)
+    kept = stored_category(node)
     seen = operations.fingerprint_category(kept)
     operations.save_category(
         category_id=kept.category_id,
@@ -104,7 +94,10 @@ def test_x146_an_uploaded_picture_is_described_and_shown_where_the_drawing_was()
         parent_id=parent.category_id,
         seen=seen,
     )
-    assert (stored(node).picture, stored(node).picture_alt) == (kept.picture, kept.picture_alt)
+    assert (stored_category(node).picture, stored_category(node).picture_alt) == (
+        kept.picture,
+        kept.picture_alt,
+    )
     entry = next(
         each
         for each in list_entries_this_month(user)
@@ -122,20 +115,20 @@ def test_x146_a_picture_is_replaced_removed_and_put_back(cleo: Client) -> None:
         (typed(node, second, "Another rug"), (second, "Another rug")),
         (typed(node, second, "") | {"remove": "1"}, ("", "")),
     ):
-        sent["version"] = operations.fingerprint_category_picture(stored(node))
-        before = stored(node)
+        sent["version"] = operations.fingerprint_category_picture(stored_category(node))
+        before = stored_category(node)
         answer = cleo.post(address(node), sent)
-        assert (stored(node).picture, stored(node).picture_alt) == expected
+        assert (stored_category(node).picture, stored_category(node).picture_alt) == expected
         page = cleo.get(answer["Location"]).content.decode()
         notice = page.partition("The former picture isn’t shown any more.")[0]
         back = dict(re.findall(r'name="(version|picture|alt)" value="([^"]*)"', notice))
         cleo.post(address(node), {name: unescape(text) for name, text in back.items()})
-        assert (stored(node).picture, stored(node).picture_alt) == (
+        assert (stored_category(node).picture, stored_category(node).picture_alt) == (
             before.picture,
             before.picture_alt,
         )
         # What was put back can be exchanged again.
-        sent["version"] = operations.fingerprint_category_picture(stored(node))
+        sent["version"] = operations.fingerprint_category_picture(stored_category(node))
         assert cleo.post(address(node), sent).status_code == 303
     assert "No picture yet" in cleo.get(address(node)).content.decode()
     # A token of another category puts nothing back.
@@ -163,17 +156,17 @@ def test_x146_of_two_who_change_a_picture_the_later_sees_both_states(cleo: Clien
     assert "Their rug" in text
     assert 'value="My rug"' in text
     assert cleo.post(address(node), removes).status_code == 409
-    assert stored(node).picture == theirs
+    assert stored_category(node).picture == theirs
     found = re.search(r'form="([^"]+)" name="overwrite" value="([^"]+)"', text)
     assert found
     assert f'id="{found[1]}"' in text
     assert cleo.post(address(node), late | {"overwrite": found[2]}).status_code == 303
-    assert (stored(node).picture, stored(node).picture_alt) == (first, "My rug")
+    assert (stored_category(node).picture, stored_category(node).picture_alt) == (first, "My rug")
 
 
 def test_s89_a_category_is_shown_by_nothing_but_what_was_uploaded_for_it(cleo: Client) -> None:
     node, other = make_category("Rugs"), make_category("Mats")
-    before = stored(node).picture
+    before = stored_category(node).picture
     theirs = typed(other, make_photo(), "Theirs") | {"version": typed(node, before, "")["version"]}
     for sent in (theirs, theirs | {"picture": make_photo()}, theirs | {"picture": "javascript:x"}):
         answer = cleo.post(address(node), sent)
@@ -181,8 +174,8 @@ def test_s89_a_category_is_shown_by_nothing_but_what_was_uploaded_for_it(cleo: C
         assert "There is no such picture." in answer.content.decode()
     too_long = cleo.post(address(node), typed(node, make_photo(), "x" * 251))
     assert (too_long.status_code, "x" * 251 in too_long.content.decode()) == (422, True)
-    assert stored(node).picture == before
-    seen = operations.fingerprint_category_picture(stored(node))
+    assert stored_category(node).picture == before
+    seen = operations.fingerprint_category_picture(stored_category(node))
     for picture, alt in (("../x", "Words"), (make_photo(), " "), (make_photo(), "x" * 251)):
         with pytest.raises(CategoryRefused):
             operations.save_category_picture(node.category_id, picture, alt, seen)
@@ -224,10 +217,13 @@ def test_x146_a_picture_whose_saving_is_cut_off_at_any_write_is_shown_or_waits(
     for target in writes:
         node, sent, picture = prepare()
         assert kill_at_write(target, lambda node=node, sent=sent: cleo.post(address(node), sent))  # type: ignore[misc]
-        is_shown = stored(node).picture == picture
+        is_shown = stored_category(node).picture == picture
         assert is_shown == (target is writes[1]), target
-        assert is_shown == (stored(node).picture_alt == "A rug")
+        assert is_shown == (stored_category(node).picture_alt == "A rug")
         # The page shows each picture once, and the form that is sent again ends it.
         assert cleo.get(address(node)).content.decode().count('name="alt"') == 2 - is_shown
         assert cleo.post(address(node), sent).status_code == 303
-        assert (stored(node).picture, queries.list_uploads(node.category_id)) == (picture, [])
+        assert (stored_category(node).picture, queries.list_uploads(node.category_id)) == (
+            picture,
+            [],
+        )

@@ -26,23 +26,13 @@ from catalogue.variants import fingerprint_pictures, fingerprint_variant
 from storefront import choices
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.catalogue.photo_files import make_file, make_zip
-from tests.factories import make_product, make_stock, make_user, sign_in_staff
+from tests.catalogue.reads import stored
+from tests.factories import make_product, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
 
 
 def address(product: Product, name: str = "product_pictures") -> str:
     return reverse(f"adminpanel:{name}", args=(product.product_id,))
-
-
-def stored(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def make_photo() -> str:
@@ -253,8 +243,7 @@ def test_x102_of_two_who_change_the_pictures_the_later_sees_both_states(cleo: Cl
 
 
 def test_x103_shoppers_see_all_pictures_with_their_words(client: Client) -> None:
-    product = make_product("Mug", options={"Colour": ["Olive", "Oat"]}, listed=True)
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product("Mug", options={"Colour": ["Olive", "Oat"]}, listed=True, stock=5)
     product = show(product, "A mug on a table", "Its handle")
     operations.save_product(
         replace_pictures_of_variants(stored(product), "", product.pictures[1].picture),

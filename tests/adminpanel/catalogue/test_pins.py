@@ -10,15 +10,10 @@ from django.urls import reverse
 
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, ListOrder, Product
-from tests.factories import make_category, make_product, make_user, sign_in_staff
+from tests.factories import make_category, make_product
 
 FRONT_PAGE = reverse("adminpanel:front_page")
 DEALS = reverse("adminpanel:front_page_row", args=("deals",))
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
 
 
 @pytest.fixture

@@ -33,11 +33,6 @@ from tests.factories import make_category, make_product, make_user, sign_in_staf
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:product_new")
 
 
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
 def address(product: Product, name: str = "product", *more: UUID) -> str:
     return reverse(f"adminpanel:{name}", args=(product.product_id, *more))
 

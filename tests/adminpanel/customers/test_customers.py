@@ -44,8 +44,8 @@ from orders.operations.returns import decide_refund
 from orders.operations.user_stats import DUE_USER_STATS
 from shop_settings.terms import get_terms
 from tests.adminpanel.people.audit_entries import list_entries_this_month
-from tests.factories import make_order, make_user, sign_in_staff
-from tests.orders.test_pages import Shopper, make_stocked_product, text
+from tests.checkout.shopper import Shopper, text
+from tests.factories import make_order, make_stocked_product, make_user, sign_in_staff
 from web import personal_data
 
 NOW = datetime.now(UTC)

@@ -15,21 +15,11 @@ from catalogue.search_index import build_index
 from spreadsheets import jobs, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import iterate_export
-from tests.factories import make_product, make_stock, make_user, sign_in_staff
+from tests.factories import make_product
 from tests.spreadsheets.files import csv_of, go_on, stored
 
 NEW, EXPORT = reverse("adminpanel:import_new"), reverse("adminpanel:export_new")
 LIST = reverse("adminpanel:spreadsheets")
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
-
-
-@pytest.fixture
-def will() -> Client:
-    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
 
 
 def send(client: Client, content: bytes, layout: str = "prices", **more: Any) -> Any:
@@ -144,8 +134,7 @@ def test_x105_what_the_list_shows_is_written_and_fetched_for_an_hour(cleo: Clien
 
 
 def test_x105_each_role_has_its_own_files(cleo: Client, will: Client) -> None:
-    mug = make_product("Mug", listed=True)
-    make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
+    mug = make_product("Mug", listed=True, stock=5)
     lines = [["sku", "warehouse", "units"], [mug.variants[0].sku, "berlin", "7"]]
     stock = send(will, csv_of(lines), "stock")
     go_on(task_of(stock))

@@ -7,9 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from orders import queries
-from orders.lifecycle.entities import Order
 from tests.factories import make_order, make_user, sign_in_staff
+from tests.orders.reads import fresh
 
 NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:order_changes_preview")
 
@@ -17,12 +16,6 @@ NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:orde
 @pytest.fixture
 def ann(client: Client) -> Client:
     return sign_in_staff(client, make_user("Ann", role="warehouse"))
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def list_fields(page: str) -> dict[str, str]:

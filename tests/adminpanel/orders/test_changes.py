@@ -9,13 +9,14 @@ from accounts import audit_log
 from accounts.models import User
 from orders import operations
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.submits import now_of, seen, text_of, url
+from tests.adminpanel.orders.submits import seen, text_of, url
+from tests.orders.reads import fresh
 
 
 def test_something_is_taken_out_and_its_money_goes_back(support_client: Client) -> None:
     order = make_order_with_events("paid")
     assert support_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
-    done = now_of(order)
+    done = fresh(order)
     assert (done.item_count, done.total, done.refunded) == (
         1,
         order.total - Money(12, "EUR"),
@@ -37,7 +38,7 @@ def test_a_change_that_is_none_is_explained(staff_client: Client) -> None:
         answer = staff_client.post(url("lines", order), seen(order, line_1=typed))
         if answer.status_code != 422 or expected not in answer.content.decode():
             violations.append(f"{typed}: {answer.status_code}, or no {expected} in the page")
-        if now_of(order) != order:
+        if fresh(order) != order:
             violations.append(f"{typed} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
@@ -65,13 +66,13 @@ def test_an_order_goes_to_another_address(staff_client: Client) -> None:
         "city": "Berlin",
     }
     assert staff_client.post(url("door", order), seen(order, **address)).status_code == 303
-    assert now_of(order).delivery_address.street == "Hof 2"
+    assert fresh(order).delivery_address.street == "Hof 2"
     wrong = staff_client.post(
-        url("door", order), seen(now_of(order), **(address | {"postal_code": "1"}))
+        url("door", order), seen(fresh(order), **(address | {"postal_code": "1"}))
     )
     assert (wrong.status_code, "Enter a German postcode" in wrong.content.decode()) == (422, True)
     abroad = staff_client.post(
-        url("door", order), seen(now_of(order), **(address | {"country": "FR"}))
+        url("door", order), seen(fresh(order), **(address | {"country": "FR"}))
     )
     assert abroad.status_code == 422
 

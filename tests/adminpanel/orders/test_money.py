@@ -17,15 +17,16 @@ from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.submits import now_of, seen, text_of, url
-from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
+from tests.adminpanel.orders.submits import seen, text_of, url
+from tests.factories import make_draft, make_product, make_user, sign_in_staff
+from tests.orders.reads import fresh
 
 
 def test_money_goes_back_for_lines_with_the_delivery(support_client: Client) -> None:
     order = make_order_with_events("paid")
     sent = seen(order, line_1="1", delivery="on", reason="One was broken")
     assert support_client.post(url("refund", order), sent).status_code == 303
-    done = now_of(order)
+    done = fresh(order)
     assert (done.refunded, done.payment) == (
         Money(12, "EUR") + order.delivery,
         "partially_refunded",
@@ -49,7 +50,7 @@ def test_s76_a_large_refund_asks_for_a_code_again_and_keeps_what_was_typed() -> 
         small = seen(order, amount="6", reason="Sorry")
         assert client.post(url("refund", order), small).status_code == 303
         # With what went back before it is more than ten.
-        sent = seen(now_of(order), amount="5", reason="Broken on arrival")
+        sent = seen(fresh(order), amount="5", reason="Broken on arrival")
         answer = client.post(url("refund", order), sent)
         assert answer.status_code == 422
         (form,) = html.fromstring(answer.content).xpath(
@@ -57,10 +58,10 @@ def test_s76_a_large_refund_asks_for_a_code_again_and_keeps_what_was_typed() -> 
         )
         assert form.xpath(".//input[@name='amount']/@value") == ["5"]
         assert form.xpath(".//input[@name='reason']/@value") == ["Broken on arrival"]
-        assert now_of(order).refunded == Money(6, "EUR")
+        assert fresh(order).refunded == Money(6, "EUR")
         sent["code"] = pyotp.TOTP(secret).now()
         assert client.post(url("refund", order), sent).status_code == 303
-    assert now_of(order).refunded == Money(11, "EUR")
+    assert fresh(order).refunded == Money(11, "EUR")
 
 
 def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> None:
@@ -71,7 +72,7 @@ def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> No
         ).status_code
         == 303
     )
-    assert now_of(order).refunded == Money("3.50", "EUR")
+    assert fresh(order).refunded == Money("3.50", "EUR")
 
 
 def test_a_refund_that_will_not_do_is_explained_and_kept(support_client: Client) -> None:
@@ -96,7 +97,7 @@ def test_a_refund_that_will_not_do_is_explained_and_kept(support_client: Client)
         ]
         if answer.status_code != 422:
             violations.append(f"{sent}: {answer.status_code}")
-        if now_of(order) != order:
+        if fresh(order) != order:
             violations.append(f"{sent} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
@@ -109,7 +110,7 @@ def test_two_refunds_from_two_pages_are_one(support_client: Client) -> None:
         303,
         303,
     ]
-    assert now_of(order).refunded == Money(5, "EUR")
+    assert fresh(order).refunded == Money(5, "EUR")
 
 
 def test_an_unpaid_order_has_nothing_to_give_back(support_client: Client) -> None:
@@ -130,7 +131,7 @@ def test_the_delivery_goes_back_once(support_client: Client) -> None:
         ).status_code
         == 303
     )
-    done = now_of(order)
+    done = fresh(order)
     assert (done.refunded, done.events[1].details["delivery"]) == (order.delivery, True)
     assert 'id="refund-delivery"' not in text_of(support_client, done)
     for more in ({}, {"line_1": "1"}):
@@ -138,16 +139,15 @@ def test_the_delivery_goes_back_once(support_client: Client) -> None:
             url("refund", order), seen(done, delivery="on", reason="Late", **more)
         )
         assert (again.status_code, "already refunded" in again.content.decode()) == (422, True)
-    assert now_of(order) == done
+    assert fresh(order) == done
 
 
 def test_what_was_taken_out_before_it_was_paid_is_not_given_back(support_client: Client) -> None:
-    product = make_product()
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=5)
     draft = make_draft((product, 3))
     placed = operations.place_order(replace(draft, payment_method="cod"), datetime.now(UTC))
     operations.start_payment(placed, "http://testserver", datetime.now(UTC))
-    order = operations.change_order(now_of(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
+    order = operations.change_order(fresh(placed), {1: 2}, actor="shopper", now=datetime.now(UTC))
     assert not order.refunds, "nothing was paid yet"
     order, _ = operations.record_manual_payment(
         order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC)
@@ -160,7 +160,7 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(support_client:
         support_client.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code
         == 303
     )
-    done = now_of(order)
+    done = fresh(order)
     assert [refund.amount for refund in done.refunds] == [order.total - order.delivery]
     assert (
         support_client.post(url("refund", order), seen(done, line_1="1", reason="More")).status_code
@@ -183,7 +183,7 @@ def test_what_was_taken_out_and_paid_back_is_counted_once(support_client: Client
         ).status_code
         == 303
     )
-    assert now_of(order).refunded == order.total - order.delivery
+    assert fresh(order).refunded == order.total - order.delivery
 
 
 @pytest.mark.parametrize("state", ["requested", "approved", "rejected", "refunded"])
@@ -205,12 +205,12 @@ def test_only_what_has_arrived_with_us_is_refunded_and_once(
             requested_return, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1"
         )
     assert requested_return.returns[0].state == state
-    before = now_of(requested_return)
+    before = fresh(requested_return)
     answer = support_client.post(
         url("return_refund", requested_return, "1"), seen(before, line_1="1", reason="Back")
     )
     assert answer.status_code == 409
-    assert now_of(requested_return) == before
+    assert fresh(requested_return) == before
 
 
 def test_s24_who_packs_moves_no_money(staff_client: Client, support_client: Client) -> None:
@@ -222,18 +222,17 @@ def test_s24_who_packs_moves_no_money(staff_client: Client, support_client: Clie
         assert url(name, waiting) in text_of(support_client, waiting)
         assert url(name, waiting) not in text_of(staff_client, waiting)
         assert staff_client.post(url(name, waiting), seen(waiting, **sent)).status_code == 403
-        assert now_of(waiting) == waiting
+        assert fresh(waiting) == waiting
 
 
 def by_transfer() -> Order:
-    product = make_product()
-    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = make_product(stock=5)
     draft = make_draft((product, 1))
     placed = operations.place_order(
         type(draft)(**{**vars(draft), "payment_method": "transfer"}), datetime.now(UTC)
     )
     operations.start_payment(placed, "http://testserver", datetime.now(UTC))
-    return now_of(placed)
+    return fresh(placed)
 
 
 def test_a_transfer_is_noted_once_and_confirms_the_order(support_client: Client) -> None:
@@ -244,7 +243,7 @@ def test_a_transfer_is_noted_once_and_confirms_the_order(support_client: Client)
     sent = seen(order, amount=str(order.total.amount), press=idempotency_key[1])
     assert support_client.post(url("received", order), sent).status_code == 303
     assert support_client.post(url("received", order), sent).status_code == 303
-    done = now_of(order)
+    done = fresh(order)
     assert (done.state, done.payment, done.captured) == ("confirmed", "paid", order.total)
     assert url("received", order) not in text_of(support_client, done)
 
@@ -272,4 +271,4 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(
     assert (
         support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 303
     )
-    assert (now_of(order).payment, now_of(order).refunded) == ("refunded", order.total)
+    assert (fresh(order).payment, fresh(order).refunded) == ("refunded", order.total)

@@ -9,11 +9,12 @@ from lxml import html
 
 from accounts.models import User
 from adminpanel.orders.labels import actor_label
-from orders import operations, queries
+from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
+from tests.orders.reads import fresh
 
 HTMX = {"HX-Request": "true"}
 
@@ -28,12 +29,6 @@ def move(order: Order) -> str:
 
 def note(order: Order) -> str:
     return reverse("adminpanel:note", args=[order.number])
-
-
-def now_of(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def form_of(order: Order, kind: str, **more: str) -> dict[str, str]:
@@ -108,13 +103,13 @@ def test_an_action_moves_the_order_on(staff_client: Client, ann: User) -> None:
     answer = staff_client.post(move(order), form_of(order, "shipped", note="Two parcels"))
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
-    fresh = now_of(order)
-    assert (fresh.fulfilment, fresh.board_column, fresh.version) == (
+    changed = fresh(order)
+    assert (changed.fulfilment, changed.board_column, changed.version) == (
         "shipped",
         "shipped",
         order.version + 1,
     )
-    assert (fresh.events[0].kind, actor_label(fresh.events[0]), fresh.events[0].note) == (
+    assert (changed.events[0].kind, actor_label(changed.events[0]), changed.events[0].note) == (
         "shipped",
         "Ann",
         "Two parcels",
@@ -146,10 +141,10 @@ def test_x73_a_stale_page_shows_who_did_what_and_keeps_the_note(staff_client: Cl
     assert "ago" in text or "just now" in text
     assert "Wrapped as a present" in text
     assert 'value="resumed"' in text, "the fresh state's buttons"
-    fresh = now_of(order)
-    assert fresh.state == "on_hold"
-    assert fresh.version == order.version + 1
-    assert f'name="version" value="{fresh.version}"' in text
+    changed = fresh(order)
+    assert changed.state == "on_hold"
+    assert changed.version == order.version + 1
+    assert f'name="version" value="{changed.version}"' in text
 
 
 def test_x73_the_same_without_scripts_is_a_whole_page(staff_client: Client) -> None:
@@ -165,14 +160,14 @@ def test_x18_a_second_submit_changes_nothing_more(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     assert staff_client.post(move(order), form_of(order, "packed")).status_code == 303
     assert staff_client.post(move(order), form_of(order, "packed")).status_code == 303
-    assert [event.kind for event in now_of(order).events].count("packed") == 1
+    assert [event.kind for event in fresh(order).events].count("packed") == 1
 
 
 def test_s41_an_action_that_the_state_does_not_allow_changes_nothing(staff_client: Client) -> None:
     order = make_order_with_events()
     answer = staff_client.post(move(order), form_of(order, "delivered"))
     assert answer.status_code == 409
-    assert now_of(order).version == order.version
+    assert fresh(order).version == order.version
 
 
 def test_bad_input_is_explained_and_changes_nothing(staff_client: Client) -> None:
@@ -182,7 +177,7 @@ def test_bad_input_is_explained_and_changes_nothing(staff_client: Client) -> Non
         answer = staff_client.post(move(order), form_of(order, "packed", note=note))
         if answer.status_code != 422 or "There is a problem" not in answer.content.decode():
             violations.append(f"{note!r}: {answer.status_code}, or no problem is explained")
-        if now_of(order).version != order.version:
+        if fresh(order).version != order.version:
             violations.append(f"{note!r} changes the order")
     assert not violations, "\n".join(violations)
 
@@ -208,7 +203,7 @@ def test_what_no_page_of_today_sends_counts_as_an_old_page_and_keeps_the_note(
             or "Wrapped</textarea>" not in text
         ):
             violations.append(f"{sent}: {answer.status_code}, or the note is not kept")
-        if now_of(order).version != order.version:
+        if fresh(order).version != order.version:
             violations.append(f"{sent} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
@@ -219,7 +214,7 @@ def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Clie
     sign_in_staff(client, mallory)
     order = make_order_with_events("paid")
     client.post(move(order), form_of(order, "held", note="They called twice"))
-    event = now_of(order).events[0]
+    event = fresh(order).events[0]
     assert event.actor == f"staff:{mallory.pk}:system"
     text = client.get(page(order)).content.decode()
     assert "</time>, <bdi>system</bdi>" in text
@@ -239,8 +234,8 @@ def test_s40_other_fields_change_nothing(staff_client: Client) -> None:
     staff_client.post(
         move(order), form_of(order, "packed", total="1", state="closed", actor="Mallory")
     )
-    fresh = now_of(order)
-    assert (fresh.total, fresh.state, actor_label(fresh.events[0])) == (
+    changed = fresh(order)
+    assert (changed.total, changed.state, actor_label(changed.events[0])) == (
         order.total,
         "confirmed",
         "Ann",
@@ -251,13 +246,13 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff_client: Client) -> None
     order = make_order_with_events("paid")
     answer = staff_client.post(note(order), {"note": "Ring twice\nThen wait"})
     assert answer.status_code == 303
-    fresh = now_of(order)
-    assert (fresh.events[0].kind, actor_label(fresh.events[0]), fresh.events[0].public) == (
+    changed = fresh(order)
+    assert (changed.events[0].kind, actor_label(changed.events[0]), changed.events[0].public) == (
         "note",
         "Ann",
         False,
     )
-    assert fresh.version == order.version, "a note makes nobody's page stale"
+    assert changed.version == order.version, "a note makes nobody's page stale"
     text = staff_client.get(page(order)).content.decode()
     assert "Ring twice<br>Then wait" in text
     assert "Staff only" in text
@@ -267,7 +262,7 @@ def test_x18_the_same_note_submitted_twice_stands_once(staff_client: Client) -> 
     order = make_order_with_events()
     for _ in range(2):
         assert staff_client.post(note(order), {"note": "Once"}).status_code == 303
-    assert [event.note for event in now_of(order).events].count("Once") == 1
+    assert [event.note for event in fresh(order).events].count("Once") == 1
 
 
 def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff_client: Client) -> None:
@@ -280,7 +275,7 @@ def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff_client: Client)
             each not in answer.content.decode() for each in expected
         ):
             violations.append(f"{text!r}: {answer.status_code}, or it is not kept and explained")
-        if len(now_of(order).events) != len(order.events):
+        if len(fresh(order).events) != len(order.events):
             violations.append(f"{text!r} is written down")
             order = make_order_with_events()
     assert not violations, "\n".join(violations)

@@ -1,6 +1,5 @@
 """Tags on an order: what staff put on it and take off, and what its history says of that."""
 
-from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -8,25 +7,17 @@ from django.test import Client
 from django.urls import reverse
 
 from adminpanel.orders.history import staff_history
-from orders import operations, queries
+from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import InvalidTag, TooManyTags
 from orders.lifecycle.transitions import Transition
 from orders.operations import change_tags
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, normalize_tag
 from tests.adminpanel.conftest import make_order_with_events
+from tests.clock import now
+from tests.orders.reads import fresh
 
 STAFF = "staff:1:Ann"
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def read_again(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def tag(order: Order, *add: str, remove: tuple[str, ...] = ()) -> Order:
@@ -37,10 +28,10 @@ def test_x188_tags_are_put_on_an_order_and_taken_off_and_its_history_says_so() -
     order = make_order_with_events("paid")
     tagged = tag(order, "  Gift   Wrap ", "URGENT", "gift wrap")
     assert tagged.tags == ("gift wrap", "urgent")
-    assert tagged == read_again(order), "what was written is known"
+    assert tagged == fresh(order), "what was written is known"
     assert tagged.version == order.version + 1
     left = tag(tagged, "vip", remove=("urgent",))
-    assert read_again(left).tags == ("gift wrap", "vip")
+    assert fresh(left).tags == ("gift wrap", "vip")
     entry = staff_history(left)[0]
     assert (entry.label, entry.details, entry.actor, entry.is_public) == (
         "Tags changed", "added: vip, removed: urgent", "Ann", False,
@@ -48,7 +39,7 @@ def test_x188_tags_are_put_on_an_order_and_taken_off_and_its_history_says_so() -
     assert (left.changed_at, left.history) == (order.changed_at, order.history)
     assert len(tag(left, "vip", remove=("never there",)).events) == len(left.events), "no change"
     bare = tag(left, remove=left.tags)
-    assert read_again(bare).tags == ()
+    assert fresh(bare).tags == ()
 
 
 def test_x188_two_who_tag_at_once_both_do_and_nothing_else_is_lost() -> None:
@@ -56,7 +47,7 @@ def test_x188_two_who_tag_at_once_both_do_and_nothing_else_is_lost() -> None:
     held = operations.transition_order(order, Transition("held", actor=STAFF, at=now()))
     one, two = tag(order, "one"), tag(order, "two")  # both have read it before it was held
     assert (one.state, two.tags, two.state) == (held.state, ("one", "two"), held.state)
-    assert read_again(order) == two
+    assert fresh(order) == two
 
 
 def test_x188_a_submit_counts_once_and_only_so_many_tags_fit() -> None:
@@ -89,7 +80,7 @@ def test_x188_the_page_shows_tags_and_says_what_is_wrong_beside_the_field(
     assert (answer.status_code, answer["Location"]) == (303, page)
     assert "added: call first, gift." in staff_client.get(page).content.decode()
     assert staff_client.post(to, {"remove": "<b>old</b>"}).status_code == 303
-    assert read_again(order).tags == ("call first", "gift")
+    assert fresh(order).tags == ("call first", "gift")
     too_long = "x" * (MAX_TAG_LENGTH + 1)
     wrong = staff_client.post(to, {"add": f"fine, {too_long}"})
     assert wrong.status_code == 422
@@ -97,4 +88,4 @@ def test_x188_the_page_shows_tags_and_says_what_is_wrong_beside_the_field(
     assert f'value="fine, {too_long}"' in wrong.content.decode(), "what was typed stays"
     assert staff_client.post(to, {"add": " "}).status_code == 422
     many = staff_client.post(to, {"add": ",".join(map(str, range(MAX_TAGS)))})
-    assert (many.status_code, read_again(order).tags) == (422, ("call first", "gift"))
+    assert (many.status_code, fresh(order).tags) == (422, ("call first", "gift"))

@@ -32,11 +32,6 @@ from tests.factories import (
 NEW, LIST = reverse("adminpanel:paper_new"), reverse("adminpanel:papers")
 
 
-@pytest.fixture
-def will() -> Client:
-    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
-
-
 def form_fields(answer: Any, action: str) -> dict[str, Any]:
     forms = html.fromstring(answer.content).forms
     form = next(each for each in forms if (each.get("action") or "").endswith(action))

@@ -26,9 +26,10 @@ from orders.presentation import list_history
 from orders.search import found_orders, prefetch_order_search
 from tests.accounts.mails import list_mails_to
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.submits import HTMX, now_of, seen, text_of, url
+from tests.adminpanel.orders.submits import HTMX, seen, text_of, url
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.crashes import kill_in, run_worker
+from tests.orders.reads import fresh
 
 
 def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: User) -> None:
@@ -37,11 +38,11 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: 
     assert f"Pack a parcel in <bdi>{warehouse.capitalize()}</bdi>" in text_of(staff_client, order)
     answer = staff_client.post(url("pack", order, warehouse), seen(order, line_1="1"))
     assert (answer.status_code, answer["Location"]) == (303, url("order", order))
-    packed = now_of(order)
+    packed = fresh(order)
     assert (packed.parcels()[0].lines, packed.units_to_pack) == ({1: 1}, {warehouse: {1: 1}})
     sent = seen(packed, event="shipped", carrier="An Post", tracking=" AB 12-3 ")
     assert staff_client.post(url("parcel", order, "1"), sent).status_code == 303
-    done = now_of(order)
+    done = fresh(order)
     assert (done.fulfilment, done.parcels()[0].carrier, done.parcels()[0].tracking) == (
         "partially_shipped", "An Post", "AB 12-3",
     )  # fmt: skip
@@ -53,7 +54,7 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: 
         staff_client.post(url("parcel", order, "1"), seen(done, event="delivered")).status_code
         == 303
     )
-    assert now_of(order).parcels()[0].state == "delivered"
+    assert fresh(order).parcels()[0].state == "delivered"
 
 
 @pytest.mark.parametrize(("event", "state"), [("unpacked", "cancelled"), ("shipped", "shipped")])
@@ -62,7 +63,7 @@ def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(
 ) -> None:
     order = make_order_with_events("paid", "packed")
     assert staff_client.post(url("parcel", order, "1"), seen(order, event=event)).status_code == 303
-    assert now_of(order).parcels()[0].state == state
+    assert fresh(order).parcels()[0].state == state
 
 
 def test_a_parcel_on_its_way_is_lost(staff_client: Client) -> None:
@@ -103,7 +104,7 @@ def test_x60_a_number_that_will_not_do_is_explained_beside_its_field_and_kept(
         ]
         if answer.status_code != 422:
             violations.append(f"{typed}: {answer.status_code}")
-        if now_of(order) != order:
+        if fresh(order) != order:
             violations.append(f"{typed} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
@@ -128,7 +129,7 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_explained(
     assert wrong.status_code == 422
     assert "Enter the tracking number with letters" in wrong.content.decode()
     assert 'value="&lt;b&gt;"' in wrong.content.decode()
-    assert now_of(order).version == order.version
+    assert fresh(order).version == order.version
 
 
 def test_x198_a_tracking_number_of_another_order_is_refused_beside_its_field(
@@ -150,8 +151,8 @@ def test_x198_a_tracking_number_of_another_order_is_refused_beside_its_field(
         assert refused.status_code == 422
         assert f"{number} is used on another order" in text
         assert f'value="{number}"' in text
-    assert now_of(other).version == other.version
-    anonymize_order(now_of(one), datetime.now(UTC))
+    assert fresh(other).version == other.version
+    anonymize_order(fresh(one), datetime.now(UTC))
     assert find_tracking_owner(number) is None
 
 
@@ -171,7 +172,7 @@ def test_x257_a_number_is_added_after_shipping_corrected_and_mailed(staff_client
     assert "Add tracking number" in text_of(staff_client, order)
     added = seen(order, event="tracked", carrier="DHL", tracking=first)
     assert staff_client.post(url("parcel", order, "1"), added).status_code == 303
-    order = now_of(order)
+    order = fresh(order)
     assert (order.parcels()[0].carrier, order.parcels()[0].tracking) == ("DHL", first)
     assert find_tracking_owner(first) == order.order_id
     about_number = "The tracking number of your parcel"
@@ -180,7 +181,7 @@ def test_x257_a_number_is_added_after_shipping_corrected_and_mailed(staff_client
     corrected = seen(order, event="tracked", carrier="UPS", tracking=second, mail="on")
     for _ in range(2):
         assert staff_client.post(url("parcel", order, "1"), corrected).status_code == 303
-    order = now_of(order)
+    order = fresh(order)
     (parcel,) = order.parcels()
     assert (parcel.carrier, parcel.tracking, parcel.state) == ("UPS", second, "shipped")
     assert [find_tracking_owner(each) for each in (first, second)] == [None, order.order_id]
@@ -196,7 +197,7 @@ def test_x257_a_number_is_added_after_shipping_corrected_and_mailed(staff_client
     )
     removed = seen(closed, event="tracked", carrier="UPS", tracking="")
     assert staff_client.post(url("parcel", closed, "1"), removed).status_code == 303
-    assert (now_of(closed).parcels()[0].tracking, now_of(closed).state) == ("", "closed")
+    assert (fresh(closed).parcels()[0].tracking, fresh(closed).state) == ("", "closed")
     assert find_tracking_owner(second) is None
     assert_order_consistent(order.order_id)
 
@@ -224,11 +225,11 @@ def test_x257_a_number_that_will_not_do_is_explained_and_changes_nothing(
     answer = staff_client.post(url("parcel", order, "1"), stale)
     assert answer.status_code == 409
     assert "SECOND" in answer.content.decode()
-    assert now_of(order).version == order.version
+    assert fresh(order).version == order.version
     packed = make_order_with_events("paid", "packed")
     delivered = operations.mark_parcel_delivered(order, "1", actor="Ann", now=datetime.now(UTC))
     anonymize_order(delivered, datetime.now(UTC))
-    for each in (packed, now_of(delivered)):
+    for each in (packed, fresh(delivered)):
         sent = seen(each, event="tracked", tracking=make_number())
         assert staff_client.post(url("parcel", each, "1"), sent).status_code == 409
 
@@ -248,7 +249,7 @@ def test_x257_a_corrected_number_is_free_after_a_crash_and_one_that_comes_back_i
     now = datetime.now(UTC)
     run_worker(now - timedelta(minutes=2), now + timedelta(minutes=1), order.order_id)
     assert [find_tracking_owner(each) for each in (first, second)] == [None, order.order_id]
-    stale = now_of(order)
+    stale = fresh(order)
     correct(stale, first)
     # As a process does that was slow after the event before.
     release_unused_numbers(stale, stale.former_tracking_numbers)
@@ -306,7 +307,7 @@ def test_x73_a_stale_submit_shows_who_was_faster_and_what_it_had_typed(
     assert answer.status_code == 409
     assert "Ben changed it" in text
     assert "shipped" in text
-    assert now_of(order).parcels()[0].tracking == "FIRST"
+    assert fresh(order).parcels()[0].tracking == "FIRST"
 
 
 def test_a_stale_packing_keeps_what_was_typed_in_sight(staff_client: Client) -> None:
@@ -318,7 +319,7 @@ def test_a_stale_packing_keeps_what_was_typed_in_sight(staff_client: Client) -> 
     assert answer.status_code == 409
     assert "The customer changed it" in text
     assert "You had entered" in text
-    assert now_of(order).parcels() == ()
+    assert fresh(order).parcels() == ()
 
 
 def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
@@ -343,7 +344,7 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
             violations.append(
                 f"{name} {more} {sent}: {answer.status_code}, or nothing is explained"
             )
-        if now_of(order) != order:
+        if fresh(order) != order:
             violations.append(f"{name} {more} {sent} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)

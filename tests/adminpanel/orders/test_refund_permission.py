@@ -17,7 +17,7 @@ from accounts.second_factor import CODE_AT
 from accounts.sessions import PASSED_AT
 from adminpanel.orders.bulk_change_forms import ACT_FORMS
 from cassandra_db import current_time
-from orders import bulk_changes, operations, queries
+from orders import bulk_changes, operations
 from orders.bulk_acts import ActRefused, OrderAct, plan_event
 from orders.bulk_changes import CancellationSum
 from orders.lifecycle import balance
@@ -27,18 +27,13 @@ from pricing.money import from_minor_units, to_minor_units
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_order, make_payment, make_user, sign_in_staff
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order, make_paper_order
+from tests.orders.reads import fresh
 
 NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:order_changes_preview")
 
 
 def url(name: str, order: Order) -> str:
     return reverse(f"adminpanel:{name}", args=[order.number])
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def seen(order: Order, **sent: Any) -> dict[str, Any]:

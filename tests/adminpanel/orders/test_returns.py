@@ -15,8 +15,10 @@ from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from promotions.rules import BUY_GET, PERCENTAGE, Promotion
-from tests.adminpanel.orders.submits import now_of, seen, text_of, url, utc_now
+from tests.adminpanel.orders.submits import seen, text_of, url
+from tests.clock import now
 from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.orders.reads import fresh
 
 
 def test_a_return_is_agreed_to_received_and_refunded(
@@ -31,20 +33,20 @@ def test_a_return_is_agreed_to_received_and_refunded(
         ).status_code
         == 303
     )
-    agreed = now_of(requested_return)
+    agreed = fresh(requested_return)
     assert (
         support_client.post(
             url("sent_back", requested_return, "1"), seen(agreed, line_1="1")
         ).status_code
         == 303
     )
-    received = now_of(requested_return)
+    received = fresh(requested_return)
     assert (received.returns[0].state, received.returns[0].restock) == ("received", {1: 1})
     form = text_of(support_client, received)
     assert url("return_refund", requested_return, "1") in form
     sent = seen(received, line_1="2", reason="It is back with us")
     assert support_client.post(url("return_refund", requested_return, "1"), sent).status_code == 303
-    done = now_of(requested_return)
+    done = fresh(requested_return)
     assert (done.returns[0].state, done.refunded, done.board_column) == (
         "refunded",
         Money(24, "EUR"),
@@ -60,18 +62,18 @@ def test_x250_a_return_of_which_nothing_is_refunded_ends_by_the_form_as_it_is_dr
     order = make_delivered_order(case)
     if case == "refunded in advance":
         amount = balance.refundable_amount(order)
-        order = operations.decide_refund(order, amount, {}, "Sorry", actor="Bea", now=utc_now())
+        order = operations.decide_refund(order, amount, {}, "Sorry", actor="Bea", now=now())
     # Of two lines it is the second that comes back: the free one.
-    order = operations.request_return(order, {2: 1}, "", actor="shopper", now=utc_now())
-    order = operations.approve_return(order, "1", actor="Ann", now=utc_now())
-    order = operations.receive_return(order, "1", {}, actor="Ann", now=utc_now())
+    order = operations.request_return(order, {2: 1}, "", actor="shopper", now=now())
+    order = operations.approve_return(order, "1", actor="Ann", now=now())
+    order = operations.receive_return(order, "1", {}, actor="Ann", now=now())
     tracking = reverse("orders:track", args=[links.order_access_token(order.order_id)])
     assert "refund you within a few days" in Client().get(tracking, follow=True).content.decode()
     address = url("return_refund", order, "1")
     (form,) = html.fromstring(text_of(support_client, order)).xpath(f"//form[@action='{address}']")
     sent = {name: value or "" for name, value in form.form_values()}
     assert support_client.post(address, sent).status_code == 303
-    done = now_of(order)
+    done = fresh(order)
     assert (done.returns[0].state, done.board_column) == ("closed", "done")
     assert done.refunded == order.refunded
     page = Client().get(tracking, follow=True).content.decode()
@@ -90,11 +92,11 @@ def make_delivered_order(case: str) -> Order:
         gift = Promotion("gift", "", "A gift", PERCENTAGE, percent=Decimal(100))
         free_unit = Promotion("two", "", "Buy one, get one", BUY_GET, buy=1, free=1)
         draft = replace(draft, promotions=(gift if case == "free order" else free_unit,))
-    order = operations.place_order(draft, utc_now())
+    order = operations.place_order(draft, now())
     if order.state == "pending_payment":
         order = make_payment(order)
     for kind in ("packed", "shipped", "delivered"):
-        order = operations.transition_order(order, Transition(kind, actor="Ann", at=utc_now()))
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
     return order
 
 
@@ -107,7 +109,7 @@ def test_a_refusal_needs_words_and_the_customer_reads_them(
     assert (bare.status_code, "Tell the customer why" in bare.content.decode()) == (422, True)
     sent = seen(requested_return, event="return_rejected", note="It was worn outside")
     assert staff_client.post(url("sent_back", requested_return, "1"), sent).status_code == 303
-    done = now_of(requested_return)
+    done = fresh(requested_return)
     assert (done.returns[0].state, done.returns[0].answer) == ("rejected", "It was worn outside")
     assert "Our answer: <bdi>It was worn outside</bdi>" in text_of(staff_client, done)
 
@@ -118,4 +120,4 @@ def test_no_more_goes_into_stock_than_came_back(
     agreed = operations.approve_return(requested_return, "1", actor="Ben", now=datetime.now(UTC))
     answer = staff_client.post(url("sent_back", requested_return, "1"), seen(agreed, line_1="3"))
     assert answer.status_code == 422
-    assert now_of(requested_return) == agreed
+    assert fresh(requested_return) == agreed

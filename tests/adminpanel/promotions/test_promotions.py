@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -21,11 +20,6 @@ from tests.promotions.test_vouchers import somebody
 from web.days import end_of_day
 
 LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_make")
-
-
-@pytest.fixture
-def cleo(client: Client) -> Client:
-    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
 
 
 def typed(**fields: Any) -> dict[str, Any]:

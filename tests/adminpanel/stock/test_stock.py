@@ -17,7 +17,7 @@ from inventory import operations
 from inventory.entities import WantedLine, make_reservation_id
 from inventory.queries import get_stock_numbers, list_stock_history, prefetch_open_transfers
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_product, make_stock, make_user, sign_in_staff
+from tests.factories import make_product, make_user, sign_in_staff
 from tests.stock import commit_stock
 
 
@@ -78,9 +78,8 @@ def test_x111_units_arrive_in_a_shop_that_has_none_and_a_form_sent_twice_books_o
 
 
 def test_x111_a_count_sets_what_lies_there_and_says_why(staff: Client) -> None:
-    product = make_product(listed=True)
+    product = make_product(listed=True, stock=10)
     variant_id = product.variants[0].variant_id
-    make_stock(10, product_id=product.product_id, variant_id=variant_id)
     order_id = uuid4()
     wanted = [WantedLine(1, product.product_id, variant_id, 4)]
     operations.reserve_stock(order_id, wanted, current_time())
@@ -139,9 +138,8 @@ def test_x111_a_form_that_was_booked_is_not_said_to_have_booked_something_else(
 def test_x111_of_two_who_count_at_once_one_is_asked_to_look_again(
     staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    product = make_product()
+    product = make_product(stock=10)
     variant_id = product.variants[0].variant_id
-    make_stock(10, product_id=product.product_id, variant_id=variant_id)
     adjust = operations.adjust_stock
 
     def come_late(*args: Any, **more: Any) -> bool:

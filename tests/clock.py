@@ -1,0 +1,7 @@
+"""The time, as tests write it."""
+
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
