@@ -1,7 +1,5 @@
 """A draft order: what the staff write down for a customer until it is an order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -6,8 +6,6 @@ derived from the draft, so whatever is submitted twice, or begun again after a c
 abandons that order first: either it can no longer come into being, or it is one, and the draft stays.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

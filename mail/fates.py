@@ -1,7 +1,5 @@
 """What became of a mail."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from smtplib import SMTPDataError, SMTPRecipientsRefused
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ FAILED = "failed"  # given up after a day
 BOUNCED = "bounced"  # it was taken, and came back
 UNDELIVERABLE = "undeliverable"  # not sent: from its address a mail has come back before
 FAILURES = frozenset({REFUSED, FAILED, BOUNCED, UNDELIVERABLE})
-LABELS: dict[str, tuple[StrOrPromise, str]] = {
+LABELS: dict[str, tuple["StrOrPromise", str]] = {
     WAITING: (_("Waiting"), "calm"),
     SENT: (_("Sent"), "good"),
     REFUSED: (_("Refused"), "bad"),

@@ -1,7 +1,5 @@
 """Puts texts into the queue of the staff, and takes them out (R5)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from uuid import UUID
 

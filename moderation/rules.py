@@ -1,7 +1,5 @@
 """What a review may be, and which ones the staff look at before others read them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

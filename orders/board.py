@@ -1,10 +1,9 @@
 """Which orders of the board somebody wants to see: a filter, and all that it finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date, timedelta
+from typing import Self
 
 from django.utils.timezone import localdate
 
@@ -68,7 +67,7 @@ class OrderFilter:
         return {name: str(value) for name, value in asdict(self).items() if value}
 
     @classmethod
-    def from_dict(cls, texts: Mapping[str, str]) -> OrderFilter:
+    def from_dict(cls, texts: Mapping[str, str]) -> Self:
         """Return the filter of `to_dict`. Raises KeyError or ValueError for what is none."""
         status = texts["status"]
         if status not in BOARD_COLUMNS:

@@ -1,7 +1,5 @@
 """The acts of a bulk change of orders: an act makes one event of an order, or none, or says why it cannot. No database."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The event that a change makes of an order carries an id that follows from both, 
 read. Who finds the event has nothing left to do; of two processes one writes, and the other reads again and finds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Untrusted input about a placed order -> clean values: fewer units of a line, another delivery address, a return."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Untrusted input of the search for an order, and of buying one again -> clean values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The worker's jobs for orders: they finish what a crash has left half done, and release units that are not paid for."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """An order's parcels, returns, money and history, as its page presents them. Pure; nothing here reads or writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime

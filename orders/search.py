@@ -1,7 +1,5 @@
 """How staff find orders by what they know of them. Each kind of term is one bounded read a year, and all are read side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,14 +1,8 @@
 """Under which words staff find an order: its number, the words of its names, its SKUs, its parcels' tracking numbers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from catalogue.words import name_words
+from orders.lifecycle.entities import Order
 from orders.numbers import normalize_order_number
-
-if TYPE_CHECKING:
-    from orders.lifecycle.entities import Order
 
 NUMBER, NAME, SKU, TRACKING = "number", "name", "sku", "tracking"
 # What goes when the person is erased.

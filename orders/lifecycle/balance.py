@@ -5,8 +5,6 @@ it is written, and the version in its batch's condition ensures that the order i
 How much of a line a refund of some units is, to the cent, says `orders.lifecycle.items` (pricing.proration).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """An order, and its rows in lists and on the board."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What can go wrong with an order, with messages for people."""
 
-from __future__ import annotations
-
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 

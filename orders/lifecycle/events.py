@@ -1,7 +1,5 @@
 """What happened to an order, as its partition stores it: all of the order's state follows from these."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any

@@ -1,8 +1,7 @@
 """An order's lines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 from moneyed import Money
 
@@ -39,7 +38,7 @@ class Item(VariantSnapshot):
             self.final_total.currency.code,
         )
 
-    def with_quantity(self, quantity: int) -> Item:
+    def with_quantity(self, quantity: int) -> Self:
         """Return the line with fewer units, and their share of its discount and its tax."""
         currency = self.line_total.currency.code
         return replace(

@@ -3,8 +3,6 @@
 Words are stored untranslated and translated by `customer_label` and `staff_label`. CSV files and the audit log hold the keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

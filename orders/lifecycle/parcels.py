@@ -7,8 +7,6 @@ remaining units are packed, a parcel for each warehouse; all packed parcels are 
 packed; all parcels under way are delivered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

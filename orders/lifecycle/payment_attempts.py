@@ -3,8 +3,6 @@
 state: started, authorized, captured, declined, left_unpaid, failed, voided, refunded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """An order's refunds, folded from its events: due until they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

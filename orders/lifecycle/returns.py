@@ -5,8 +5,6 @@ return_rejected {return}, its note says why; return_received {return, restock: {
 note says why no money goes back. A return is refunded once the refund of a `refund_owed` that names it ({return}) was sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

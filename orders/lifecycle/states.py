@@ -10,8 +10,6 @@ Three statuses and one label for the shopper. Only `state` is set by transitions
     fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.lifecycle.parcels)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -77,6 +75,29 @@ class OrderState(Protocol):
 
 
 @dataclass(frozen=True)
+class NextStatus:
+    """An order's three statuses, and what its labels depend on."""
+
+    state: str
+    payment: str
+    fulfilment: str
+    has_packed_parcel: bool
+    is_late: bool = False
+    has_open_return: bool = False
+    has_open_withdrawal: bool = False
+    has_manual_refund_due: bool = False
+    lacks_email_confirmation: bool = False
+
+    @property
+    def has_units_to_pack(self) -> bool:
+        return self.fulfilment == "unfulfilled" and not self.has_packed_parcel
+
+    @property
+    def has_parcel_under_way(self) -> bool:
+        return self.fulfilment == "shipped"
+
+
+@dataclass(frozen=True)
 class TransitionRule:
     """One thing that may happen to an order. Empty text: that status stays as it is."""
 
@@ -126,29 +147,6 @@ class TransitionRule:
             self.fulfilment or order.fulfilment,
             has_packed_parcel,
         )
-
-
-@dataclass(frozen=True)
-class NextStatus:
-    """An order's three statuses, and what its labels depend on."""
-
-    state: str
-    payment: str
-    fulfilment: str
-    has_packed_parcel: bool
-    is_late: bool = False
-    has_open_return: bool = False
-    has_open_withdrawal: bool = False
-    has_manual_refund_due: bool = False
-    lacks_email_confirmation: bool = False
-
-    @property
-    def has_units_to_pack(self) -> bool:
-        return self.fulfilment == "unfulfilled" and not self.has_packed_parcel
-
-    @property
-    def has_parcel_under_way(self) -> bool:
-        return self.fulfilment == "shipped"
 
 
 _UNSENT = ("unfulfilled",)

@@ -1,7 +1,5 @@
 """The mails about an order: one for each event that its shopper should know of, however often its effects are applied."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

@@ -4,8 +4,6 @@ It is made from the order alone (orders.papers.drawn_invoices keeps it for two m
 from it, so that each document that changes a sum has a number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path

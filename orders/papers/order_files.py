@@ -4,8 +4,6 @@ Each is made in two steps: lines of text are written for some orders at a time, 
 is drawn from them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
@@ -15,6 +13,7 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
+from moneyed import Money
 
 from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
 from inventory.queries import get_places
@@ -26,7 +25,6 @@ from orders.queries import items_from_rows, order_from_rows, prefetch_items, pre
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
-    from moneyed import Money
 
 # A paper is drawn at once, in memory: so many orders are some megabytes and half a minute. A table has no such bound.
 MAX_PRINTED_ORDERS = 1000
@@ -45,8 +43,8 @@ class OrderFile:
     """
 
     name: str
-    label: StrOrPromise
-    help: StrOrPromise
+    label: "StrOrPromise"
+    help: "StrOrPromise"
     format: str
     list_lines: Callable[[OrderItems], Lines]
     head: list[str]

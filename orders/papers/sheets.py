@@ -3,8 +3,6 @@
 Text is written as it is read: what goes from right to left is turned round line by line, and Arabic letters are joined.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Each is drawn from lines of text alone, in the order of the orders, so that the worker can read orders in steps and draw once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
