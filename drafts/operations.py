@@ -42,7 +42,7 @@ from inventory.products_with_stock import ProductWithStock
 from jobs.months import list_recent_months
 from jobs.rows import guard_row
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from orders import operations as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import CustomerRefused
@@ -295,7 +295,8 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
         "added_to": draft.added_to,
     }
     event = f"offered {draft.version}"
-    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, about=draft.user_id)
+    options = MailOptions(about=draft.user_id)
+    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, options)
     # Refused, it was taken back or accepted meanwhile.
     MAILED.apply(if_lost=REFUSED_MEANS_DONE, **draft.key, version=draft.version)
 

@@ -13,7 +13,7 @@ from orders.lifecycle.errors import AlreadyConfirmed, ConfirmationTooLate
 from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_as_planned
-from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
+from orders.operations.emails import compose_confirmation_mail, mail_context, mail_options
 from payments.gateways import METHODS
 from payments.methods import TRANSFER
 from pricing.money import to_minor_units
@@ -83,8 +83,6 @@ def resend_confirmation_mail(order: Order, now: datetime) -> bool:
         "order_updated",
         mail_context(order, items, compose_confirmation_mail(order)),
         now,
-        plain=has_plain_mail(order),
-        about=order.user_id,
-        order_number=order.number,
+        mail_options(order),
     )
     return True

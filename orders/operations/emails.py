@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from accounts import queries as accounts
 from cassandra_db import current_time
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from mail.queries import list_unmailed_events
 from mail.words import quote_words
 from orders import links
@@ -71,7 +71,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
-    plain = has_plain_mail(order)
+    options = mail_options(order)
     for event_key in missing:
         event, content = mails[event_key]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
@@ -82,10 +82,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             template,
             mail_context(order, items, content),
             now,
-            plain=plain,
-            # A member may have it sent to another mailbox than the account's.
-            about=order.user_id,
-            order_number=order.number,
+            options,
         )
 
 
@@ -94,10 +91,11 @@ def mail_event_key(event: Event) -> str:
     return "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
 
 
-def has_plain_mail(order: Order) -> bool:
-    """Return whether it is a member's who wants mails about orders as text only. Raises CassandraUnavailable."""
+def mail_options(order: Order) -> MailOptions:
+    """Return how mails about an order are treated: as its member prefers. Raises CassandraUnavailable."""
     member = accounts.get_user(order.user_id) if order.user_id else None
-    return bool(member and member.plain_mail)
+    # A member may have ordered with another address than the account's, so the mail is also linked to the member.
+    return MailOptions(bool(member and member.plain_mail), order.user_id, order.number)
 
 
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from cassandra_db import retry_attempts
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
@@ -83,7 +83,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
         "withdrawal_unmatched",
         context,
         now,
-        plain=True,
+        MailOptions(plain=True),
     )
     queue_mail(
         statement.statement_id, "received", statement.email, "withdrawal_received", context, now
