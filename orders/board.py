@@ -7,7 +7,7 @@ from typing import Self
 
 from django.utils.timezone import localdate
 
-from orders import queries
+from orders import board_queries
 from orders.lifecycle.entities import BoardOrder
 from orders.lifecycle.states import BOARD_COLUMNS
 
@@ -89,7 +89,9 @@ def iterate_orders(chosen: OrderFilter) -> Iterator[BoardOrder]:
     """
     after = ""
     while True:
-        found, after = queries.list_board_orders(chosen.status, after, 500, has_day=chosen.has_day)
+        found, after = board_queries.list_board_orders(
+            chosen.status, after, 500, has_day=chosen.has_day
+        )
         yield from filter(chosen.matches, found)
         if not after:
             return

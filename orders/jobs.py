@@ -18,7 +18,7 @@ from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.rows import guard_row
 from jobs.shards import Shard
-from orders import bulk_changes, operations, queries
+from orders import board_queries, bulk_changes, operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
@@ -216,7 +216,7 @@ def mark_late_orders(now: datetime) -> str:
     found = 0
     after = ""
     while True:
-        entries, after = queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
+        entries, after = board_queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
         for entry in late_entries:
             with guard_row(f"late order {entry.order_id}"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -36,10 +36,6 @@ from spreadsheets.typed_values import (
     parse_tags,
 )
 from web.forms import Form
-
-if TYPE_CHECKING:
-    pass
-
 
 FIELD_COLUMNS = tuple(each.name for each in COLUMNS if each.form)
 SECTIONS = {

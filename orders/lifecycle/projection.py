@@ -7,7 +7,6 @@ the folds whether it may happen to these parcels (orders.lifecycle.parcels), the
 
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,9 +17,8 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import TransitionRefused
 from orders.lifecycle.events import Event
 from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.stored_sums import parse_discounts, parse_taxes
 from pricing.money import from_minor_units
-from pricing.quotes import Discount
-from pricing.tax import TaxPart
 
 
 def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order:
@@ -111,17 +109,7 @@ def _apply_change(order: Order, details: dict[str, Any]) -> Order:
         discount=from_minor_units(sums["discount"], currency),
         total=from_minor_units(sums["total"], currency),
         tax=from_minor_units(sums["tax"], currency),
-        taxes=tuple(
-            TaxPart(
-                Decimal(part["rate"]),
-                from_minor_units(part["net"], currency),
-                from_minor_units(part["tax"], currency),
-            )
-            for part in sums["taxes"]
-        ),
-        discounts=tuple(
-            Discount(part["name"], from_minor_units(part["amount"], currency))
-            for part in sums["discounts"]
-        ),
+        taxes=parse_taxes(sums["taxes"], currency),
+        discounts=parse_discounts(sums["discounts"], currency),
         item_count=sums["item_count"],
     )

@@ -13,7 +13,8 @@ from orders.lifecycle.errors import AlreadyConfirmed, ConfirmationTooLate
 from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_as_planned
-from orders.operations.emails import compose_confirmation_mail, mail_context, mail_options
+from orders.operations.emails import mail_context, mail_options
+from orders.operations.mail_texts import compose_confirmation_mail
 from payments.gateways import METHODS
 from payments.methods import TRANSFER
 from pricing.money import to_minor_units

@@ -8,7 +8,7 @@ from cassandra.util import Date
 
 from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
-from orders import queries
+from orders import board_queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
 from orders.operations.user_stats import mark_statement
@@ -190,7 +190,7 @@ def delete_empty_days(now: datetime) -> int:
     """
     before = current_microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
     board_days: list[tuple[str, date]] = [
-        (status, day) for status in BOARD_COLUMNS for day in queries.list_board_days(status)
+        (status, day) for status in BOARD_COLUMNS for day in board_queries.list_board_days(status)
     ]
     reading = [
         (status, day, ANY.start(status=status, day=day))

@@ -30,12 +30,9 @@ from orders.lifecycle.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDI
 from orders.lifecycle.transitions import Transition
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_as_planned, transition_order
+from orders.operations.order_values import serialize_allocations
 from orders.operations.pending_effects import ASK_AFTER, record_payment_inquiry
-from orders.operations.placement import (
-    claim_expired_order,
-    serialize_allocations,
-    unclaim_expired_order,
-)
+from orders.operations.placement import claim_expired_order, unclaim_expired_order
 from orders.operations.refunds import record_refund, reverse_payment
 from orders.operations.transitions import add_note
 from orders.voucher_customers import find_voucher_customer_keys
@@ -431,14 +428,13 @@ def _close_unwanted_payment(
 
 
 def record_manual_payment(
-    order: Order, amount: Money, *, key: str, actor: str, now: datetime, note: str = ""
+    order: Order, amount: Money, *, key: str, actor: str, now: datetime
 ) -> tuple[Order, Money]:
-    """Record money that came by transfer or was paid on delivery; return the order, and the excess.
+    """Record money that came by transfer or on delivery; return the order, and the excess over its total.
 
-    The same `key` again records nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
-    an order that has ended the money is to be refunded. A missing amount or an excess is noted in the order's history;
-    the excess is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; OrderChanged,
-    CassandraUnavailable.
+    Repeating a `key` records nothing. Once the total has arrived, the order is paid, and one by transfer is confirmed. If the
+    order has ended, the money is refunded. A missing amount or an excess is noted in the order's history.
+    Raises NotPayable if the order is paid in another way or in full, OrderChanged, CassandraUnavailable.
     """
     zero = order.total * 0
     if key in balance.capture_keys(order):
@@ -457,7 +453,7 @@ def record_manual_payment(
     with_effects = order.state != EXPIRED
     order = transition_order(
         order,
-        Transition("captured", actor=actor, at=now, note=note, details=details),
+        Transition("captured", actor=actor, at=now, details=details),
         with_effects=with_effects,
     )
     order = _settle_manual_payment(order, attempt, now)
@@ -477,9 +473,7 @@ def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order
     return add_note(order, text, actor="system", now=now, public=True)
 
 
-def record_manual_refund(
-    order: Order, refund_id: str, *, actor: str, now: datetime, note: str = ""
-) -> Order:
+def record_manual_refund(order: Order, refund_id: str, *, actor: str, now: datetime) -> Order:
     """Record that staff have sent a due refund; return the order.
 
     Raises NotPayable if staff are not the ones to send it, OrderChanged, CassandraUnavailable.
@@ -487,5 +481,5 @@ def record_manual_refund(
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in MANUAL_METHODS:
         raise NotPayable
-    record_refund(order, refund, actor=actor, now=now, note=note)
+    record_refund(order, refund, actor=actor, now=now)
     return apply_effects(order.order_id, now) or order

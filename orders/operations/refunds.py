@@ -172,9 +172,7 @@ def _refund_next(order: Order, now: datetime) -> Order:
     return record_refund(order, refund, actor="system", now=now)
 
 
-def record_refund(
-    order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
-) -> Order:
+def record_refund(order: Order, refund: Refund, *, actor: str, now: datetime) -> Order:
     """Record that a due refund was sent, and from which payments; return the order.
 
     Raises TransitionRefused, OrderChanged, CassandraUnavailable.
@@ -185,7 +183,7 @@ def record_refund(
         "amount": to_minor_units(refund.amount),
         "of": {str(payment_id): to_minor_units(part) for payment_id, part in sources.items()},
     }
-    transition = Transition("refunded", actor=actor, at=now, note=note, details=details)
+    transition = Transition("refunded", actor=actor, at=now, details=details)
     return append_event(order, transition)[0]
 
 

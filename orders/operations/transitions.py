@@ -1,7 +1,7 @@
 """An order's events: each is one conditional batch that changes the header and appends its row, guarded by state and version."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -20,6 +20,7 @@ from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.events import Event
 from orders.lifecycle.parcels import plan_packing
 from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.stored_sums import dump_discounts, dump_taxes
 from orders.lifecycle.transitions import Transition
 from orders.operations.pending_effects import (
     PendingEffect,
@@ -27,8 +28,6 @@ from orders.operations.pending_effects import (
     forget_pending_effects,
 )
 from pricing.money import to_minor_units
-from pricing.quotes import Discount
-from pricing.tax import TaxPart
 from web.logs import current_request_id
 
 # The parts of a UUID of version 1 that are no time.
@@ -222,32 +221,11 @@ def _sums_statement(then: Order) -> BoundStatement:
         discount=to_minor_units(then.discount),
         total=to_minor_units(then.total),
         tax=to_minor_units(then.tax),
-        taxes=serialize_taxes(then.taxes),
-        discounts=serialize_discounts(then.discounts),
+        taxes=json.dumps(dump_taxes(then.taxes)),
+        discounts=json.dumps(dump_discounts(then.discounts)),
         item_count=then.item_count,
         name=then.name,
         delivery_address=then.delivery_address.stored_fields(),
-    )
-
-
-def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
-    """Return the tax by rate as an order's header stores it."""
-    return json.dumps(
-        [
-            {
-                "rate": str(part.rate),
-                "net": to_minor_units(part.net),
-                "tax": to_minor_units(part.tax),
-            }
-            for part in taxes
-        ]
-    )
-
-
-def serialize_discounts(discounts: Iterable[Discount]) -> str:
-    """Return the discounts as an order's header stores them."""
-    return json.dumps(
-        [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
     )
 
 

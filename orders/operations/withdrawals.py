@@ -18,7 +18,7 @@ from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.returns import REJECTED
 from orders.lifecycle.states import TRANSITION_RULES
 from orders.lifecycle.transitions import Transition
-from orders.operations.emails import withdrawal_paragraphs
+from orders.operations.mail_texts import withdrawal_paragraphs
 from orders.operations.transitions import append_event
 from shop_settings.terms import get_terms
 

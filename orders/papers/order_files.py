@@ -5,7 +5,7 @@ is drawn from them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -177,138 +177,84 @@ def _amount(money: Money) -> str:
     return f"{money.amount:.2f}"
 
 
-@dataclass(frozen=True, slots=True)
-class _OrderRow:
-    """The columns of a table with a line for each order, in this order. Sums have no currency, times are UTC."""
-
-    number: str
-    placed: str
-    status: str
-    payment: str
-    payment_method: str
-    fulfilment: str
-    currency: str
-    subtotal: str
-    delivery: str
-    discount: str
-    tax: str
-    total: str
-    paid: str
-    refunded: str
-    items: str
-    country: str
-    email: str
-    name: str
-    delivery_method: str
-    delivery_address: str
-    billing_address: str
-    voucher: str
-    account: str
-
-
-@dataclass(frozen=True, slots=True)
-class _DeliveryRow:
-    """The columns of a table of what goes where: what those who pack and send need, and nothing of money."""
-
-    number: str
-    placed: str
-    status: str
-    fulfilment: str
-    items: str
-    country: str
-    name: str
-    delivery_method: str
-    delivery_address: str
-    delivery_notes: str
-
-
-@dataclass(frozen=True, slots=True)
-class _ItemRow:
-    """The columns of a table with a line for each line of an order, as it is now."""
-
-    number: str
-    placed: str
-    status: str
-    country: str
-    sku: str
-    product: str
-    options: str
-    units: str
-    currency: str
-    unit_price: str
-    line_total: str
-    discount: str
-
-
-def _order_rows(found: OrderItems) -> Lines:
-    for order, items in found:
-        row = _OrderRow(
-            number=order.number,
-            placed=order.placed_at.isoformat(timespec="seconds"),
-            status=order.state,
-            payment=order.payment,
-            payment_method=order.payment_method,
-            fulfilment=order.fulfilment,
-            currency=order.total.currency.code,
-            subtotal=_amount(order.subtotal),
-            delivery=_amount(order.delivery),
-            discount=_amount(order.discount),
-            tax=_amount(order.tax),
-            total=_amount(order.total),
-            paid=_amount(order.captured),
-            refunded=_amount(order.refunded),
-            items=_list_units(order, items),
-            country=order.country,
-            email=order.email,
-            name=order.name,
-            delivery_method=order.method.name,
-            delivery_address=_address(order),
-            billing_address="\n".join(order.billing_address.lines),
-            voucher=order.voucher,
-            account="yes" if order.user_id else "no",
-        )
-        yield list(astuple(row))
-
-
 def _list_units(order: Order, items: Sequence[Item]) -> str:
     return ", ".join(f"{each.quantity} × {each.sku}" for each in order.current_lines(items))
 
 
+def _placed(order: Order) -> str:
+    return order.placed_at.isoformat(timespec="seconds")
+
+
+# The columns of each table, in this order. Sums have no currency, times are UTC.
+_ORDER_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
+    "number": lambda order, items: order.number,
+    "placed": lambda order, items: _placed(order),
+    "status": lambda order, items: order.state,
+    "payment": lambda order, items: order.payment,
+    "payment_method": lambda order, items: order.payment_method,
+    "fulfilment": lambda order, items: order.fulfilment,
+    "currency": lambda order, items: order.total.currency.code,
+    "subtotal": lambda order, items: _amount(order.subtotal),
+    "delivery": lambda order, items: _amount(order.delivery),
+    "discount": lambda order, items: _amount(order.discount),
+    "tax": lambda order, items: _amount(order.tax),
+    "total": lambda order, items: _amount(order.total),
+    "paid": lambda order, items: _amount(order.captured),
+    "refunded": lambda order, items: _amount(order.refunded),
+    "items": _list_units,
+    "country": lambda order, items: order.country,
+    "email": lambda order, items: order.email,
+    "name": lambda order, items: order.name,
+    "delivery_method": lambda order, items: order.method.name,
+    "delivery_address": lambda order, items: _address(order),
+    "billing_address": lambda order, items: "\n".join(order.billing_address.lines),
+    "voucher": lambda order, items: order.voucher,
+    "account": lambda order, items: "yes" if order.user_id else "no",
+}
+# For those who pack and send: nothing about money.
+_DELIVERY_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
+    "number": lambda order, items: order.number,
+    "placed": lambda order, items: _placed(order),
+    "status": lambda order, items: order.state,
+    "fulfilment": lambda order, items: order.fulfilment,
+    "items": _list_units,
+    "country": lambda order, items: order.country,
+    "name": lambda order, items: order.delivery_address.name,
+    "delivery_method": lambda order, items: order.method.name,
+    "delivery_address": lambda order, items: _address(order),
+    "delivery_notes": lambda order, items: order.customer_notes,
+}
+# A row for each line of an order, as it is now.
+_ITEM_COLUMNS: dict[str, Callable[[Order, Item], str]] = {
+    "number": lambda order, item: order.number,
+    "placed": lambda order, item: _placed(order),
+    "status": lambda order, item: order.state,
+    "country": lambda order, item: order.country,
+    "sku": lambda order, item: item.sku,
+    "product": lambda order, item: item.name,
+    "options": lambda order, item: item.options_label,
+    "units": lambda order, item: str(item.quantity),
+    "currency": lambda order, item: order.total.currency.code,
+    "unit_price": lambda order, item: _amount(item.unit_price),
+    "line_total": lambda order, item: _amount(item.line_total),
+    "discount": lambda order, item: _amount(item.discount),
+}
+
+
+def _order_rows(found: OrderItems) -> Lines:
+    for order, items in found:
+        yield [value(order, items) for value in _ORDER_COLUMNS.values()]
+
+
 def _delivery_rows(found: OrderItems) -> Lines:
     for order, items in found:
-        row = _DeliveryRow(
-            number=order.number,
-            placed=order.placed_at.isoformat(timespec="seconds"),
-            status=order.state,
-            fulfilment=order.fulfilment,
-            items=_list_units(order, items),
-            country=order.country,
-            name=order.delivery_address.name,
-            delivery_method=order.method.name,
-            delivery_address=_address(order),
-            delivery_notes=order.customer_notes,
-        )
-        yield list(astuple(row))
+        yield [value(order, items) for value in _DELIVERY_COLUMNS.values()]
 
 
 def _item_rows(found: OrderItems) -> Lines:
     for order, items in found:
         for item in order.current_lines(items):
-            row = _ItemRow(
-                number=order.number,
-                placed=order.placed_at.isoformat(timespec="seconds"),
-                status=order.state,
-                country=order.country,
-                sku=item.sku,
-                product=item.name,
-                options=item.options_label,
-                units=str(item.quantity),
-                currency=order.total.currency.code,
-                unit_price=_amount(item.unit_price),
-                line_total=_amount(item.line_total),
-                discount=_amount(item.discount),
-            )
-            yield list(astuple(row))
+            yield [value(order, item) for value in _ITEM_COLUMNS.values()]
 
 
 ORDER_FILES = {
@@ -350,7 +296,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each order, with its sums and addresses."),
             CSV,
             _order_rows,
-            list(_OrderRow.__slots__),
+            list(_ORDER_COLUMNS),
             roles=MONEY_STAFF,
         ),
         OrderFile(
@@ -359,7 +305,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each order, with what goes where."),
             CSV,
             _delivery_rows,
-            list(_DeliveryRow.__slots__),
+            list(_DELIVERY_COLUMNS),
         ),
         OrderFile(
             "order-lines",
@@ -367,7 +313,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each line of an order, with its SKU and price."),
             CSV,
             _item_rows,
-            list(_ItemRow.__slots__),
+            list(_ITEM_COLUMNS),
             is_personal=False,
         ),
     )

@@ -33,7 +33,7 @@ from jobs.minutes import floor_to_minute, minutes_between
 from jobs.rows import FIRST_RETRY_DELAY, collect_failed_rows
 from jobs.shards import Shard
 from mail import queries as mails
-from orders import jobs, operations, queries
+from orders import board_queries, jobs, operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import (
     CheckoutAbandoned,
@@ -46,6 +46,7 @@ from orders.lifecycle.errors import (
 )
 from orders.lifecycle.transitions import Transition
 from orders.operations import copies, effects, payments, placement, refunds, transitions
+from orders.operations.order_values import OrderDraft
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
@@ -138,9 +139,7 @@ def test_the_same_checkout_with_another_content_is_refused() -> None:
     first = operations.place_order(draft, now())
     other = make_draft((product, 3), fingerprint="something else")
     with pytest.raises(CheckoutUsed) as refused:
-        operations.place_order(
-            placement.OrderDraft(**{**vars(other), "order_id": draft.order_id}), now()
-        )
+        operations.place_order(OrderDraft(**{**vars(other), "order_id": draft.order_id}), now())
     assert refused.value.order.number == first.number
     assert_order_consistent(draft.order_id)
 
@@ -815,31 +814,33 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
     seen: list[UUID] = []
     after = ""
     while not set(order_ids) <= set(seen):
-        entries, after = queries.list_board_orders("to_pack", after, limit=2)
+        entries, after = board_queries.list_board_orders("to_pack", after, limit=2)
         seen += [entry.order_id for entry in entries]
         assert after or set(order_ids) <= set(seen)
     assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
-    counts = queries.count_board_orders()
+    counts = board_queries.count_board_orders()
     assert counts["to_pack"].number >= 5
 
 
 def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
-    before = queries.count_board_orders()["to_pay"]
+    before = board_queries.count_board_orders()["to_pay"]
     make_order()
-    assert queries.count_board_orders()["to_pay"].number == before.number + 1
+    assert board_queries.count_board_orders()["to_pay"].number == before.number + 1
     monkeypatch.setattr(queries, "MAX_COUNTED", 1)
-    assert str(queries.count_board_orders()["to_pay"]) == "1+"
+    assert str(board_queries.count_board_orders()["to_pay"]) == "1+"
 
 
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     day = datetime(2018, 7, 1, 12, tzinfo=UTC)
     order = make_order(now=day, paid=True)
     operations.transition_order(order, Transition("packed", actor="Ann", at=day))
-    assert day.date() in queries.list_board_days("to_pay")
+    assert day.date() in board_queries.list_board_days("to_pay")
     operations.delete_empty_days(now())
-    assert day.date() in queries.list_board_days("to_pay"), "it was written less than an hour ago"
+    assert day.date() in board_queries.list_board_days("to_pay"), (
+        "it was written less than an hour ago"
+    )
     old = current_microseconds() - 2 * 3600 * 10**6
     stale = write(
         "test",
@@ -847,8 +848,8 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     )
     stale.run(status="on_hold", day=day.date() - timedelta(days=9), at=old)
     assert operations.delete_empty_days(now()) >= 1
-    assert day.date() - timedelta(days=9) not in queries.list_board_days("on_hold")
-    assert day.date() in queries.list_board_days("to_pack")
+    assert day.date() - timedelta(days=9) not in board_queries.list_board_days("on_hold")
+    assert day.date() in board_queries.list_board_days("to_pack")
 
 
 # ---- The jobs
@@ -927,9 +928,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     )
     # The same checkout with its lines in another order: these are other reservations.
     again = make_draft((second, 1), (first, 2))
-    order = operations.place_order(
-        placement.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
-    )
+    order = operations.place_order(OrderDraft(**{**vars(again), "order_id": draft.order_id}), now())
     run_worker_after(order.order_id, 12)
     assert fresh(order).customer_label == "Not paid in time"
     for product in (first, second):
