@@ -1,3 +1,3 @@
-"""The states of a text by people."""
+"""The states of a moderated text."""
 
 PUBLISHED, HELD, REFUSED, WITHDRAWN = "published", "held", "refused", "withdrawn"
