@@ -157,8 +157,8 @@ def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balanc
         payment = "paid"
     elif kind == "refund_owed":
         known_ids = {each.refund_id for each in order.refunds}
-        is_too_much = to_minor_units(amount) <= 0 or amount > refundable_amount(order)
-        if is_too_much or details["refund"] in known_ids:
+        is_wrong = to_minor_units(amount) <= 0 or amount > refundable_amount(order)
+        if is_wrong or details["refund"] in known_ids:
             raise TransitionRefused(order, kind)
     elif kind == "refunded":
         if amount > captured - refunded or details["refund"] not in {

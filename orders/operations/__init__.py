@@ -1,6 +1,6 @@
-"""Everything that happens to orders, one function an event.
+"""The commands on orders, one function for each event.
 
-A crash anywhere leaves a row behind: in `pending_effects_by_minute` for an event's effects (copies, stock, mail), in
+A crash leaves a row behind: in `pending_effects_by_minute` for an event's effects (copies, stock, mail), in
 `reservations_by_minute` for reserved units. The jobs read both and finish the work.
 """
 

@@ -1,4 +1,4 @@
-"""The mails about an order: one for each event that its shopper should know of, however often its effects are applied."""
+"""The mails about an order: one for each event that its shopper is told about; orders.operations.mail_texts has the texts."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,18 +17,17 @@ from orders.lifecycle.items import Item
 from orders.lifecycle.states import CONFIRMING_EVENTS
 from orders.operations.mail_texts import MailContent, compose_mail
 
-# Older events are not news any more, and an importer of old orders sends no mail.
+# Older events get no mail, nor do imported orders.
 NEWS_FOR = timedelta(days=2)
-# An order from a cart is confirmed by mail, however late: for as long as the outbox remembers what it has sent.
-# Imported orders have no cart.
+# The confirmation of an order from a cart is mailed for as long as the outbox remembers sent mails. Imported orders have no cart.
 CONFIRMED_FOR = timedelta(days=29)
 
 
 def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Put the mails for an order's events into the outbox; those that are there already stay as they are.
+    """Queue the mails about an order's events, each once. Raises CassandraUnavailable.
 
-    There is no mail about events more than two days old, except for the confirmation, and none about an erased person's
-    order. To an address that may be a stranger's goes one mail at the most, to confirm the order. Raises CassandraUnavailable.
+    Events older than NEWS_FOR get none, except the confirmation; nor do erased orders. An address that may be a stranger's gets
+    only the mail that asks to confirm the order.
     """
     if order.is_erased:
         return
@@ -58,7 +57,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
 
 
 def mail_event_key(event: Event) -> str:
-    """Return the event of which the mail about this one is, for `mail.queries.derive_mail_id`: an order is confirmed once."""
+    """Return the key of an event's mail, for `mail.queries.derive_mail_id`; all confirming events have one."""
     return "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
 
 
@@ -70,7 +69,7 @@ def mail_options(order: Order) -> MailOptions:
 
 
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:
-    """Return the context of an order's mail. Nothing that was typed is in it unless the address is known to be the shopper's."""
+    """Return the context of an order's mail. It has typed words only if the e-mail address is confirmed."""
     is_confirmed = order.is_email_confirmed
     track_url = reverse("orders:track", args=[links.order_access_token(order.order_id)])
     return {

@@ -29,23 +29,23 @@ from web.durations import format_deadline
 
 @dataclass(frozen=True)
 class MailContent:
-    """The content of a mail about an event: paragraphs, perhaps some items, and a link."""
+    """The content of a mail about an event: paragraphs, optionally items, and a link."""
 
     headline: str
     paragraphs: tuple[str, ...]
     contents: tuple[ItemUnits, ...] = ()
     contents_title: str = ""
-    has_order_summary: bool = False  # the order with its sums stands below
+    has_order_summary: bool = False  # the lines and sums of the order follow
     link_label: str = gettext_noop("Track my order")
     tracking_url: str = ""  # the carrier's page
     bank_account: tuple[str, ...] = ()  # for a transfer
-    url: str = ""  # where the link leads; by default to the order's page
+    url: str = ""  # the link's target; by default the order's page
 
 
 def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
-    """Return the mail about an event, None for an event that needs none."""
+    """Return the mail about an event; None if the event needs none."""
     kind = "confirmed" if event.kind in CONFIRMING_EVENTS else event.kind
-    # Whoever withdraws from a contract has it acknowledged, with none of the words that were typed.
+    # A withdrawal is always acknowledged, without any typed words.
     if order.is_unproved and kind not in ("placed", "withdrawn"):
         return None
     compose = _COMPOSERS.get(kind)
@@ -53,7 +53,7 @@ def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailConte
 
 
 def compose_confirmation_mail(order: Order) -> MailContent:
-    """Return the mail that asks whoever reads it to confirm an order: the first one to an address that may be a stranger's."""
+    """Return the mail that asks to confirm an order, sent to an address that may be a stranger's."""
     return MailContent(
         _("Please confirm your order"),
         (
@@ -134,7 +134,7 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
 
 def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.state != PENDING:
-        return None  # it was paid after all, or has ended: another mail is about that
+        return None  # it was paid after all, or has ended; another mail says so
     return MailContent(
         _("Your payment didn’t go through"),
         (
@@ -333,7 +333,7 @@ def _withdrawn(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
 
 
 def withdrawal_paragraphs(number: str, email: str, at: datetime) -> tuple[str, ...]:
-    """Return what acknowledges a withdrawal: its content, and when it was received (UTC); without its sender's own words."""
+    """Return the text that acknowledges a withdrawal received at `at` (UTC), without its sender's own words."""
     return (
         _("We received this statement from you on %(moment)s:")
         % {"moment": date_format(timezone.localtime(at), "j F Y, H:i:s T")},
@@ -420,7 +420,7 @@ def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailConten
 
 
 def _refund_route(order: Order) -> str:
-    """Return how a refund of an order reaches its buyer, in a sentence."""
+
     if order.payment_method == CARD:
         return _("It will be back on your card within three to five working days.")
     if order.payment_method in MANUAL_METHODS:

@@ -34,7 +34,7 @@ from pricing.quotes import snapshot_columns
 
 @dataclass(frozen=True)
 class OrderDraft:
-    """All that an order is made of. `order_id` is the checkout's id; `fingerprint` identifies its content."""
+    """Everything that an order is made of. `order_id` is the checkout's id; `fingerprint` identifies its content."""
 
     order_id: UUID
     owner_id: UUID
@@ -48,18 +48,18 @@ class OrderDraft:
     cart_id: UUID | None
     fingerprint: str
     payment_method: str = "card"
-    customer_notes: str = ""  # what the shopper says about the delivery
-    voucher: str = ""  # the code as it was typed; its effect is in `promotions`
+    customer_notes: str = ""  # the shopper's notes for the delivery
+    voucher: str = ""  # the typed code; `promotions` have its effect
     promotions: tuple[quotes.Promotion, ...] = ()
-    cart: Cart | None = None  # as it was when it was reviewed: if it has changed, nothing is placed
+    cart: Cart | None = None  # the reviewed cart; if it has changed since, nothing is placed
     checkout_number: int = 0  # how many of the cart's checkouts ended without payment
-    # units as the page has read them, by variant and warehouse
+    # the units that the page has read, by variant and warehouse
     stock: Mapping[UUID, Mapping[str, int]] | None = None
-    # whether the e-mail address is a member's own and proved; the checkout says so, and an importer's orders need no proof
+    # whether the e-mail address needs no confirmation: a member's own, or an importer's
     is_email_confirmed: bool = True
-    # where it was placed from, to count the units that nobody has paid for (web.rate_limits.list_networks)
+    # the visitor's networks, to limit their unpaid units (web.rate_limits.list_networks)
     networks: Sequence[tuple[str, int]] = ()
-    # who places it, who of the staff has offered it, and the number of the order that it adds to (decision 058)
+    # the actor who places it, the one who offered it, and the number of the order that it adds to (decision 058)
     placed_by: str = "shopper"
     offered_by: str = ""
     added_to: str = ""
@@ -70,18 +70,18 @@ class OrderDraft:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether whoever places it risks nothing (gateways.is_paid_afterwards)."""
+        """Whether it is sent before it is paid for (payments.methods.is_paid_afterwards)."""
         return is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
     def pay_until(self, now: datetime) -> datetime:
-        """Return until when its units stay reserved without a payment, or without the confirmation of its e-mail address."""
+        """Return until when its units stay reserved without payment or, if needed, without confirmation of its e-mail address."""
         if self.is_paid_afterwards and not self.is_email_confirmed:
             return now + timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
         return gateways.METHODS[self.payment_method].pay_until(now)
 
     @cached_property
     def unpaid_unit_buckets(self) -> dict[str, int]:
-        """Where its units are counted until they are paid for, each with the most units that it takes."""
+        """The buckets that count its units until they are paid for, each with the most units that it takes."""
         if not self.is_paid_afterwards:
             return {}
         return list_buckets(self.email, self.networks)
@@ -97,7 +97,7 @@ INSERT_ITEM = write(
 
 
 def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event, ...]:
-    """Return the events of an order that is placed, the newest first: with it starts its first payment, unless it costs nothing."""
+    """Return the first events of an order, newest first: `placed` and, unless the order is free, `payment_started`."""
     needs_confirmation = draft.is_paid_afterwards and not draft.is_email_confirmed
     board = "unconfirmed" if needs_confirmation else "to_pay"
     details: dict[str, Any] = {} if draft.is_email_confirmed else {"email_confirmed": False}
@@ -123,7 +123,7 @@ def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event
 
 
 def order_from_header(header: Mapping[str, Any], events: tuple[Event, ...]) -> Order:
-    """Return the order that is being written, as it will be read."""
+    """Return the order that a header and events make, as it will be read."""
     row = SimpleNamespace(
         **header,
         payment="unpaid",
@@ -145,7 +145,7 @@ def unit_count(draft: OrderDraft) -> int:
 
 
 def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
-    """Return the writes of an order's lines."""
+    """Return the statements that write an order's lines."""
     return (INSERT_ITEM.bind(order_id=draft.order_id, **each) for each in item_values(draft))
 
 
@@ -166,7 +166,7 @@ def item_values(draft: OrderDraft) -> Iterable[dict[str, Any]]:
 
 
 def serialize_allocations(allocations: Iterable[Allocation], take: int = 0) -> str:
-    """Return the allocations as the order's header stores them."""
+    """Return allocations as the order's header stores them; `take` tells apart repeated reservations of one order."""
     by_warehouse: dict[str, object] = {"take": take}
     for each in allocations:
         lines = by_warehouse.setdefault(each.warehouse_id, [])
@@ -182,7 +182,7 @@ def header_values(
     pay_until: datetime,
     allocations: Iterable[Allocation],
 ) -> dict[str, Any]:
-    """Return the values of an order's header when it is placed."""
+    """Return the header of an order when it is placed, by column."""
     quote, promise = draft.sums, draft.method.promise(now)
 
     return {

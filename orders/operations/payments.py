@@ -1,4 +1,4 @@
-"""An order's payment: attempts at a gateway, whose answer alone counts."""
+"""An order's payments: attempts at a gateway, whose answer alone counts, and payments that staff record."""
 
 import logging
 from collections.abc import Sequence
@@ -46,12 +46,12 @@ from promotions.operations import redeem_voucher
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 20
-# However often a payment is tried, an order's units are not reserved for longer than this.
+# The longest reservation of an order's units, however often a payment is tried.
 MAX_RESERVATION_DURATION = timedelta(hours=1)
 # A shorter extension of the reservation is not worth a write.
 MIN_EXTENSION = timedelta(minutes=1)
 
-# The gateway answers the same under one id: whoever writes it later writes the same.
+# The gateway gives one reference for each id, so repeated writes are equal.
 INSERT_REFERENCE = write(
     "Q12",
     """INSERT INTO payments (order_id, payment_id, gateway, reference)
@@ -74,12 +74,13 @@ class PaymentRedirect:
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this, unless
-    its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, GatewayMissing, GatewayUnavailable, CassandraUnavailable.
+    Each attempt extends the reservation of the units by ten minutes. It confirms an order on delivery, unless its e-mail
+    address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged, GatewayMissing,
+    GatewayUnavailable, CassandraUnavailable.
     """
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
-        # Its effects confirm it (apply_order_effects): no gateway is needed.
+        # Its effects confirm it (apply_order_effects) without a gateway.
         return PaymentRedirect(derive_payment_id(order.order_id, 0), own_page)
     if order.state != PENDING:
         raise NotPayable
@@ -102,7 +103,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
 
 
 def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
-    """Return the open attempt, or start one if there is none; with it the order. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
+    """Return the order and its open attempt, which is started if there is none. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
 
     def plan(order: Order) -> Transition | None:
         if order.state != PENDING:
@@ -126,7 +127,7 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
 
 
 def _find_gateway(order: Order) -> PaymentAttempt:
-    """Return the open attempt of an order of former days, whose events do not say at which gateway it is."""
+    """Return the open attempt of an older order, whose events do not name its gateway."""
     attempt = queries.load_payment_references(order).open_payment_attempt
     assert attempt
     gateway = attempt.gateway or gateways.resolve_gateway_name(order.payment_method)
@@ -134,7 +135,7 @@ def _find_gateway(order: Order) -> PaymentAttempt:
 
 
 def _extend_deadline(order: Order, now: datetime) -> None:
-    """Reserve the order's units for another ten minutes, an hour in all: whoever starts a payment needs some time for it."""
+    """Reserve the order's units for another ten minutes, at most an hour in all."""
     until = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
     if until - order.pay_until >= MIN_EXTENSION:
         EXTEND_DEADLINE.apply(
@@ -159,9 +160,9 @@ def _request(
 
 
 def confirm_order(order: Order, payment_id: UUID, actor: str, now: datetime) -> Order:
-    """Confirm an order whose payment no gateway has to approve; one that no longer waits for payment stays as it is.
+    """Confirm an unpaid order whose payment needs no gateway; other orders stay as they are.
 
-    Raises OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    Raises OrderChanged if other writes keep changing it, CassandraUnavailable.
     """
     confirmed = Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
     return transition_as_planned(order, lambda order: confirmed if order.state == PENDING else None)
@@ -172,10 +173,9 @@ def settle_payment(
 ) -> Order | None:
     """Ask the gateway for an attempt's outcome, and update the order; return the order, or None if there is none.
 
-    Only the gateway's answer counts, and only for this order's number, amount and currency. A payment that comes after
-    the order has expired reserves the units again, or is refunded if they are gone; a second one is refunded.
-    `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable,
-    OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    The payment must be for this order's number, amount and currency. A payment after the order has expired reserves the units
+    again, or is refunded if they are gone; a second payment is refunded. `with_effects=False` leaves the effects to the worker.
+    Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
     """
     reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -188,7 +188,7 @@ def settle_payment(
 def settle_order_payment(
     order: Order, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order:
-    """Do what `settle_payment` does for an order that has just been read."""
+    """Do the same as `settle_payment` for an order that has just been read."""
     order = queries.load_payment_references(order)
     attempt = next((each for each in order.payment_attempts if each.payment_id == payment_id), None)
     if attempt is None:
@@ -221,7 +221,7 @@ def settle_order_payment(
 
 
 def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
-    """Confirm the order if all of the money is there: the process that recorded it may have died before it did."""
+    """Confirm the order if its total has arrived: the process that recorded the money may have died before."""
     if order.captured < order.total:
         return order
     if order.state == PENDING:
@@ -265,9 +265,9 @@ def _close_attempt(
     note: str = "",
     with_effects: bool,
 ) -> Order:
-    """Record what has become of an attempt that does not pay the order, unless it is recorded; return the order.
+    """Record the outcome of an attempt that does not pay the order, once; return the order.
 
-    While the order waits for a payment, one that has failed is an event of its own: the shopper is told why (PAYMENT_FAILURES).
+    If the order waits for payment, a failed attempt is the event `payment_failed`, so that the shopper is told.
     """
     details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
 
@@ -321,7 +321,7 @@ def _accept_payment(
         except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
-            # It took too long to be sure of the units; the attempt is still open, and the worker asks again.
+            # Reserving the units took too long. The attempt stays open, so the worker asks again.
             return order
     return order
 
@@ -329,10 +329,10 @@ def _accept_payment(
 def _accept_late_payment(
     order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
 ) -> Order:
-    """Reserve an expired order's units again; if they are gone, or not wanted any more, the money is to be refunded."""
+    """Reserve an expired order's units again; if they are gone, or its cart has changed, the effects refund the money."""
     claim = claim_expired_order(order)
     if claim is None:
-        sleep(0.2)  # the process that has the claim is about to decide
+        sleep(0.2)  # give the process that has the claim time to decide
         return queries.get_order(order.order_id) or order
     items = queries.list_items(order)
     wanted_lines = [
@@ -386,10 +386,10 @@ def _accept_late_payment(
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines.
+    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines; else ''.
 
-    Empty if nothing prevents it; a transfer's lines have left the cart long ago. Raises CheckoutBusy while another
-    checkout of the cart is being placed, CassandraUnavailable.
+    A transfer's lines have left the cart long ago, so they do not count. Raises CheckoutBusy while another checkout of the
+    cart is being placed, CassandraUnavailable.
     """
     if order.cart_id is None or (order.payment_method == TRANSFER and order.is_email_confirmed):
         return ""
@@ -449,7 +449,7 @@ def record_manual_payment(
         "key": key,
         "came": to_minor_units(amount),
     }
-    # An order that expired while the money was under way may still get its units: that is decided first.
+    # An expired order may still get its units; that is decided before the effects.
     with_effects = order.state != EXPIRED
     order = transition_order(
         order,
@@ -476,7 +476,7 @@ def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order
 def record_manual_refund(order: Order, refund_id: str, *, actor: str, now: datetime) -> Order:
     """Record that staff have sent a due refund; return the order.
 
-    Raises NotPayable if staff are not the ones to send it, OrderChanged, CassandraUnavailable.
+    Raises NotPayable if a gateway sends it, or it is not due; OrderChanged, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in MANUAL_METHODS:

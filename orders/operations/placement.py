@@ -1,8 +1,8 @@
-"""A checkout becomes an order.
+"""Placing a checkout as an order.
 
-claim > pending effects > the cart > reservations > the voucher's use > items, number and when to ask about the payment > the order and
-its first payment, by one conditional batch > its copies. Up to the batch nothing of it is visible, and a process that dies on the way leaves rows (pending effects, reservation
-expiries) that lead to what has to be released.
+The steps: claim > pending effects > cart > reservations > voucher > items, number and payment inquiry > the order and its first
+payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on the way leaves pending
+effects and reservation expiries, which lead the worker to the units that it has to release.
 """
 
 import logging
@@ -73,21 +73,20 @@ from promotions.operations import redeem_voucher
 
 log = logging.getLogger(__name__)
 
-# For how long after its claim a process begins any further write, in seconds.
+# How long after its claim a process may begin a write, in seconds.
 WORK_SECONDS = 20
-# The TTL of a claim, in seconds: for so long nobody else places the checkout of a process that has died. A write that is slower
-# than the difference does no harm: it is an order only while the claim stands, units are released at the expiry that was
-# recorded before them, and the lines of the later claim have the later timestamps.
+# The TTL of a claim, in seconds. A write that outlasts it does no harm: the order is placed only under the claim, recorded
+# expiries release the units, and the lines of a later claim have later timestamps.
 CLAIM_SECONDS = WORK_SECONDS + 5
-# How long a second submit of the same checkout waits for the first. After that its page asks again by itself.
+# How long a second submit of a checkout waits for the first; then its page asks again by itself.
 WAIT_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
 class Claim:
-    """This process's exclusive right to reserve an order's units, `since` a moment (in seconds of `monotonic`).
+    """This process's exclusive right to reserve an order's units, since `since` (seconds of `monotonic`).
 
-    `is_retry`: it was claimed before, so there may be reservations already.
+    `is_retry`: an earlier claim may have left reservations.
     """
 
     claim_id: UUID
@@ -100,7 +99,7 @@ class Claim:
             raise CheckoutBusy
 
 
-# Nothing has been reserved for it yet. MARK_TRIED stands in the same batch, and outlives the claim.
+# The first claim: nothing is reserved yet. MARK_TRIED in the same batch outlives the claim.
 CLAIM_FIRST = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
@@ -121,7 +120,7 @@ INSERT_NUMBER = conditional_write(
     "Q12",
     "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
-# Only while the claim stands: a process that outlived its claim places nothing.
+# Conditional on the claim: a process whose claim has expired places nothing.
 PLACE = conditional_write(
     "Q12",
     """UPDATE orders SET placing = null, number = :number, owner_id = :owner_id, user_id = :user_id, email = :email,
@@ -140,12 +139,11 @@ PLACE = conditional_write(
 
 
 def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = None) -> Order:
-    """Turn a checkout into an order that waits for its payment; placing it again returns the same order.
+    """Place a checkout as an order that waits for its payment; placing it again returns the same order.
 
-    Its units are reserved until then (see inventory.operations.reserve_stock), by default for as long as its payment method
-    allows. Raises OutOfStock, VoucherRefused, TooManyUnpaidUnits, CartChanged, or CartOrdered when another checkout has the
-    cart, with nothing placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
-    meanwhile, CheckoutBusy, CassandraUnavailable.
+    The units stay reserved until `pay_until`, by default as long as the payment method allows. Raises OutOfStock,
+    VoucherRefused, TooManyUnpaidUnits, CartChanged, CartOrdered (another checkout has the cart), CheckoutUsed (it became an order
+    with other content), CheckoutAbandoned (its units were released), CheckoutBusy, CassandraUnavailable.
     """
     gateway = gateways.resolve_gateway_name(draft.payment_method)
     now = truncate_to_milliseconds(now)  # as it will be read
@@ -188,7 +186,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
         if_lost=applied_if(lambda row: row.event_id == placed_id),
     )
     if not outcome:
-        # The claim ran out meanwhile; what is reserved is found by its reservation expiries.
+        # The claim has expired; the reservation expiries lead the worker to the units.
         raise CheckoutBusy
     items = queries.items_from_rows(order, [SimpleNamespace(**each) for each in item_values(draft)])
     order = apply_order_effects(order, items, now)
@@ -197,7 +195,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
 
 
 def _write_items(draft: OrderDraft, claim: Claim) -> None:
-    claim.check()  # whoever claims it next writes later, or not at all
+    claim.check()  # so that the writes of a later claim have later timestamps
     if claim.is_retry:
         write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
     write_batch(list(item_statements(draft)))
@@ -244,7 +242,7 @@ def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
 
 
 def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
-    """Claim the cart for the checkout, if the cart is as it was reviewed and no other checkout has it.
+    """Claim the cart for the checkout, if the cart has not changed since its review and no other checkout has it.
 
     Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
     """
@@ -268,10 +266,10 @@ def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
 
 @contextmanager
 def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
-    """Yield whether the checkout that has the cart no longer needs it; False while it is being placed.
+    """Yield whether the checkout that has the cart no longer needs it; False while that checkout is being placed.
 
-    What it has bought is removed from the cart, if that is still to be done. What it has reserved without becoming an
-    order is released. Meanwhile no payment revives an order that has expired. Raises CartOrdered.
+    It removes bought lines from the cart, and releases the units of an abandoned checkout. Inside the block no payment revives
+    an expired order. Raises CartOrdered if the cart's order waits for its payment.
     """
     order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
     if cart.checkout_id in (None, by):
@@ -291,7 +289,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
                 unclaim_expired_order(order, claim)
     else:
         if order.state == CANCELLED:
-            # Its units are perhaps the ones that are wanted now.
+            # Its units may be the ones that are wanted now.
             with suppress(GatewayUnavailable):
                 apply_effects(order.order_id, now)
         ensure_bought_items_removed(order, now)
@@ -300,7 +298,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
 
 
 def _close_payment_pages(order: Order) -> None:
-    """Close the payment pages that an order has left open, where the gateway can: the cart is another checkout's now."""
+    """Close the open payment pages of an order that has ended, as far as the gateway can: its cart is another checkout's now."""
     if order.state not in (CANCELLED, EXPIRED):
         return
     for attempt in queries.load_payment_references(order).payment_attempts:
@@ -312,7 +310,7 @@ def _close_payment_pages(order: Order) -> None:
             try:
                 gateways.get_gateway(attempt.gateway).void(attempt.reference)
             except (GatewayUnavailable, LookupError) as error:
-                # A payment that still comes is refunded. Nobody waits for the same gateway twice.
+                # A payment that still comes is refunded. The other attempts would wait for the same gateway.
                 log.warning(
                     "order %s: a payment attempt stays open at %s: %s",
                     order.number,
@@ -330,9 +328,9 @@ CLAIM_EXPIRED_ORDER = conditional_write(
 
 
 def claim_expired_order(order: Order) -> Claim | None:
-    """Claim an expired order's units, so that no other process reserves or releases any meanwhile.
+    """Claim an expired order's units, so that no other process reserves or releases them meanwhile.
 
-    Returns None when another process has the claim, or the order has changed. Raises CassandraUnavailable.
+    Return None if another process has the claim, or the order has changed. Raises CassandraUnavailable.
     """
     claim = Claim(uuid4(), monotonic())
     outcome = CLAIM_EXPIRED_ORDER.apply(
@@ -351,7 +349,7 @@ def unclaim_expired_order(order: Order, claim: Claim) -> None:
 
 
 def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
-    """Claim a use of the draft's voucher, or release its units. Raises VoucherRefused, CassandraUnavailable."""
+    """Claim a use of the draft's voucher; if it is refused, release the units. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
@@ -375,7 +373,7 @@ def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
 
 
 def claim_order_number(order_id: UUID) -> str:
-    """Claim the order's number, which is unique; claiming again finds the same. Raises CassandraUnavailable."""
+    """Claim a unique number for an order; claiming again returns the same. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.derive_order_number(order_id, attempt)
         claim = INSERT_NUMBER.apply(

@@ -828,7 +828,7 @@ def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
     before = board_queries.count_board_orders()["to_pay"]
     make_order()
     assert board_queries.count_board_orders()["to_pay"].number == before.number + 1
-    monkeypatch.setattr(queries, "MAX_COUNTED", 1)
+    monkeypatch.setattr(board_queries, "MAX_COUNTED", 1)
     assert str(board_queries.count_board_orders()["to_pay"]) == "1+"
 
 
