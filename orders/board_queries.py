@@ -11,17 +11,17 @@ from orders.lifecycle.entities import BoardOrder, CappedCount
 from pricing.money import from_minor_units
 
 MAX_COUNTED = 500
-# How many days are read side by side.
+# How many days are read in parallel.
 _AT_ONCE = 16
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-# In these columns orders only accumulate: the newest are of interest there.
+# Orders accumulate in these columns, so the newest come first.
 _NEWEST_FIRST = ("done", "cancelled")
 
-# Q15: the days on which a column has orders.
+# Q15: the days that have orders in a column.
 DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
 _BOARD_ORDER = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
                     payment_method, delivery_method, estimated_delivery, skus, tags, is_pickup, version FROM orders_by_status WHERE status = :status AND order_date = :day"""
-# Q15: a day's orders in a column, from a place on.
+# Q15: a day's orders in a column, after a given order.
 OLDEST_FIRST = read(
     "Q15",
     f"{_BOARD_ORDER} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
@@ -36,7 +36,7 @@ IDS = read(
 
 
 def list_board_days(status: str) -> list[date]:
-    """Return the days on which a column has, or had until a while ago, orders; the oldest first."""
+    """Return the days that have, or had recently, orders in a column; oldest first. Raises CassandraUnavailable."""
     return [row.order_date.date() for row in DAYS.all(status=status)]
 
 
@@ -48,10 +48,10 @@ def list_board_orders(
     newest_first: bool | None = None,
     has_day: Callable[[date], bool] = lambda day: True,
 ) -> tuple[list[BoardOrder], str]:
-    """Return a column's orders over all days, or some, the oldest first, and the token of the next page ('' at the end).
+    """Return a page of a column's orders, on the days that `has_day` allows, and the token of the next page ('' at the end).
 
-    Unless it is said otherwise, in the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
-    Raises InvalidPageToken, CassandraUnavailable.
+    The oldest come first; in the columns "done" and "cancelled" the newest, unless `newest_first` is given. `after` is the token
+    of this page. Raises InvalidPageToken, CassandraUnavailable.
     """
     if newest_first is None:
         newest_first = status in _NEWEST_FIRST
@@ -76,7 +76,7 @@ def list_board_orders(
 
 
 def board_token(order: BoardOrder, *, newest_first: bool) -> str:
-    """Return the token of the page that begins after an order of the board."""
+    """Return the token of the page that begins after an order."""
     list_name = _board_list(order.status, newest_first=newest_first)
     return page_token([order.placed_at, order.order_id], list_name)
 
@@ -122,10 +122,7 @@ def _board_order(row: Row, status: str) -> BoardOrder:
 def count_board_orders(
     columns: Sequence[str] = states.OPEN_BOARD_COLUMNS,
 ) -> dict[str, CappedCount]:
-    """Return how many orders are in each of these columns, by default the open ones, exact up to 500.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the number of orders in each column, exact up to 500. Raises CassandraUnavailable."""
     reading = {status: DAYS.start(status=status) for status in columns}
     days_by_status = {
         status: [row.order_date.date() for row in pending.rows()]
@@ -147,7 +144,7 @@ def count_board_orders(
 
 
 def _waves(days_by_status: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
-    """Yield the days of all columns, some of each at a time."""
+    """Yield the (column, day) pairs to read in parallel: up to _AT_ONCE days of each column at a time."""
     longest = max(map(len, days_by_status.values()), default=0)
     for start in range(0, longest, _AT_ONCE):
         yield [

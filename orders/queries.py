@@ -1,4 +1,4 @@
-"""What the shop reads of orders."""
+"""The reads of orders; those of the board are in orders.board_queries."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from pricing.quotes import snapshot_columns
 from pricing.tax import former_tax_rates
 from shop_settings.terms import get_terms
 
-# Q12, Q14: an order with its events; the header stands in every row.
+# Q12, Q14: an order with its events; each row has the header.
 ORDER = read(
     "Q12",
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
@@ -47,7 +47,7 @@ def get_order(order_id: UUID) -> Order | None:
 
 
 def order_from_rows(rows: Sequence[Row]) -> Order | None:
-    """Return the rows of Q12 as an order; None for a checkout that is not one (yet)."""
+    """Return the order in the rows of ORDER; None for a checkout that is no order."""
     if not rows or rows[0].number is None:
         return None
     head = rows[0]
@@ -97,7 +97,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
 
 
 def _promised_delivery(head: Row) -> PromisedDelivery:
-    """Return what was promised; of an order of former days, whose row does not say so, what its method said then."""
+    """Return the promised delivery; for an older order without one, that of its method at that time."""
     if head.delivery_title is None:
         return former_promise(head.country, head.delivery_method, head.placed_at)
     return PromisedDelivery(
@@ -130,13 +130,13 @@ def _event(row: Row) -> Event:
     )
 
 
-# Q12: which order a number names.
+# Q12: the order with a number.
 ORDER_ID = read("Q12", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
 def get_order_by_number(number: str) -> Order | None:
-    """Return the order with this number, as `orders.numbers.normalize_order_number` writes it, or None. Raises CassandraUnavailable."""
-    row = ORDER_ID.one(number=number) if number else None  # an empty key is an error to Cassandra
+    """Return the order with this normalized number (orders.numbers), or None. Raises CassandraUnavailable."""
+    row = ORDER_ID.one(number=number) if number else None  # Cassandra rejects an empty key
     return get_order(row.order_id) if row else None
 
 
@@ -160,7 +160,7 @@ def list_items(order: Order) -> tuple[Item, ...]:
 
 
 def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
-    """Return the rows of Q13 as lines of the order."""
+    """Return the order's lines in the rows of ITEMS."""
     currency = order.total.currency.code
     return tuple(
         Item(
@@ -177,21 +177,17 @@ def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     )
 
 
-# Q12: what the gateways call an order's payments.
+# Q12: the gateways' references of an order's payments.
 PAYMENTS = read(
     "Q12", "SELECT payment_id, gateway, reference FROM payments WHERE order_id = :order_id"
 )
-
-
-# Q12: whose an order is, and whether it has arrived.
+# Q12: an order's member and fulfilment.
 FULFILMENT = read(
     "Q12",
     "SELECT user_id, fulfilment FROM orders WHERE order_id = :order_id LIMIT 1",
     consistency=QUORUM,
 )
-
-
-# Q15: which orders had arrived on a day, by their ids; from one on.
+# Q15: the orders that had arrived on a day, by id.
 DELIVERED = read(
     "Q15",
     "SELECT order_id FROM delivered_orders_by_day WHERE day = :day AND order_id > :after LIMIT :most",
@@ -209,38 +205,38 @@ def iterate_delivered(day: date) -> Iterator[UUID]:
 
 
 def prefetch_fulfilment(order_id: UUID) -> PendingResult:
-    """Start reading whose an order is and whether it has arrived, for `is_delivered_to`."""
+    """Start reading an order's member and fulfilment, for `is_delivered_to`."""
     return FULFILMENT.start(order_id=order_id)
 
 
 def is_delivered_to(user_id: UUID, row: Row | None) -> bool:
-    """Return whether the row of an order is that person's, and all of it has arrived."""
+    """Return whether the order in the row of FULFILMENT is that person's and has fully arrived."""
     return row is not None and row.user_id == user_id and row.fulfilment == "delivered"
 
 
 def prefetch_payments(order_id: UUID) -> PendingResult:
-    """Start reading what the gateways call an order's payments, for `add_payment_references`."""
+    """Start reading the gateways' references of an order's payments, for `add_payment_references`."""
     return PAYMENTS.start(order_id=order_id)
 
 
 def add_payment_references(order: Order, rows: Iterable[Row]) -> Order:
-    """Return the order with what the rows of `payments` hold."""
+    """Return the order with the payment references in the rows of PAYMENTS."""
     references = {row.payment_id: (row.gateway, row.reference or "") for row in rows}
     return replace(order, payment_references=references)
 
 
 def load_payment_references(order: Order) -> Order:
-    """Return the order with what its gateways call its payments, which is read once. Raises CassandraUnavailable."""
+    """Return the order with its payment references, which are read unless it has them. Raises CassandraUnavailable."""
     if order.payment_references is not None:
         return order
     return add_payment_references(order, prefetch_payments(order.order_id).rows())
 
 
-# Q11: what a person has ordered, by currency.
+# Q11: a person's sums, by currency.
 USER_STATS = read(
     "Q11", "SELECT currency, order_count, total_spent FROM user_stats WHERE user_id = :user_id"
 )
-# What of an order counts in these sums: its header alone.
+# Q11: the part of an order's header that counts in these sums.
 PAID = read(
     "Q11",
     "SELECT user_id, currency, captured, refunded FROM orders WHERE order_id = :order_id LIMIT 1",
@@ -255,7 +251,7 @@ _ORDERS_AT_ONCE = 100
 
 @dataclass(frozen=True)
 class UserStats:
-    """How many orders a person has paid for in a currency, and what they have spent on them, less what went back."""
+    """The number of a person's paid orders in a currency, and the amount spent less refunds."""
 
     order_count: int
     total_spent: Money
@@ -274,9 +270,9 @@ def stats_from_rows(rows: Iterable[Row]) -> list[UserStats]:
 
 
 def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
-    """Return from the orders themselves, by currency, how many a person has paid for and what was spent in minor units.
+    """Return a person's number of paid orders and the amount spent, in minor units, by currency, read from the orders.
 
-    An order that was given back as a whole counts no more. Raises CassandraUnavailable.
+    Fully refunded orders do not count. Raises CassandraUnavailable.
     """
     sums: dict[str, tuple[int, int]] = {}
     for listed in list_orders_by_year(user_id, list_order_years(user_id)).values():
@@ -294,11 +290,9 @@ def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
 
 
 _FIRST_ID = UUID(int=0)
-
-
 _ORDER_SUMMARY = """SELECT order_id, number, placed_at, customer_label, total, currency, item_count, first_item_name, first_item_picture
                     FROM orders_by_user WHERE user_id = :user_id AND year = :year"""
-# Q11: a person's orders of a year, the newest first; from a place on, and not before a day.
+# Q11: a person's orders of a year, newest first; all of them, or those after a given order and not before a day.
 BY_USER = read("Q11", _ORDER_SUMMARY)
 BY_USER_SINCE = read(
     "Q11",
@@ -306,7 +300,7 @@ BY_USER_SINCE = read(
 )
 # Q11: the years in which a person has ordered.
 YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
-# Q15: the orders that were placed with an e-mail address in a year, and in which years there are any.
+# Q15: the orders that were placed with an e-mail address in a year, and the years with any.
 BY_EMAIL = read(
     "Q15", "SELECT order_id FROM orders_by_email_and_year WHERE email = :email AND year = :year"
 )
@@ -314,7 +308,7 @@ EMAIL_YEARS = read("Q15", "SELECT year FROM order_years_by_email WHERE email = :
 
 
 def list_orders_by_year(user_id: UUID, years: Iterable[int]) -> dict[int, list[OrderSummary]]:
-    """Return a person's orders by year, the newest first, read side by side; years without any are left out.
+    """Return a person's orders by year, newest first, without empty years; the years are read in parallel.
 
     Raises CassandraUnavailable.
     """
@@ -333,17 +327,17 @@ def prefetch_orders_of_year(user_id: UUID, year: int) -> PendingResult:
 
 
 def summaries_from_rows(rows: Iterable[Row]) -> list[OrderSummary]:
-    """Return rows of `orders_by_user` as orders in a list, in their order."""
+    """Return the rows of `orders_by_user` as summaries."""
     return [_order_summary(row) for row in rows]
 
 
 def prefetch_order_years(user_id: UUID) -> PendingResult:
-    """Start reading in which years a person has ordered: rows with `year`, the last one first."""
+    """Start reading the years in which a person has ordered: rows with `year`, latest first."""
     return YEARS.start(user_id=user_id)
 
 
 def list_order_years(user_id: UUID) -> list[int]:
-    """Return the years in which a person has ordered, the last one first. Raises CassandraUnavailable."""
+    """Return the years in which a person has ordered, latest first. Raises CassandraUnavailable."""
     return [row.year for row in YEARS.all(user_id=user_id)]
 
 
@@ -355,14 +349,14 @@ def list_orders_between(
     after: str = "",
     limit: int = 20,
 ) -> tuple[list[OrderSummary], str]:
-    """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
+    """Return a page of a person's orders of these years, placed from `since` until before `before`, newest first.
 
-    With them a token for the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
+    Also return the token of the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
     """
     list_name = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
     place, order_id = page_key(after, list_name) if after else (before, _FIRST_ID)
     found: list[OrderSummary] = []
-    # The first day's year and the last one's lie within; an order stands in the year of its day in UTC.
+    # The years of both ends are included; an order's year is in UTC.
     for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
         rows = BY_USER_SINCE.all(
             user_id=user_id,
@@ -384,14 +378,14 @@ def list_orders_between(
 
 
 def list_order_ids_by_email(email: str) -> list[UUID]:
-    """Return the orders that were placed with an e-mail address, the newest first. Raises CassandraUnavailable."""
+    """Return the ids of the orders that were placed with an e-mail address, newest first. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [BY_EMAIL.start(email=key, year=year) for year in list_order_years_by_email(key)]
     return [row.order_id for pending in reading for row in pending.rows()]
 
 
 def list_order_years_by_email(email: str) -> list[int]:
-    """Return the years in which orders were placed with an e-mail address, the last one first. Raises CassandraUnavailable."""
+    """Return the years in which orders were placed with an e-mail address, latest first. Raises CassandraUnavailable."""
     return [row.year for row in EMAIL_YEARS.all(email=email_key(email))]
 
 
@@ -408,7 +402,7 @@ def _order_summary(row: Row) -> OrderSummary:
     )
 
 
-# Tags that staff have put on orders lately.
+# Q15: the tags that staff have recently put on orders.
 RECENT_TAGS = read("Q15", "SELECT tag FROM recent_order_tags WHERE scope = :scope LIMIT 200")
 ALL_TAGS = "all"
 
@@ -419,28 +413,22 @@ def prefetch_recent_tags() -> PendingResult:
 
 
 def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Return the rows of recent tags as tags, in alphabetical order."""
+    """Return the tags in the rows of RECENT_TAGS, in alphabetical order."""
     return tuple(row.tag for row in rows)
 
 
-# What the worker has to look at.
+# Q12: the pending effects of a minute.
 PENDING_EFFECTS = read(
     "Q12", "SELECT minute, order_id FROM pending_effects_by_minute WHERE minute = :minute"
 )
-
-
 ORDER_IDS = scan(
     "Q12",
     "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end",
 )
-
-
 USERS_WITH_ORDERS = scan(
     "Q11",
     "SELECT DISTINCT user_id FROM order_years_by_user WHERE token(user_id) > :start AND token(user_id) <= :end",
 )
-
-
 ORDERED_PRODUCTS = scan(
     "Q5",
     """SELECT order_id, product_id FROM order_items

@@ -1,7 +1,7 @@
-"""The files of orders that go out: papers for those who pick and pack, and tables. They hold addresses, so they are encrypted.
+"""The kinds of files of orders: papers for the warehouse, and CSV tables. They contain addresses, so they are stored encrypted.
 
-Each is made in two steps: lines of text are written for some orders at a time, and at the end a table is these lines, and a paper
-is drawn from them.
+The worker writes lines of text for some orders at a time. In the end a table consists of these lines, and a paper is drawn from
+them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ from orders.queries import items_from_rows, order_from_rows, prefetch_items, pre
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-# A paper is drawn at once, in memory: so many orders are some megabytes and half a minute. A table has no such bound.
+# A paper is drawn in memory; this many orders take some megabytes and half a minute. Tables have no such bound.
 MAX_PRINTED_ORDERS = 1000
 _AT_ONCE = 25
 PDF, CSV = "pdf", "csv"
@@ -37,9 +37,9 @@ OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
 
 @dataclass(frozen=True)
 class OrderFile:
-    """A kind of file of orders. `draw` makes the file of all lines; without it, it is a table of them.
+    """A kind of file of orders. `draw` makes a paper of all lines; without `draw`, the file is a table of them.
 
-    `roles` may make and fetch it. `is_personal` says whether names and addresses are in it.
+    `roles` may make and fetch it. `is_personal` says whether it contains names and addresses.
     """
 
     name: str
@@ -49,12 +49,12 @@ class OrderFile:
     list_lines: Callable[[OrderItems], Lines]
     head: list[str]
     draw: Callable[[Lines, datetime], bytes] | None = None
-    orders_a_page: int = 0  # 0 where that is not known before
+    orders_a_page: int = 0  # 0 if unknown
     roles: tuple[str, ...] = ORDER_STAFF
     is_personal: bool = True
 
     def iterate_lines(self, order_ids: Sequence[UUID]) -> Lines:
-        """Yield what it says of orders; those that are not there (any more) are left out. Raises CassandraUnavailable."""
+        """Yield the file's lines for these orders, without missing ones. Raises CassandraUnavailable."""
         for first in range(0, len(order_ids), _AT_ONCE):
             yield from self.list_lines(_read_orders(order_ids[first : first + _AT_ONCE]))
 
@@ -66,11 +66,8 @@ def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
             yield order, items_from_rows(order, item_rows.rows())
 
 
-# ---- Papers
-
-
 def _pick_lines(found: OrderItems) -> Lines:
-    """What is still to be packed: of an order with nothing of it, its number alone."""
+    """Yield the units to pack; an order without any gets a line with its number alone."""
     wanted = []
     for order, items in found:
         by_line = {each.line_number: each for each in items}
@@ -94,7 +91,7 @@ def _pick_lines(found: OrderItems) -> Lines:
 
 
 def _list_boxes(order: Order, items: Sequence[Item]) -> dict[str, dict[int, int]]:
-    """Return what lies, or will lie, in an order's parcels, units by warehouse and line; if none is left, what has been sent."""
+    """Return the units, by warehouse and line, to pack or in packed parcels; if there are none, the sent ones."""
     if order.state not in (CONFIRMED, CLOSED):
         return {}
     waiting = [each for each in order.parcels() if each.state == parcels.PACKED]
@@ -143,7 +140,7 @@ def _address(order: Order) -> str:
     return "\n".join(order.delivery_address.lines)
 
 
-# What draws has its typefaces, and takes long to load: only who draws does.
+# The drawing code with its typefaces takes long to load, so only these functions import it.
 def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
     from orders.papers.staff_papers import PickLine, draw_picking_list
 
@@ -168,9 +165,6 @@ def _draw_address_labels(lines: Lines, now: datetime) -> bytes:
     from orders.papers.staff_papers import LabelLine, draw_address_labels
 
     return draw_address_labels((LabelLine(*cells) for cells in lines), now)
-
-
-# ---- Tables
 
 
 def _amount(money: Money) -> str:
