@@ -168,6 +168,16 @@ def confirm_order(order: Order, payment_id: UUID, actor: str, now: datetime) -> 
     return transition_as_planned(order, lambda order: confirmed if order.state == PENDING else None)
 
 
+@dataclass(frozen=True)
+class _Settlement:
+    """The gateway's outcome of an attempt, and whether its effects are applied at once."""
+
+    attempt: PaymentAttempt
+    outcome: PaymentOutcome
+    now: datetime
+    with_effects: bool
+
+
 def settle_payment(
     order_id: UUID, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order | None:
@@ -204,20 +214,15 @@ def settle_order_payment(
     payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
+    settlement = _Settlement(attempt, payment_outcome, now, with_effects)
     if payment_outcome.state in PAYMENT_FAILURES:
-        return _close_attempt(order, attempt, payment_outcome.state, now, with_effects=with_effects)
-    if (payment_outcome.number, payment_outcome.amount) != (
-        order.number,
-        attempt.amount,
-    ) or attempt.amount != order.total:
-        return _return_wrong_payment(
-            order, attempt, payment_outcome, now, with_effects=with_effects
-        )
+        return _close_attempt(order, settlement, payment_outcome.state)
+    is_its = (payment_outcome.number, payment_outcome.amount) == (order.number, attempt.amount)
+    if not is_its or attempt.amount != order.total:
+        return _return_wrong_payment(order, settlement)
     if payment_outcome.state in ("voided", "refunded"):
-        return _close_unwanted_payment(
-            order, attempt, payment_outcome, now, with_effects=with_effects
-        )
-    return _accept_payment(order, attempt, payment_outcome, now, with_effects=with_effects)
+        return _close_unwanted_payment(order, settlement)
+    return _accept_payment(order, settlement)
 
 
 def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
@@ -236,39 +241,21 @@ def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime)
     return order
 
 
-def _return_wrong_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
+def _return_wrong_payment(order: Order, settlement: _Settlement) -> Order:
     """Reverse a payment of another amount, in another currency, or for another order."""
-    log.error(
-        "order %s: the gateway has %s for %s",
-        order.number,
-        payment_outcome.amount,
-        payment_outcome.number,
-    )
-    reverse_payment(attempt, payment_outcome)
-    text = f"A payment of {payment_outcome.amount} is not what this order costs. You get it back."
-    return _close_attempt(order, attempt, "failed", now, note=text, with_effects=with_effects)
+    amount, number = settlement.outcome.amount, settlement.outcome.number
+    log.error("order %s: the gateway has %s for %s", order.number, amount, number)
+    reverse_payment(settlement.attempt, settlement.outcome)
+    text = f"A payment of {amount} is not what this order costs. You get it back."
+    return _close_attempt(order, settlement, "failed", text)
 
 
-def _close_attempt(
-    order: Order,
-    attempt: PaymentAttempt,
-    outcome: str,
-    now: datetime,
-    *,
-    note: str = "",
-    with_effects: bool,
-) -> Order:
+def _close_attempt(order: Order, settlement: _Settlement, outcome: str, note: str = "") -> Order:
     """Record the outcome of an attempt that does not pay the order, once; return the order.
 
     If the order waits for payment, a failed attempt is the event `payment_failed`, so that the shopper is told.
     """
+    attempt = settlement.attempt
     details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
 
     def plan(order: Order) -> Transition | None:
@@ -281,49 +268,43 @@ def _close_attempt(
         else:
             kind = "payment_closed"
             more = {"outcome": outcome, "amount": to_minor_units(attempt.amount)}
-        return Transition(kind, actor="system", at=now, note=note, details=details | more)
+        return Transition(
+            kind, actor="system", at=settlement.now, note=note, details=details | more
+        )
 
-    return transition_as_planned(order, plan, with_effects=with_effects)
+    return transition_as_planned(order, plan, with_effects=settlement.with_effects)
 
 
-def _accept_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
-    details = {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
+def _accept_payment(order: Order, settlement: _Settlement) -> Order:
+    attempt, now, with_effects = settlement.attempt, settlement.now, settlement.with_effects
+    authorized = Transition(
+        "authorized",
+        actor="system",
+        at=now,
+        payment_id=attempt.payment_id,
+        details=_payment_details(attempt),
+    )
     for _ in retry_attempts(5):
         if order.payment_id == attempt.payment_id:
             return order
         try:
             if order.state == PENDING:
-                order = transition_order(
-                    order,
-                    Transition(
-                        "authorized",
-                        actor="system",
-                        at=now,
-                        payment_id=attempt.payment_id,
-                        details=details,
-                    ),
-                    with_effects=with_effects,
-                )
+                order = transition_order(order, authorized, with_effects=with_effects)
             elif order.state == EXPIRED and order.payment == "voided" and not order.is_erased:
                 order = _accept_late_payment(order, attempt, now, with_effects=with_effects)
             else:
-                reverse_payment(attempt, payment_outcome)
-                return _close_unwanted_payment(
-                    order, attempt, payment_outcome, now, with_effects=with_effects
-                )
+                reverse_payment(attempt, settlement.outcome)
+                return _close_unwanted_payment(order, settlement)
         except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
             # Reserving the units took too long. The attempt stays open, so the worker asks again.
             return order
     return order
+
+
+def _payment_details(attempt: PaymentAttempt) -> dict[str, Any]:
+    return {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
 
 
 def _accept_late_payment(
@@ -376,10 +357,7 @@ def _accept_late_payment(
             payment_id=attempt.payment_id,
             allocations_json=allocations_json,
             claim=claim.claim_id,
-            details={
-                "payment_id": str(attempt.payment_id),
-                "amount": to_minor_units(attempt.amount),
-            },
+            details=_payment_details(attempt),
         ),
         with_effects=with_effects,
     )
@@ -410,21 +388,13 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     return ""
 
 
-def _close_unwanted_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
-    if to_minor_units(payment_outcome.captured):
-        outcome = "refunded"
-        text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
-    else:
-        outcome = "voided"
-        text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
-    return _close_attempt(order, attempt, outcome, now, note=text, with_effects=with_effects)
+def _close_unwanted_payment(order: Order, settlement: _Settlement) -> Order:
+    amount = settlement.attempt.amount
+    if to_minor_units(settlement.outcome.captured):
+        text = f"A payment of {amount} that was not needed any more is on its way back."
+        return _close_attempt(order, settlement, "refunded", text)
+    text = f"A payment of {amount} was not needed any more. It was let go, and nothing was charged."
+    return _close_attempt(order, settlement, "voided", text)
 
 
 def record_manual_payment(
