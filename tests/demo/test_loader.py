@@ -50,6 +50,7 @@ from inventory.warehouses import list_warehouses
 from demo import orders as demo_orders
 from demo.visits import SEARCHED, SEARCHED_IN_VAIN
 from inventory.queries import get_stock
+from orders import board_queries
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
