@@ -18,7 +18,7 @@ def offer_url(draft: DraftOrder) -> str:
 
 
 def is_offer_link_expired(token: str) -> bool:
-    """Return whether a token of `offer_url` is too old to open the order that the offer became (ORDER_LINK_DAYS)."""
+    """Return whether a token of `offer_url` is too old to open the order of its offer (ORDER_LINK_DAYS)."""
     try:
         decrypt_token(token, _PURPOSE, max_age=settings.ORDER_LINK_SECONDS)
     except DecryptionError:

@@ -198,7 +198,7 @@ def queue_mail_again(
 def _claim_mail(
     mail_id: UUID, to: str, content: _Content, options: MailOptions, now: datetime
 ) -> None:
-    # `now` may be when a long run began, and the sender does not look that far back.
+    # `now` may be the start of a long run, and the sender does not look that far back.
     leading_here = [
         INSERT_OUTBOX_ENTRY.start(
             minute=floor_to_minute(max(now, current_time())), mail_id=mail_id
@@ -413,7 +413,7 @@ class _Run:
         try:
             build_message(mail, self._connection).send()
         except (SMTPException, OSError, ValueError) as error:
-            # ValueError: an address or a text that cannot be written. It must not keep all other mails from being sent.
+            # A ValueError (a text or address that cannot be written) must not block the other mails.
             self.failed += 1
             self._note_failure(mail, attempt, claim, again, error)
             self.close()  # after a failure the connection's state is unknown

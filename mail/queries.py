@@ -146,7 +146,7 @@ def get_undeliverable_address(email: str) -> Row | None:
 
 
 def prefetch_undeliverable_address(email: str) -> PendingResult:
-    """Start reading what `get_undeliverable_address` returns. Raises CassandraUnavailable."""
+    """Start reading an undeliverable address, as `get_undeliverable_address`. Raises CassandraUnavailable."""
     return UNDELIVERABLE.start(bucket=address_bucket(email), email=email_key(email))
 
 

@@ -8,7 +8,7 @@ from orders.lifecycle.refusals import describe_refusal
 
 
 class OrderError(Exception):
-    """Something about an order was refused; nothing was changed."""
+    """The base of the errors about orders; nothing was changed."""
 
 
 class CheckoutUsed(OrderError):
