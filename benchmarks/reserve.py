@@ -94,7 +94,7 @@ def _stocked(units: int) -> UUID:
 def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory import operations
     from inventory.entities import WantedLine
-    from inventory.operations.group_commit import ReservationRequest, reserve_batched
+    from inventory.operations.group_commit import ReservationRequest, reserve_all, reserve_batched
 
     def make_way(name: str, reserve: Callable[[UUID, str, ReservationRequest], None]) -> Way:
         def act() -> None:

@@ -33,7 +33,7 @@ from orders.lifecycle.payment_attempts import derive_payment_id
 from orders.lifecycle.states import TRANSITION_RULES, NextStatus, board_column
 from orders.numbers import derive_order_number
 from orders.operations import copies, placement, transitions
-from orders.operations.placement import OrderDraft
+from orders.operations.order_values import OrderDraft, header_values, item_statements, placed_events
 from pricing import delivery, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
@@ -300,12 +300,12 @@ def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) ->
         for line, each in enumerate(draft.lines, 1)
     ]
     order_number = derive_order_number(draft.order_id)
-    header = placement.header_values(
+    header = header_values(
         draft, order_number, placed_at, placed_at + timedelta(minutes=10), allocations
     )
     order = _closed_order(draft, order_number, placed_at, header["allocations"])
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
-    bulk.send(*placement.item_statements(draft))
+    bulk.send(*item_statements(draft))
     bulk.send(PLACED.bind(**header))
     # Its later timestamp wins against the header's values.
     transition = TRANSITION.bind(
@@ -401,7 +401,7 @@ def _closed_course(
     draft: OrderDraft, payment_id: UUID, placed_at: datetime
 ) -> tuple[tuple[Event, ...], NextStatus]:
     """Return an order's events, newest first, and its state after the last one."""
-    events = [*reversed(placement.placed_events(draft, "testbank", placed_at))]
+    events = [*reversed(placed_events(draft, "testbank", placed_at))]
     payment = {"payment_id": str(payment_id), "amount": to_minor_units(draft.sums.total)}
     details = {"authorized": payment, "captured": payment | {"key": "first"}}
     state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)

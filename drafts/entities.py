@@ -1,6 +1,4 @@
-"""A draft order: what the staff write down for a customer until it is an order."""
-
-from __future__ import annotations
+"""Draft orders, which staff write for a customer until they become orders, and how they are stored."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,14 +26,14 @@ _SALT = "drafts.orders"
 
 @dataclass(frozen=True)
 class DraftDiscount:
-    """What is taken off, and why, in words for the customer: `value` is per cent, or an amount in the shop's currency."""
+    """A discount with its reason, for the customer. `value` is per cent, or an amount in the shop's currency."""
 
     kind: str  # PERCENTAGE or AMOUNT
     value: Decimal
     reason: str
 
     def build_promotion(self) -> Promotion:
-        """Return the promotion that takes this off all lines."""
+        """Return the promotion that gives this discount on all lines."""
         is_amount = self.kind == AMOUNT
         return Promotion(
             key="",
@@ -49,7 +47,7 @@ class DraftDiscount:
 
 @dataclass(frozen=True)
 class Offer:
-    """What was offered: delivery as it was then, the total, and when it ends (UTC): with its last day."""
+    """An offer: the delivery method and total at that time, and the end of its last day (UTC)."""
 
     method: DeliveryMethod
     total: Money
@@ -63,9 +61,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class DraftOrder:
-    """A draft order. Prices of `lines` are those of the last save; they hold from the moment on at which it was offered.
+    """A draft order. `lines` have the prices of the last save; an offer keeps them.
 
-    `order_id` is the id of the order that it becomes, if it does; `changed_by` is the staff's actor who saved it last.
+    `order_id` is the id of the order that it becomes, `changed_by` the actor who saved it last.
     """
 
     draft_id: UUID
@@ -95,7 +93,7 @@ class DraftOrder:
 
     @property
     def name(self) -> str:
-        """Whom it is for, as well as that is known."""
+        """The customer's name, or else the e-mail address."""
         return self.address.name or self.email
 
     @property
@@ -104,12 +102,9 @@ class DraftOrder:
 
 
 def derive_order_id(draft_id: UUID, version: int) -> UUID:
-    """Return the id of the order that a draft becomes which is offered, or ordered, at this version (decisions 016 and 058)."""
+    """Return the id of the order that this version of a draft becomes (decisions 016 and 058)."""
     digest = salted_hmac(_SALT, f"{draft_id} {version}", algorithm="sha256").digest()
     return UUID(bytes=digest[:16], version=4)
-
-
-# ---- How it is stored
 
 
 def dump_lines(lines: Sequence[QuotedLine]) -> str:
@@ -178,7 +173,7 @@ def dump_offer(offer: Offer | None) -> str:
 
 
 def parse_offer(text: str | None) -> Offer | None:
-    """Return the offer in a text of `dump_offer`: its delivery costs what was offered, whatever becomes of the method."""
+    """Return the offer in a text of `dump_offer`; the delivery price is the offered one, even if the method has changed."""
     if not text:
         return None
     stored: Mapping[str, Any] = json.loads(text)

@@ -1,4 +1,4 @@
-"""What can go wrong with a draft order."""
+"""The errors of draft orders."""
 
 from django.utils.translation import gettext as _
 
@@ -6,7 +6,7 @@ from drafts.entities import DraftOrder
 
 
 class DraftChanged(Exception):
-    """Somebody has saved or deleted it meanwhile. `current` is what is so now, None if it is gone."""
+    """Somebody else has saved or deleted the draft. `current` is the draft now, None if it was deleted."""
 
     def __init__(self, current: DraftOrder | None) -> None:
         super().__init__("the draft has changed")
@@ -14,11 +14,11 @@ class DraftChanged(Exception):
 
 
 class DraftOrdered(Exception):
-    """It is an order, or is becoming one at this moment."""
+    """The draft has become an order, or is becoming one at this moment."""
 
 
 class AdditionRefused(Exception):
-    """It would add to an order of somebody else, or to none. `number` is that order's, as it was named."""
+    """The draft names an order to add to that is not the customer's, or does not exist. `number` is the typed number."""
 
     def __init__(self, number: str) -> None:
         super().__init__(
@@ -30,4 +30,4 @@ class AdditionRefused(Exception):
 
 
 class OfferOutdated(Exception):
-    """What was offered cannot be ordered as it is: another tax holds, or the offer's time is over."""
+    """The offer cannot be ordered any more: it has expired, or the tax has changed."""

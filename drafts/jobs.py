@@ -1,4 +1,4 @@
-"""What the worker does for draft orders."""
+"""The worker's job for draft orders."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from jobs.registry import Job, describe_count
 
 
 def mail_offers(now: datetime) -> str:
-    """Mail the offers that a crash has left without their mail."""
+    """Mail the offers whose mail a crash has prevented."""
     count = mail_pending_offers(now)
     return describe_count(
         ngettext("%(count)s offer mailed", "%(count)s offers mailed", count), count

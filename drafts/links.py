@@ -12,13 +12,13 @@ _PURPOSE = "drafts.offer"
 
 
 def offer_url(draft: DraftOrder) -> str:
-    """Return the address at which whoever reads the offer's mail orders it: as it is offered at this version, and no other."""
+    """Return the address of the page that orders an offer; it is valid for this version of the draft only."""
     token = encrypt_token([draft.draft_id.hex, str(draft.version)], _PURPOSE)
     return f"{settings.PUBLIC_URL}{reverse('drafts:offer', args=[token])}"
 
 
 def is_offer_link_expired(token: str) -> bool:
-    """Return whether a token of `offer_url` is too old to open the order that the offer became (ORDER_LINK_DAYS)."""
+    """Return whether a token of `offer_url` is too old to open the order of its offer (ORDER_LINK_DAYS)."""
     try:
         decrypt_token(token, _PURPOSE, max_age=settings.ORDER_LINK_SECONDS)
     except DecryptionError:
@@ -27,7 +27,7 @@ def is_offer_link_expired(token: str) -> bool:
 
 
 def parse_offer_token(token: str) -> tuple[UUID, int] | None:
-    """Return the draft that a token of `offer_url` names, and its version then; None if the token is not ours."""
+    """Return the draft's id and version in a token of `offer_url`; None if the token is not ours."""
     try:
         draft_id, version = decrypt_token(token, _PURPOSE)
         return UUID(hex=draft_id), int(version)

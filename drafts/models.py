@@ -1,4 +1,4 @@
-"""Orders that the staff write down for a customer, before they are orders."""
+"""The table of draft orders."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -9,8 +9,8 @@ from cassandra_db.partitions import MB
 class DraftOrderRow(Model):
     """The staff's draft orders, by the month in which they were begun, the newest first (decision 058).
 
-    A draft has become an order exactly if there is an order with its `order_id`: nothing else says so, and nothing can disagree.
-    Bound: 2,000 a month of 4 KB each are 8 MB; 50 are read at a time. They vanish 90 days after they were last saved.
+    A draft has become an order if, and only if, an order with its `order_id` exists.
+    Bound: 2,000 a month of 4 KB each are 8 MB; 50 are read at a time. They vanish 90 days after the last save.
     Writer: drafts.operations, by conditional writes alone.
     """
 
@@ -24,21 +24,17 @@ class DraftOrderRow(Model):
     month = columns.Date(partition_key=True)  # its first day
     draft_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     version = columns.Integer()  # one more with each save
-    state = (
-        columns.Text()
-    )  # open, sent (to the customer), accepted (it is being ordered, or is an order)
+    state = columns.Text()  # open, sent (offered), or accepted (becoming, or already, an order)
     email = columns.Text()
     user_id = columns.UUID()  # the member with that address, if there is one
     address = columns.Map(columns.Text(), columns.Text())
     billing_address = columns.Map(columns.Text(), columns.Text())  # empty: the same
-    lines = (
-        columns.Text()
-    )  # JSON: variants as they were saved last, with units and prices in minor units
+    lines = columns.Text()  # JSON: the variants as last saved, with units and prices in minor units
     delivery_method = columns.Text()  # its code
     discount = columns.Text()  # JSON: kind, value, reason; empty without one
     added_to = columns.Text()  # the number of the order that it adds to
-    offer = columns.Text()  # JSON: what was offered for delivery, the total, and until when
-    order_id = columns.UUID()  # of the order that it becomes
+    offer = columns.Text()  # JSON: the offered delivery, the total, and until when it holds
+    order_id = columns.UUID()  # the id of the order that it becomes
     mailed = columns.Integer()  # the version whose mail is in the outbox
     changed_by = columns.Text()  # the staff's actor: "staff:<user id>:<name>"
     changed_at = columns.DateTime()

@@ -1,12 +1,9 @@
-"""Draft orders are saved, offered and ordered.
+"""Saving, offering and ordering draft orders.
 
-Every save is a conditional write on the version that somebody has seen. An offer that is accepted is claimed first, by the same
-kind of write, so that no save slips between; then it is placed by orders.operations.place_order, as a checkout is. The order's id is
-derived from the draft, so whatever is submitted twice, or begun again after a crash, is one order. Who takes an accepted draft back
-abandons that order first: either it can no longer come into being, or it is one, and the draft stays.
+Each save is conditional on the version that its page showed. Accepting an offer is such a write, too; then
+orders.operations.place_order places it. The order's id is derived from the draft, so ordering twice places one order.
+Before a save replaces an accepted draft, it abandons that draft's order; if the order exists already, the draft stays.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
@@ -44,7 +41,7 @@ from inventory.products_with_stock import ProductWithStock
 from jobs.months import list_recent_months
 from jobs.rows import guard_row
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from orders import operations as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import CustomerRefused
@@ -59,9 +56,9 @@ from pricing.tax import TaxRates, get_tax_rates
 from shop_settings.terms import get_terms
 from web.days import end_after_days, last_day
 
-# For so long the prices of an offer hold.
+# How long the prices of an offer hold.
 OFFER_DAYS = 14
-# The units of an offer that was accepted stay reserved at least for so long without a payment: its customer has only just got to know it.
+# The units of an accepted offer stay reserved at least this long without a payment.
 PAY_WITHIN = timedelta(hours=24)
 
 _SET = """version = :version, state = :state, email = :email, user_id = :user_id, address = :address,
@@ -94,13 +91,10 @@ DELETE = conditional_write(
 )
 
 
-# ---- What it comes to
-
-
 def price_lines(
     units: Mapping[tuple[UUID, UUID], int], products: Mapping[UUID, ProductWithStock]
 ) -> tuple[QuotedLine, ...]:
-    """Return lines at the prices in force, of so many units by (product, variant); what is no longer sold is left out."""
+    """Return lines at today's prices for `units` by (product id, variant id); variants that are no longer sold are left out."""
     found = []
     for (product_id, variant_id), quantity in units.items():
         product = products[product_id].product
@@ -111,15 +105,12 @@ def price_lines(
 
 
 def compute_sums(draft: DraftOrder, method: DeliveryMethod, rates: TaxRates) -> Quote:
-    """Return what a draft comes to, by the sums of every order. Raises ValueError without lines."""
+    """Return the sums of a draft. Raises ValueError without lines."""
     return compute_quote(draft.lines, rates, method, draft.promotions)
 
 
-# ---- Saving
-
-
 def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime) -> DraftOrder:
-    """Save a draft over the one that was seen, None for a new one; what was offered of it before is taken back.
+    """Save a draft over the version `seen` (None: a new draft), and withdraw its offer.
 
     Raises AdditionRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
     """
@@ -129,7 +120,7 @@ def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: date
 def send_offer(
     draft: DraftOrder, seen: DraftOrder | None, method: DeliveryMethod, actor: str, now: datetime
 ) -> DraftOrder:
-    """Offer a draft to its customer, by mail, with a link to pay; the prices hold for OFFER_DAYS.
+    """Save a draft and mail its customer an offer with a link to pay; the prices hold for OFFER_DAYS.
 
     Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
     """
@@ -145,9 +136,9 @@ def send_offer(
 def order_draft(
     draft: DraftOrder, seen: DraftOrder | None, method: DeliveryMethod, actor: str, now: datetime
 ) -> Order:
-    """Place a draft as an order that its customer pays by transfer; one that broke off is placed.
+    """Save a draft and place it as an order that its customer pays by transfer.
 
-    Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, and what orders.operations.place_order does.
+    Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, and the errors of orders.operations.place_order.
     """
     _refuse_blocked(draft)
     accepted = replace(
@@ -162,9 +153,9 @@ def order_draft(
 def accept_offer(
     draft: DraftOrder, payment_method: str, now: datetime, networks: Sequence[tuple[str, int]]
 ) -> Order:
-    """Order what was offered, for its customer; accepted again it is the same order.
+    """Place an offer as an order; accepting it again returns the same order.
 
-    Raises CustomerRefused, OfferOutdated, DraftChanged, and what orders.operations.place_order does.
+    Raises CustomerRefused, OfferOutdated, DraftChanged, and the errors of orders.operations.place_order.
     """
     if draft.offer is None or draft.order_id is None or draft.state not in (SENT, ACCEPTED):
         raise DraftChanged(draft)
@@ -174,7 +165,7 @@ def accept_offer(
         _refuse_blocked(draft)
         if compute_sums(draft, draft.offer.method, _tax_rates(draft)).total != draft.offer.total:
             raise OfferOutdated
-        # Sent again after a lost answer it is refused, and is as it should be.
+        # A write repeated after a lost answer is refused, and finds the draft accepted.
         accepted = ACCEPT.apply(
             if_lost=applied_if(lambda row: (row.version, row.state) == (draft.version, ACCEPTED)),
             **draft.key,
@@ -188,7 +179,7 @@ def accept_offer(
 
 
 def delete_draft(seen: DraftOrder) -> None:
-    """Delete a draft; its offer can no longer be accepted. Raises DraftChanged, DraftOrdered, CassandraUnavailable."""
+    """Delete a draft and with it its offer. Raises DraftChanged, DraftOrdered, CassandraUnavailable."""
     _take_back(seen)
     deleted = DELETE.apply(if_lost=SEND_AGAIN, **seen.key, version=seen.version, state=seen.state)
     if not deleted and (current := queries.get_draft(seen.draft_id)):
@@ -196,7 +187,7 @@ def delete_draft(seen: DraftOrder) -> None:
 
 
 def erase_draft(draft: DraftOrder) -> None:
-    """Delete a draft of a person who is erased, whatever has become of it: their orders are erased for themselves. Raises CassandraUnavailable."""
+    """Delete an erased person's draft, even if it is an order already: orders are erased separately. Raises CassandraUnavailable."""
     current: DraftOrder | None = draft
     while current:
         if current.state == ACCEPTED and current.order_id:
@@ -223,7 +214,7 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
     )
     values = _stored_values(saved)
 
-    # Sent again after a lost answer, and refused by itself: it is found to be ours below.
+    # A write repeated after a lost answer is refused; the comparison below finds that the stored draft is ours.
     if seen is None:
         outcome = CREATE.apply(if_lost=SEND_AGAIN, **saved.key, **values)
     else:
@@ -243,9 +234,9 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
 
 
 def _check_addition(draft: DraftOrder, member: User | None) -> None:
-    """See that the order to which a draft adds is of the same person: of that account, or that mailbox. Raises AdditionRefused."""
+    """Check that the order to which a draft adds has the same account or e-mail address. Raises AdditionRefused."""
     if not (draft.added_to and draft.email):
-        return  # nothing is mailed or ordered without an address
+        return  # without an address nothing is mailed or ordered
     first = get_order_by_number(normalize_order_number(draft.added_to))
     if first is None or first.is_erased:
         raise AdditionRefused(draft.added_to)
@@ -255,7 +246,7 @@ def _check_addition(draft: DraftOrder, member: User | None) -> None:
 
 
 def _take_back(seen: DraftOrder) -> None:
-    """See that an accepted draft becomes no order any more. Raises DraftOrdered if it is one, or is being placed."""
+    """Ensure that an accepted draft can no longer become an order. Raises DraftOrdered if it is one, or is being placed."""
     if seen.state == ACCEPTED and seen.order_id and not orders.abandon_checkout(seen.order_id):
         raise DraftOrdered
 
@@ -281,11 +272,8 @@ def _stored_values(draft: DraftOrder) -> dict[str, Any]:
     }
 
 
-# ---- Offering and ordering
-
-
 def mail_offer(draft: DraftOrder, now: datetime) -> None:
-    """Put the mail with the link into the outbox, once for each version that is offered. Raises CassandraUnavailable."""
+    """Queue the mail with the offer's link, once for each offered version. Raises CassandraUnavailable."""
     if draft.state != SENT or draft.offer is None:
         return
     context = {
@@ -297,13 +285,14 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
         "added_to": draft.added_to,
     }
     event = f"offered {draft.version}"
-    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, about=draft.user_id)
-    # Refused, it was taken back or accepted meanwhile.
+    options = MailOptions(about=draft.user_id)
+    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, options)
+    # If refused, the offer was withdrawn or accepted meanwhile.
     MAILED.apply(if_lost=REFUSED_MEANS_DONE, **draft.key, version=draft.version)
 
 
 def mail_pending_offers(now: datetime) -> int:
-    """Mail the offers whose process died before it had; return how many. Raises CassandraUnavailable."""
+    """Mail the offers whose process died before it could; return how many. Raises CassandraUnavailable."""
     count = 0
     for month in list_recent_months(now):
         for row in queries.UNMAILED.all(month=month):
@@ -326,7 +315,7 @@ def _refuse_blocked(draft: DraftOrder) -> None:
 
 def _make_offer(draft: DraftOrder, method: DeliveryMethod, now: datetime) -> Offer:
     sums = compute_sums(draft, method, _tax_rates(draft))
-    # The price is what it costs for these lines: by their subtotal and weight, and whatever becomes of the method.
+    # The price for these lines stays fixed, even if the method changes later.
     fixed = replace(method, price=sums.delivery, free_from=None, max_grams=None, bands=())
     return Offer(fixed, sums.total, end_after_days(now, OFFER_DAYS))
 
@@ -363,7 +352,7 @@ def _place(
             tax_rates=_tax_rates(draft),
             lines=draft.lines,
             cart_id=None,
-            # Whoever accepts it by another way to pay has the order that there is.
+            # The payment method is no part of it: accepting with another method returns the existing order.
             fingerprint=sha256(content.encode()).hexdigest(),
             payment_method=payment_method,
             promotions=draft.promotions,

@@ -13,7 +13,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return what the staff have written down to be ordered by the person."""
+    """Return the person's draft orders."""
     return {
         "draft_orders": [
             {
@@ -28,13 +28,13 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Delete the person's drafts; what has become an order is the orders' own."""
+    """Delete the person's drafts; orders.privacy erases the orders that drafts have become."""
     for draft in _iterate_drafts_of(person, now):
         erase_draft(draft)
 
 
 def _iterate_drafts_of(person: DataSubject, now: datetime) -> Iterator[DraftOrder]:
-    # There are some hundreds: they are looked through, so that no copy by person has to be kept.
+    # There are only some hundreds, so all are read, and no list by person is needed.
     for draft in queries.iterate_drafts(now):
         if draft.user_id == person.user_id or email_key(draft.email) == email_key(person.email):
             yield draft

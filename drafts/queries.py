@@ -1,4 +1,4 @@
-"""What is read of draft orders."""
+"""The reads of draft orders."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -32,12 +32,12 @@ UNMAILED = read(
 
 
 def prefetch_draft(draft_id: UUID) -> PendingResult:
-    """Start reading a draft order, for `draft_from_row`. Its id was made of a time."""
+    """Start reading a draft order, for `draft_from_row`. The time in its id gives its month."""
     return DRAFT.start(month=month_of(draft_id), draft_id=draft_id)
 
 
 def get_draft(draft_id: UUID) -> DraftOrder | None:
-    """Return a draft order, None if there is none, or none any more. Raises CassandraUnavailable."""
+    """Return a draft order, or None. Raises CassandraUnavailable."""
     if draft_id.version != 1:
         return None
     return draft_from_row(prefetch_draft(draft_id).one())
@@ -45,7 +45,7 @@ def get_draft(draft_id: UUID) -> DraftOrder | None:
 
 def draft_from_row(row: Row | None) -> DraftOrder | None:
     """Return the draft order in a row; None without one."""
-    # Of a row whose time is over, some cells may stay a little longer.
+    # Some cells of an expired row can outlive the others.
     if row is None or not row.version:
         return None
     billing = row.billing_address
@@ -70,7 +70,7 @@ def draft_from_row(row: Row | None) -> DraftOrder | None:
 
 
 def list_drafts(now: datetime, before: UUID | None = None) -> list[DraftOrder]:
-    """Return a page of draft orders, the newest first, those begun before one of them; one more than PAGE_LENGTH if there are more.
+    """Return the draft orders begun before the draft `before`, newest first: PAGE_LENGTH, plus one if there are more.
 
     Raises CassandraUnavailable.
     """

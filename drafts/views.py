@@ -1,4 +1,4 @@
-"""The page behind an offer's link: whoever reads its mail orders what was offered, and pays."""
+"""The page behind an offer's link, on which its customer orders and pays."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ class PaymentForm(Form):
 @get_or_post
 @owner_only
 def offer(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an offer. Its button orders it, once; what has been ordered leads to the order."""
+    """Show an offer; its button orders it once. The link to an ordered offer leads to its order."""
     named = parse_offer_token(token)
     draft = queries.get_draft(named[0]) if named else None
     if named is None or draft is None or draft.version != named[1] or draft.state == OPEN:
@@ -134,7 +134,7 @@ def _describe_shortages(draft: DraftOrder, short: OutOfStock) -> list[str]:
 
 
 def _redirect_to_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Lead to the order that the offer has become: who has the link reads its mails."""
+    """Redirect to the order of an offer and remember it in this browser: the link shows that the visitor reads its mails."""
     response = redirect("orders:detail", order.number)
     remember_guest_order(request, response, order)
     return response

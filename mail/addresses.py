@@ -1,4 +1,4 @@
-"""E-mail addresses as the apps compare them."""
+"""E-mail addresses: their keys for comparison, their partitions, and whether mail can reach them."""
 
 import unicodedata
 from zlib import crc32
@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 
 
 def email_key(email: str) -> str:
-    """Return an e-mail address as it is compared: one mailbox, one account, however it is typed (S109).
+    """Return the key by which an e-mail address is compared (S109): the same for each spelling of one mailbox.
 
-    An international domain counts in letters, whether it was typed so or as "xn--…".
+    An international domain is written in letters, even if it was typed as "xn--…".
     """
     key = unicodedata.normalize("NFKC", email).strip().casefold()
     name, at, domain = key.rpartition("@")
@@ -23,38 +23,38 @@ def _domain_in_letters(domain: str) -> str:
         return domain
     try:
         return domain.encode("idna").decode("idna").casefold()
-    except UnicodeError:  # no such domain can be: mail to it fails as typed
+    except UnicodeError:  # an impossible domain: mail to it fails as typed
         return domain
 
 
 def email_keys(email: str) -> tuple[str, ...]:
-    """Return an address's key, then the key that an earlier version made of its domain typed as "xn--…" (S109).
+    """Return an address's key, then the key that earlier versions made of its domain typed as "xn--…" (S109).
 
-    A row whose key is a hash of an address cannot be moved to another one. So it is looked for under both.
+    Rows under a hash of the earlier key cannot be moved, so readers look under both.
     """
     key = email_key(email)
     name, at, domain = key.rpartition("@")
     try:
         typed = f"{name}{at}{domain.encode('idna').decode()}"
-    except UnicodeError:  # no such domain can be
+    except UnicodeError:  # an impossible domain
         return (key,)
     return tuple(dict.fromkeys((key, typed)))
 
 
-# In so many partitions stand the addresses that get no mail.
+# The partitions of the undeliverable addresses.
 ADDRESS_BUCKETS = range(16)
 
 
 def address_bucket(email: str) -> int:
-    """Return the partition in which an address stands, however it is typed."""
+    """Return the partition of an address; the same for each spelling."""
     return crc32(email_key(email).encode()) % len(ADDRESS_BUCKETS)
 
 
 def validate_reachable(email: str) -> None:
-    """Raise ValidationError for an e-mail address that no mail can be sent to, or that mail reaches elsewhere than its key.
+    """Raise ValidationError for an address that cannot be mailed, or whose mail goes to another domain than its key's.
 
-    Some letters are other ones in a domain's name than where addresses are compared: the owner of the one domain could
-    pass for a user of the other.
+    Domain names treat some letters differently than `email_key`. Otherwise the owner of one domain could pass for a user of
+    the other.
     """
     try:
         is_reachable = (

@@ -1,4 +1,4 @@
-"""What a mail server reports of a mail that it could not deliver (RFC 3464)."""
+"""Delivery reports: a mail server's message about a mail that it could not deliver (RFC 3464)."""
 
 import re
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from email.message import Message
 
 from mail.fates import shorten_failure
 
-MAX_REPORT_BYTES = 1_000_000  # what is behind, the mail itself, is not looked at
-# Of the class 5, "for good": what a server's policy says, for example of spam, is about the sender or about this mail.
+MAX_REPORT_BYTES = 1_000_000  # the rest, the mail itself, is not read
+# A permanent failure by the server's policy, such as spam, is about the sender or this mail, not about the address.
 _POLICY = "5.7."
 _STATUS = re.compile(r"[245]\.\d{1,3}\.\d{1,3}")
 
 
 @dataclass(frozen=True)
 class DeliveryReport:
-    """What a server says of one mail: whether it failed for good, whether because of its address, and in which words."""
+    """A server's report: whether the mail failed for good, whether its address is to blame, and the server's words."""
 
     is_hard: bool
     is_address_dead: bool
@@ -23,9 +23,9 @@ class DeliveryReport:
 
 
 def read_delivery_report(raw: bytes) -> DeliveryReport | None:
-    """Return what a message says of a mail's delivery: None if it is no report, or reports no trouble.
+    """Return the delivery report in a message; None if it has none, or reports no trouble.
 
-    To whom the mail went is not read from it: anybody can write that.
+    The recipient in the report is ignored, because anybody can write one.
     """
     groups = [
         group
@@ -36,7 +36,7 @@ def read_delivery_report(raw: bytes) -> DeliveryReport | None:
     ]
     reports = [_read_group(group) for group in groups]
     found = [report for report in reports if report]
-    # A mail has one recipient. Of several servers' words, those count that say that it is over.
+    # A mail has one recipient, so a permanent failure wins over other servers' reports.
     return max(found, key=lambda report: report.is_hard, default=None)
 
 

@@ -1,6 +1,4 @@
-"""What became of a mail."""
-
-from __future__ import annotations
+"""The fate of a mail: waiting, sent, or failed, and the mail server's words about it."""
 
 from datetime import datetime
 from smtplib import SMTPDataError, SMTPRecipientsRefused
@@ -14,12 +12,12 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 WAITING, SENT = "waiting", "sent"
-REFUSED = "refused"  # the server said no to its recipient, or to the mail, for good
+REFUSED = "refused"  # the server refused its recipient or the mail for good
 FAILED = "failed"  # given up after a day
-BOUNCED = "bounced"  # it was taken, and came back
-UNDELIVERABLE = "undeliverable"  # not sent: from its address a mail has come back before
+BOUNCED = "bounced"  # accepted, then returned
+UNDELIVERABLE = "undeliverable"  # not sent: an earlier mail to its address bounced
 FAILURES = frozenset({REFUSED, FAILED, BOUNCED, UNDELIVERABLE})
-LABELS: dict[str, tuple[StrOrPromise, str]] = {
+LABELS: dict[str, tuple["StrOrPromise", str]] = {
     WAITING: (_("Waiting"), "calm"),
     SENT: (_("Sent"), "good"),
     REFUSED: (_("Refused"), "bad"),
@@ -28,27 +26,27 @@ LABELS: dict[str, tuple[StrOrPromise, str]] = {
     UNDELIVERABLE: (_("Address gets no emails"), "bad"),
 }
 MAX_FAILURE_LENGTH = 500
-# "Log in first", "use encryption": what such an answer says is about us, and not about who is to get the mail.
+# "Log in first", "use encryption": these answers are about our login, not about the recipient.
 _ABOUT_US = frozenset({530, 534, 535, 538})
 
 
 def get_fate(mail: Row) -> str:
-    """Return what became of a row of `mails`."""
+    """Return the fate of a row of `mails`."""
     if mail.sent_at and mail.fate != BOUNCED:
-        return SENT  # by a worker that was held to be dead
+        return SENT  # even if another worker gave it up
     return mail.fate or WAITING
 
 
 def copy_timestamp(queued_at: datetime, fate: str) -> int:
-    """Return the timestamp of a mail's row at its order, in microseconds since 1970: what is known last stays, whoever writes late."""
+    """Return the timestamp for a mail's row at its order, in microseconds since 1970: later fates win over late writes."""
     rank = 3 if fate == BOUNCED else 2 if fate == SENT else 0 if fate == WAITING else 1
     return round(queued_at.timestamp() * 1000) * 1000 + rank
 
 
 def is_final_refusal(error: Exception) -> bool:
-    """Return whether a mail server has said no for good (5xx) to the one recipient of a mail, or to what the mail says.
+    """Return whether the mail server permanently refused (5xx) a mail's one recipient or its content.
 
-    No other answer counts: one to our greeting, login or sender is about us, and the next attempt may find us put right.
+    Answers to our greeting, login or sender do not count: they are about us, and a later attempt may succeed.
     """
     if isinstance(error, SMTPRecipientsRefused):
         codes = [code for code, _words in error.recipients.values()]
@@ -58,7 +56,7 @@ def is_final_refusal(error: Exception) -> bool:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return what a mail server said, code and words, or what else went wrong."""
+    """Return the mail server's code and words, or the error's class name."""
     answers = [(getattr(error, "smtp_code", None), getattr(error, "smtp_error", b""))]
     if isinstance(error, SMTPRecipientsRefused):
         answers = list(error.recipients.values())
@@ -70,6 +68,6 @@ def describe_failure(error: Exception) -> str:
 
 
 def shorten_failure(text: str) -> str:
-    """Return a server's words in one line of printable text, as long as the table keeps them."""
+    """Return a server's words as one printable line of at most MAX_FAILURE_LENGTH characters."""
     line = " ".join(text.split())
     return "".join(each for each in line if each.isprintable())[:MAX_FAILURE_LENGTH]

@@ -1,4 +1,4 @@
-"""What the worker does for the mail."""
+"""The worker's job that sends mails."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ NAME = WHOLE_OUTBOX.family
 
 
 def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
-    """Send what is due of this shard, from where the last run got to."""
+    """Send the due mails of a shard, beginning at the position of the last run."""
     was = get_position(shard.job_name)
     did = send_due_mails(now, position=datetime.fromisoformat(was) if was else None, shard=shard)
     if did.position.isoformat() != was:
@@ -24,7 +24,7 @@ def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
 
 
 def has_mail(now: datetime) -> bool:
-    """Return whether the minutes in which an entry may still appear have one. Raises CassandraUnavailable."""
+    """Return whether the outbox has entries in the last minutes. Raises CassandraUnavailable."""
     minutes = minutes_between(now - LATEST_OUTBOX_ENTRY, now)
     return bool(list_outbox_entries(minutes, len(minutes)))
 

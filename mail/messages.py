@@ -1,4 +1,4 @@
-"""A mail as the mail server gets it, and the address to which it comes back."""
+"""The message that the mail server gets, and the address to which it bounces."""
 
 import hmac
 from email.utils import parseaddr
@@ -13,12 +13,12 @@ from mail import one_click
 from web.encryption import keyed_digests
 
 _PURPOSE = "bounce"
-_SIGNATURE_LENGTH = 20  # hexadecimal digits: 80 bits; with the mail's id and "bounce+" within the 64 letters before an @
+_SIGNATURE_LENGTH = 20  # hexadecimal digits: 80 bits; with "bounce+" and the mail's id at most 64 letters before the @
 _TOKEN_LENGTH = 32 + _SIGNATURE_LENGTH
 
 
 def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
-    """Return a mail of `queries.open_mail` as it is sent. Raises ValueError if its text or its address cannot be written."""
+    """Return the message for a mail of `queries.open_mail`. Raises ValueError if its text cannot be decrypted, or its address not written."""
     if mail.text is None:
         raise ValueError("encrypted under a SECRET_KEY that is gone")
     sender = settings.DEFAULT_FROM_EMAIL
@@ -26,13 +26,13 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
     message = EmailMultiAlternatives(
         mail.subject,
         mail.text,
-        # The sender on the envelope; who reads the mail sees the header.
+        # The envelope's sender; readers see the header "From".
         from_email=bounce_address(mail.mail_id) or sender,
         to=[mail.recipient],
         connection=connection,
         headers={
             "From": sender,
-            # Fixed, so that a mail that had to be sent again is recognised as the same.
+            # Fixed, so that a mail that is sent twice is recognised as one.
             "Message-ID": f"<{mail.mail_id}@{domain}>",
             "Auto-Submitted": "auto-generated",
         },
@@ -47,13 +47,13 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
 
 
 def bounce_address(mail_id: UUID) -> str:
-    """Return the address to which a mail comes back, which nobody can make but the shop; "" if none is set."""
+    """Return the signed address to which a mail bounces; "" if MAIL_BOUNCE_ADDRESS is not set."""
     local, at, domain = settings.MAIL_BOUNCE_ADDRESS.rpartition("@")
     return f"{local}+{mail_id.hex}{_sign(mail_id)[0]}{at}{domain}" if at else ""
 
 
 def read_bounce_address(address: str) -> UUID | None:
-    """Return which mail has come back to an address, None if the shop has not made the address."""
+    """Return the id of the mail that an address of `bounce_address` names; None if its signature is wrong."""
     token = address.rpartition("@")[0].rpartition("+")[2].casefold()
     if len(token) != _TOKEN_LENGTH or not token.isascii():
         return None

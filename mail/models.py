@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class Mail(Model):
-    """One mail. Its id is made of subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
+    """One mail. Its id is derived from subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
 
     Bound: one row a partition; gone after 30 days.
     Writer: mail.operations.
@@ -19,33 +19,30 @@ class Mail(Model):
     __personal_data__ = {
         "columns": ("recipient", "failure"),
         "on_erase": "deleted",
-        "why": "sent or not; the one that says goodbye goes by itself, 30 days later",
+        "why": "sent or not; the farewell mail expires 30 days later",
     }
     mail_id = columns.UUID(partition_key=True)
     recipient = columns.Text()
     subject = columns.Text()
-    text = columns.Text()  # encrypted under a key made of SECRET_KEY until it is sent, as the HTML is; an order's mail keeps both, to be sent again
+    # Text and HTML are encrypted with SECRET_KEY and deleted once sent; an order's mail keeps them, to be sent again.
+    text = columns.Text()
     html = columns.Text()
     attempts = columns.Integer()
-    claim = columns.UUID()  # of the attempt that is being made, or was made last
-    due_at = columns.DateTime()  # before this no worker makes another one; null until the first
+    claim = columns.UUID()  # of the current or last attempt
+    due_at = columns.DateTime()  # no worker makes another attempt before; null until the first
     queued_at = columns.DateTime()
     sent_at = columns.DateTime()
     order_number = columns.Text()  # of the order that it is about, if any
-    fate = (
-        columns.Text()
-    )  # how it failed for good: mail.fates; null while it waits, and once it is sent
+    fate = columns.Text()  # why it failed for good (mail.fates); null while it waits, and once sent
     failed_at = columns.DateTime()
-    failure = columns.Text()  # what the mail server said of it last
-    unsubscribe_url = (
-        columns.Text()
-    )  # where its reader ends mails of this kind; of those that nobody has to get
+    failure = columns.Text()  # the mail server's last answer
+    unsubscribe_url = columns.Text()  # the page that ends mails of this kind, if any
 
 
 class MailByOrder(Model):
-    """Which mails there are about an order, and what became of each: for the order's page.
+    """The mails about an order and the fate of each, for the order's page.
 
-    Bound: the mails of 30 days about one order, at 150 bytes a mail: one for each event, and what staff send again.
+    Bound: the mails of 30 days about one order, at 150 bytes a mail: one for each event, and those that staff resend.
     Writer: mail.operations.note_fate.
     """
 
@@ -61,7 +58,7 @@ class MailByOrder(Model):
 
 
 class FailedMailByDay(Model):
-    """Which mails failed for good on a day: for the staff's page of mails. What they are stands in `mails`.
+    """The mails that failed for good on a day, for the staff's page of mails; `mails` has their content.
 
     Bound: the mails that failed on one day, at 16 bytes a mail; a page reads a hundred of them. Gone after 30 days.
     Writer: mail.operations.note_fate.
@@ -76,7 +73,7 @@ class FailedMailByDay(Model):
 
 
 class UndeliverableAddress(Model):
-    """The addresses that get no mail any more, because a mail came back from them for good.
+    """The addresses that get no more mail because a mail to them bounced for good.
 
     Bound: an address of a year at 250 bytes; 100,000 of them are 1.6 MB in each of the 16 partitions.
     Writer: mail.operations.
@@ -86,15 +83,15 @@ class UndeliverableAddress(Model):
     __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 366 * 24 * 3600}
     __personal_data__ = {"columns": ("email", "failure"), "on_erase": "deleted"}
-    bucket = columns.SmallInt(partition_key=True)  # of the address: mail.addresses.address_bucket
+    bucket = columns.SmallInt(partition_key=True)  # mail.addresses.address_bucket
     email = columns.Text(primary_key=True)  # casefolded
     bounced_at = columns.DateTime()
-    failure = columns.Text()  # what the mail server there said
+    failure = columns.Text()  # the mail server's answer
     mail_id = columns.UUID()  # of the mail that came back
 
 
 class OutboxByMinute(Model):
-    """Which mails are to be sent, by the minute from which on they are due. Written before the mail itself.
+    """The mails to send, by the minute from which they are due. Written before the mail itself.
 
     Bound: the mails of one minute; gone a day after the mail itself.
     Writer: mail.operations.
@@ -109,7 +106,7 @@ class OutboxByMinute(Model):
 
 
 class MailByRecipient(Model):
-    """Which mails went, or are to go, to a mailbox: so that they can be exported, and dropped. Written before the mail itself.
+    """The mails to a mailbox, sent or not, so that they can be exported and deleted. Written before the mail itself.
 
     Bound: the mails of 30 days to one mailbox.
     Writer: mail.operations.queue_mail.
@@ -124,7 +121,7 @@ class MailByRecipient(Model):
 
 
 class MailByPerson(Model):
-    """Which mails to other mailboxes may name a person: so that they can be dropped. Written before the mail itself.
+    """The mails to other mailboxes that may name a person, so that they can be deleted. Written before the mail itself.
 
     Bound: a person's orders, changes of address and invitations to carts in 30 days, at 16 bytes a mail: by the limit of
     invitations (LIMIT_INVITATION, 30 an hour) 350 kB at most.

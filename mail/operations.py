@@ -1,8 +1,7 @@
 """Writes mails into the outbox and sends them.
 
-A mail's id is made of what it is about and of what happened, and claimed by IF NOT EXISTS: queued twice, it is
-written once. The outbox entry in `outbox_by_minute` is written first, so that a crash in between leaves an entry without a
-mail, which is dropped later, and never a mail that is not sent.
+A mail's id is derived from its subject and event, and claimed by IF NOT EXISTS: queued twice, it is written once.
+The entry in `outbox_by_minute` is written first. A crash in between leaves an entry without a mail, which is dropped later.
 """
 
 import logging
@@ -58,13 +57,13 @@ CLAIM = conditional_write(
        unsubscribe_url) VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number, :unsubscribe_url)
        IF NOT EXISTS""",
 )
-# The worker that counts the attempt up is the one that makes it; until `due_at` no worker makes another, not even after a crash.
+# The worker that increments `attempts` makes the attempt. Until `due_at` no worker makes another, even after a crash.
 ATTEMPT = conditional_write(
     "mail",
     """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
        IF attempts = :before AND claim = :seen AND sent_at = null AND failed_at = null""",
 )
-# What was sent is not kept: a mail may hold a link that opens something. An order's is: it may be sent again with the same words.
+# The text of a sent mail is deleted: it may hold a link that opens something. Staff may resend an order's mail, so it is kept.
 SENT = conditional_write(
     "mail",
     "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim",
@@ -82,7 +81,7 @@ CAME_BACK = conditional_write(
     """UPDATE mails SET failed_at = :now, fate = :fate, failure = :failure WHERE mail_id = :mail_id
        IF recipient = :recipient""",
 )
-# What a server says of a mail that it still tries to deliver, or that waits for our next attempt.
+# The server's answer about a mail that it still tries to deliver, or that waits for our next attempt.
 TROUBLE = conditional_write(
     "mail", "UPDATE mails SET failure = :failure WHERE mail_id = :mail_id IF recipient = :recipient"
 )
@@ -106,12 +105,12 @@ GETS_MAIL = write(
     "mail", "DELETE FROM undeliverable_addresses WHERE bucket = :bucket AND email = :email"
 )
 
-# From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
-# shortest is longer than a server that answers at the last moment to each word can delay us (EMAIL_TIMEOUT).
+# Minutes to wait before each further attempt: about a day in all, then the mail is given up. The shortest is longer
+# than a slow server can delay one attempt (EMAIL_TIMEOUT for each command).
 RETRY_DELAYS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
-# An outbox entry may be written this long after its minute, by a process that was delayed; so long a minute is looked at again.
+# A delayed process may write an outbox entry this long after its minute, so each minute is read again until then.
 LATEST_OUTBOX_ENTRY = timedelta(minutes=5)
-# How far a worker looks back that has never run here. Later it goes on where it was.
+# How far the first run of a worker looks back. Later runs continue at the saved position.
 FIRST_LOOK_BACK = timedelta(days=1)
 RETENTION = timedelta(days=30)  # the table's TTL
 _AT_ONCE = 100  # minutes read in parallel
@@ -122,12 +121,34 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SendResult:
-    """What one run did, and the minute from which on the next one has to look."""
+    """The mails that one run sent and failed to send, and the minute at which the next run begins."""
 
     sent: int
     failed: int
     position: datetime
     has_left_some: bool = False
+
+
+@dataclass(frozen=True)
+class MailOptions:
+    """How a mail is treated. `plain` leaves out the HTML.
+
+    `about` is a member whom a mail to another mailbox may name: erasing that member deletes the mail.
+    A mail with an `order_number` keeps its text for 30 days, so that staff can read and resend it.
+    `unsubscribe_url` is the page that ends mails of this kind; mail programs offer it beside the mail.
+    """
+
+    plain: bool = False
+    about: UUID | None = None
+    order_number: str = ""
+    unsubscribe_url: str = ""
+
+
+@dataclass(frozen=True)
+class _Content:
+    subject: str
+    text: str
+    html: str | None
 
 
 def queue_mail(
@@ -137,47 +158,35 @@ def queue_mail(
     template: str,
     context: Mapping[str, Any],
     now: datetime,
-    *,
-    plain: bool = False,
-    about: UUID | None = None,
-    order_number: str = "",
-    unsubscribe_url: str = "",
+    options: MailOptions = MailOptions(),
 ) -> UUID:
-    """Write a mail that the worker will send, once for each subject and event however often this is called.
+    """Write a mail that the worker will send, once for each subject and event; return its id.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. `about` is the
-    member whom a mail to another mailbox may name: to erase that person drops it. One about an order (`order_number`) is kept
-    for 30 days, to be read and sent again from there. `unsubscribe_url` is the page on which its reader ends mails of its kind;
-    mail programs offer it beside the mail. Return the mail's id.
+    `template` names templates/mail/<template>.subject.txt, .txt and .html.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
-    _claim_mail(
-        mail_id,
-        to,
-        " ".join(_text(f"mail/{template}.subject.txt", context).split()),
-        _text(f"mail/{template}.txt", context).strip() + "\n",
-        None if plain else _html(f"mail/{template}.html", context),
-        about,
-        order_number,
-        now,
-        unsubscribe_url,
+    content = _Content(
+        " ".join(_render(f"mail/{template}.subject.txt", context).split()),
+        _render(f"mail/{template}.txt", context).strip() + "\n",
+        None if options.plain else _render(f"mail/{template}.html", context, is_html=True),
     )
+    _claim_mail(mail_id, to, content, options, now)
     return mail_id
 
 
 def queue_mail_again(
     mail: Row, mail_id: UUID, to: str, now: datetime, *, about: UUID | None = None
 ) -> datetime:
-    """Write a mail about an order once more under another id, with the words of `mail` (of `queries.open_mail`), to an address.
+    """Queue an order's `mail` (of `queries.open_mail`) again under another id; return when it was first queued under that id.
 
-    Called again with the same id, it writes nothing again. The mail that failed is no longer listed among those that did.
-    Return when it was written first. Raises CassandraUnavailable.
+    Calling it again with the same id changes nothing. The old mail leaves the list of failed mails. Raises CassandraUnavailable.
     """
-    _claim_mail(
-        *(mail_id, to, mail.subject, mail.text, mail.html, about, mail.order_number, now),
-        mail.unsubscribe_url or "",
+    content = _Content(mail.subject, mail.text, mail.html)
+    options = MailOptions(
+        about=about, order_number=mail.order_number, unsubscribe_url=mail.unsubscribe_url or ""
     )
+    _claim_mail(mail_id, to, content, options, now)
     stored = queries.get_mail(mail_id)
     queued_at: datetime = stored.queued_at if stored and stored.queued_at else now
     note_fate(mail._replace(mail_id=mail_id, queued_at=queued_at, failed_at=None), fates.WAITING)
@@ -187,51 +196,43 @@ def queue_mail_again(
 
 
 def _claim_mail(
-    mail_id: UUID,
-    to: str,
-    subject: str,
-    text: str,
-    html: str | None,
-    about: UUID | None,
-    order_number: str,
-    now: datetime,
-    unsubscribe_url: str,
+    mail_id: UUID, to: str, content: _Content, options: MailOptions, now: datetime
 ) -> None:
-    # `now` may be when a long run began, and the sender does not look that far back.
+    # `now` may be the start of a long run, and the sender does not look that far back.
     leading_here = [
         INSERT_OUTBOX_ENTRY.start(
             minute=floor_to_minute(max(now, current_time())), mail_id=mail_id
         ),
         TO_RECIPIENT.start(recipient=email_key(to), mail_id=mail_id),
     ]
-    if about:
-        leading_here.append(ABOUT_PERSON.start(person_id=about, mail_id=mail_id))
+    if options.about:
+        leading_here.append(ABOUT_PERSON.start(person_id=options.about, mail_id=mail_id))
     wait_for_all(leading_here)
     CLAIM.apply(
-        # Ours or another's of the same id: it is the same mail.
+        # A mail with the same id is the same mail, whoever wrote it.
         if_lost=REFUSED_MEANS_DONE,
         mail_id=mail_id,
         recipient=to,
-        subject=subject,
-        text=queries.encrypt_part(text, mail_id),
-        html=queries.encrypt_part(html, mail_id) if html else None,
+        subject=content.subject,
+        text=queries.encrypt_part(content.text, mail_id),
+        html=queries.encrypt_part(content.html, mail_id) if content.html else None,
         now=now,
-        order_number=order_number or None,
-        unsubscribe_url=unsubscribe_url or None,
+        order_number=options.order_number or None,
+        unsubscribe_url=options.unsubscribe_url or None,
     )
 
 
 def note_fate(mail: Row, fate: str) -> None:
-    """Write what became of a mail to where it is looked up: at its order, and among those that failed. Raises CassandraUnavailable.
+    """Copy a mail's fate to its order's list and, if it failed, to the list of failed mails. Raises CassandraUnavailable.
 
-    It comes after the mail's own row; the worker does it again for a mail whose outbox entry is still there.
+    Call it after writing the mail's own row. The worker repeats it while the mail's outbox entry exists.
     """
     writing = []
     if mail.order_number:
-        place = {"order_number": mail.order_number, "mail_id": mail.mail_id}
         writing.append(
             AT_ORDER.start(
-                **place,
+                order_number=mail.order_number,
+                mail_id=mail.mail_id,
                 subject=mail.subject,
                 queued_at=mail.queued_at,
                 fate=fate,
@@ -246,9 +247,9 @@ def note_fate(mail: Row, fate: str) -> None:
 def receive_hard_bounce(
     mail: Row, failure: str, now: datetime, *, is_address_dead: bool = True
 ) -> None:
-    """Note that a mail came back for good, and, if that is its address's fault, that the address gets no mail any more.
+    """Record that a mail bounced for good; if `is_address_dead`, its address gets no more mail.
 
-    Done again, it changes nothing. Raises CassandraUnavailable.
+    Calling it again changes nothing. Raises CassandraUnavailable.
     """
     failed_at = mail.failed_at or now
     came_back = CAME_BACK.apply(
@@ -273,21 +274,21 @@ def receive_hard_bounce(
 
 
 def note_trouble(mail: Row, failure: str) -> None:
-    """Keep what a mail server said of a mail that is not lost yet. Raises CassandraUnavailable."""
+    """Record a mail server's answer about a mail that may still be delivered. Raises CassandraUnavailable."""
     TROUBLE.apply(
         if_lost=SEND_AGAIN, mail_id=mail.mail_id, recipient=mail.recipient, failure=failure
     )
 
 
 def allow_address(email: str) -> None:
-    """Have an address get mail again, if it gets none; otherwise do nothing. Raises CassandraUnavailable."""
+    """Take an address off the list of undeliverable ones. Raises CassandraUnavailable."""
     GETS_MAIL.run(bucket=address_bucket(email), email=email_key(email))
 
 
 def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
-    """Drop all mails to a mailbox or about its owner, also those that are still to be sent, but for the one with the id `keep`.
+    """Delete all mails to a mailbox or about its owner, sent or not, except the mail `keep`. Raises CassandraUnavailable.
 
-    That one goes by itself after 30 days. Raises CassandraUnavailable.
+    That one expires after 30 days.
     """
     for mail_id in queries.list_mail_ids_about(person_id):
         DROPPED.apply(if_lost=SEND_AGAIN, mail_id=mail_id)
@@ -299,33 +300,19 @@ def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
     allow_address(email)
 
 
-def _text(name: str, context: Mapping[str, Any]) -> str:
-    return str(
-        Engine.get_default()
-        .get_template(name)
-        .render(Context({**_common_context(), **context}, autoescape=False))
-    )
-
-
-def _html(name: str, context: Mapping[str, Any]) -> str:
-    return str(
-        Engine.get_default().get_template(name).render(Context({**_common_context(), **context}))
-    )
-
-
-def _common_context() -> dict[str, str]:
-    return {"shop_url": settings.PUBLIC_URL}
+def _render(name: str, context: Mapping[str, Any], *, is_html: bool = False) -> str:
+    values = Context({"shop_url": settings.PUBLIC_URL, **context}, autoescape=is_html)
+    return str(Engine.get_default().get_template(name).render(values))
 
 
 def send_due_mails(
     now: datetime, limit: int = 200, position: datetime | None = None, shard: Shard = WHOLE_OUTBOX
 ) -> SendResult:
-    """Send what is due of a shard, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
+    """Send at most `limit` due mails of a shard, from the minute `position` on (None: a day back).
 
-    A mail that cannot be delivered is tried again later, and given up, with an error in the log, after a day. While
-    no mail server answers, nothing is tried and nothing is lost. Two workers beside each other never send the same
-    mail. Of one that was killed between the server's yes and our note of it, the mail goes out once more when the next
-    attempt is due, with the same Message-ID. Raises CassandraUnavailable.
+    A failed mail is retried, and given up after a day with an error in the log. While no mail server answers, no attempt counts.
+    Two workers never send the same mail. If one is killed after the server accepted a mail and before it recorded that,
+    the next attempt sends the mail once more, with the same Message-ID. Raises CassandraUnavailable.
     """
     oldest = max(position or now - FIRST_LOOK_BACK, now - RETENTION)
     entries, unseen = _outbox_entries(minutes_between(oldest, now), limit, shard)
@@ -346,9 +333,9 @@ def send_due_mails(
 def _outbox_entries(
     minutes: list[datetime], most: int, shard: Shard
 ) -> tuple[list[Row], list[datetime]]:
-    """Return the shard's outbox entries from the oldest minute on, until there are `most`; and the minutes that were not looked at.
+    """Return the shard's oldest outbox entries, about `most`, and the minutes that were not read.
 
-    After a day without a mail server there are more than one run can send, and a run comes every few seconds.
+    After a day without a mail server there are more entries than one run can send.
     """
     found: list[Row] = []
     while minutes and len(found) < most:
@@ -372,23 +359,23 @@ class _Run:
 
     @property
     def now(self) -> datetime:
-        """The time, which goes on while mails are sent."""
+        """The current time; it advances while mails are sent."""
         return self._now + timedelta(seconds=monotonic() - self._since)
 
     def process_entry(self, entry: Row, mail: Row | None) -> bool:
-        """Send the mail if it is to be sent; return whether the outbox entry has served its purpose, and remove it if so."""
+        """Send the mail if it is due. Delete its outbox entry and return True, unless a later run still needs the entry."""
         if mail is None or mail.recipient is None:
             # Its writer may still be about to write it.
             if entry.minute > self.now - LATEST_OUTBOX_ENTRY:
                 return False
         elif mail.sent_at or mail.failed_at:
-            # Whoever sent it, or gave it up, may have been killed before it stood in the lists.
+            # The process that sent it, or gave it up, may have died before it wrote the lists.
             note_fate(mail, fates.get_fate(mail))
         elif mail.attempts > len(RETRY_DELAYS):
             self._give_up(mail, mail.claim, fates.FAILED, mail.failure or "")
         elif mail.sent_at is None:
             if mail.due_at and self.now < mail.due_at:
-                # A worker is at it, or was. What leads to the next attempt is the entry of its minute.
+                # A worker is trying it, or has tried. The entry of `due_at` leads to the next attempt.
                 if entry.minute >= floor_to_minute(mail.due_at):
                     return False
             elif undeliverable := queries.get_undeliverable_address(mail.recipient):
@@ -410,7 +397,7 @@ class _Run:
         )
         again = floor_to_minute(due_at) if due_at else None
         if again:
-            # Before the attempt: should we be killed during it, this entry is what is left.
+            # Before the attempt: if we are killed during it, this entry leads to the next one.
             INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
         claimed = ATTEMPT.apply(
             if_lost=applied_if(lambda row: bool(row.claim == claim)),
@@ -426,10 +413,10 @@ class _Run:
         try:
             build_message(mail, self._connection).send()
         except (SMTPException, OSError, ValueError) as error:
-            # ValueError: an address or a text that cannot be written. It must not keep all other mails from being sent.
+            # A ValueError (a text or address that cannot be written) must not block the other mails.
             self.failed += 1
             self._note_failure(mail, attempt, claim, again, error)
-            self._reconnect()
+            self.close()  # after a failure the connection's state is unknown
             return
         self.sent += 1
         sent = SENT_AND_KEPT if mail.order_number else SENT
@@ -441,7 +428,7 @@ class _Run:
     def _note_failure(
         self, mail: Row, attempt: int, claim: UUID, again: datetime | None, error: Exception
     ) -> None:
-        """Write down why an attempt failed, and whether it was the last one."""
+        """Record why an attempt failed, and give the mail up if it was the last one."""
         kind, failure = type(error).__name__, fates.describe_failure(error)
         if fates.is_final_refusal(error):
             log.error("mail %s refused for good, attempt %d: %s", mail.mail_id, attempt, kind)
@@ -482,11 +469,7 @@ class _Run:
                 self._connection = connection
         return not self._no_server
 
-    def _reconnect(self) -> None:
-        # After a failure the connection's state is unknown.
-        self.close()
-        self._connection = None
-
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
+        self._connection = None

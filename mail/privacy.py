@@ -1,4 +1,4 @@
-"""What the outbox holds about a person."""
+"""Personal data in mails: its export, and its erasure."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the mails of the last 30 days, and why the address gets none. The mails' text is not among it: it may open something."""
+    """Return the mails of the last 30 days without their texts, which may open something, and why the address gets none."""
     undeliverable = queries.get_undeliverable_address(person.email)
     return {
         "gets_no_mail": {"since": undeliverable.bounced_at, "because": undeliverable.failure}
@@ -30,5 +30,5 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Drop what was sent and is still to be sent to the person, or to others about them, but for the mail that says goodbye."""
+    """Delete the mails to the person, and to others about them, except the farewell mail."""
     delete_mails(person.user_id, person.email, person.farewell_mail_id)

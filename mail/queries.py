@@ -1,4 +1,4 @@
-"""What the worker reads of the outbox. Texts are encrypted there: a mail that is still to be sent may hold a link that opens something."""
+"""The reads of mails and the outbox. Texts are stored encrypted, because an unsent mail may hold a link that opens something."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ WRITTEN = read("mail", "SELECT mail_id FROM mails WHERE mail_id = :mail_id")
 OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
 ABOUT_PERSON = read("mail", "SELECT mail_id FROM mails_by_person WHERE person_id = :person_id")
 
-# Of an order: its mails, and what became of them.
+# An order's mails and their fates.
 OF_ORDER = read(
     "mail",
     "SELECT mail_id, subject, queued_at, fate FROM mails_by_order WHERE order_number = :order_number",
 )
-# Of a day: the mails that failed for good.
+# The mails that failed for good on a day.
 FAILED_OF_DAY = read("mail", "SELECT mail_id FROM failed_mails_by_day WHERE day = :day LIMIT :most")
-# Of an address: whether, since when and why it gets no mail.
+# Since when and why an address gets no mail.
 UNDELIVERABLE = read(
     "mail",
     """SELECT email, bounced_at, failure, mail_id FROM undeliverable_addresses
@@ -44,7 +44,7 @@ UNDELIVERABLE_IN_BUCKET = read(
        WHERE bucket = :bucket LIMIT :most""",
 )
 FAILED_SHOWN_FOR = 30  # days
-FAILED_COUNTED_FOR = 3  # days: what is older is no news on the board
+FAILED_COUNTED_FOR = 3  # days: older failures are no news on the board
 MAX_FAILED_OF_DAY = 100
 MAX_FAILED_SHOWN = 100
 MAX_ADDRESSES_IN_BUCKET = 20
@@ -62,17 +62,17 @@ def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
 
 
 def encrypt_part(text: str, mail_id: UUID) -> str:
-    """Return a mail's text or HTML as the table keeps it."""
+    """Return a mail's text or HTML encrypted, as the table stores it."""
     return encrypt(text, _PURPOSE, str(mail_id))
 
 
 def prefetch_mail(mail_id: UUID) -> PendingResult:
-    """Start reading a mail, to be opened by `open_mail`. Raises CassandraUnavailable."""
+    """Start reading a mail, for `open_mail`. Raises CassandraUnavailable."""
     return MAIL.start(mail_id=mail_id)
 
 
 def open_mail(row: Row | None) -> Row | None:
-    """Return a mail with its texts readable: None where they are gone, or the key under which they were encrypted is."""
+    """Return a mail with its texts decrypted; a text is None if it was deleted or its key is gone."""
     if row is None:
         return None
     return row._replace(
@@ -88,17 +88,17 @@ def _open_part(text: str | None, mail_id: UUID) -> str | None:
 
 
 def get_mail(mail_id: UUID) -> Row | None:
-    """Return the mail as it stands in the outbox, or None. Raises CassandraUnavailable."""
+    """Return a mail with its texts decrypted, or None. Raises CassandraUnavailable."""
     return open_mail(MAIL.one(mail_id=mail_id))
 
 
 def derive_mail_id(subject_id: UUID, event: str) -> UUID:
-    """Return the id of the mail about what happened to a subject: queued twice, it is one mail."""
+    """Return the id of the mail about a subject's event; the same event gives the same id."""
     return uuid5(subject_id, event)
 
 
 def list_unmailed_events(subject_id: UUID, events: Iterable[str]) -> list[str]:
-    """Return about which of these events no mail was written in the last 30 days. Raises CassandraUnavailable."""
+    """Return the events about which no mail was written in the last 30 days. Raises CassandraUnavailable."""
     reading = {event: WRITTEN.start(mail_id=derive_mail_id(subject_id, event)) for event in events}
     return [event for event, pending in reading.items() if not pending.rows()]
 
@@ -106,7 +106,7 @@ def list_unmailed_events(subject_id: UUID, events: Iterable[str]) -> list[str]:
 def list_recipient_mails(email: str) -> list[Row]:
     """Return the mails of the last 30 days to a mailbox, sent or not. Raises CassandraUnavailable."""
     reading = [prefetch_mail(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
-    # A row may stand for a mail that was never written, or has been dropped.
+    # The mail of a row may never have been written, or may have been deleted.
     return [
         row
         for pending in reading
@@ -120,10 +120,7 @@ def list_mail_ids_about(person_id: UUID) -> list[UUID]:
 
 
 def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[datetime]:
-    """Return, of each mail that was due in this time and is not sent yet, the minute; at most so many, the oldest first.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the due minutes of the unsent mails in this period, oldest first, at most `most`. Raises CassandraUnavailable."""
     minutes = minutes_between(since, until)
     found: list[datetime] = []
     for start in range(0, len(minutes), 60):
@@ -134,7 +131,7 @@ def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[d
 
 
 def prefetch_order_mails(order_number: str) -> PendingResult:
-    """Start reading the mails about an order, to be sorted by `order_mails_from_rows`. Raises CassandraUnavailable."""
+    """Start reading the mails about an order, for `order_mails_from_rows`. Raises CassandraUnavailable."""
     return OF_ORDER.start(order_number=order_number)
 
 
@@ -144,20 +141,17 @@ def order_mails_from_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def get_undeliverable_address(email: str) -> Row | None:
-    """Return since when and why an address gets no mail (email, bounced_at, failure, mail_id), None if it gets it.
-
-    Raises CassandraUnavailable.
-    """
+    """Return an undeliverable address (email, bounced_at, failure, mail_id); None if it gets mail. Raises CassandraUnavailable."""
     return prefetch_undeliverable_address(email).one()
 
 
 def prefetch_undeliverable_address(email: str) -> PendingResult:
-    """Start reading what `get_undeliverable_address` returns. Raises CassandraUnavailable."""
+    """Start reading an undeliverable address, as `get_undeliverable_address`. Raises CassandraUnavailable."""
     return UNDELIVERABLE.start(bucket=address_bucket(email), email=email_key(email))
 
 
 def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
-    """Start reading which mails failed for good on the last `days` days, a hundred a day at most. Raises CassandraUnavailable."""
+    """Start reading the mails that failed on the last `days` days, at most a hundred a day. Raises CassandraUnavailable."""
     today = now.date()
     return [
         FAILED_OF_DAY.start(day=today - timedelta(days=past), most=MAX_FAILED_OF_DAY)
@@ -166,18 +160,13 @@ def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
 
 
 def count_failed_mails(now: datetime) -> int:
-    """Return how many mails failed for good today and on the two days before, a hundred a day at most. Raises CassandraUnavailable."""
-    return count_failed_rows(prefetch_failed_days(now, FAILED_COUNTED_FOR))
-
-
-def count_failed_rows(days: Iterable[PendingResult]) -> int:
-    """Return how many mails there are in what `prefetch_failed_days` has started."""
-    return sum(len(pending.rows()) for pending in days)
+    """Return how many mails failed today and on the two days before, at most a hundred a day. Raises CassandraUnavailable."""
+    return sum(len(pending.rows()) for pending in prefetch_failed_days(now, FAILED_COUNTED_FOR))
 
 
 @dataclass(frozen=True)
 class MailTrouble:
-    """The mails that failed for good, the newest first, and the addresses that get none; `has_more` of either than are listed."""
+    """The mails that failed for good and the undeliverable addresses, newest first, and whether there are more than listed."""
 
     mails: list[Row]
     addresses: list[Row]
@@ -186,7 +175,7 @@ class MailTrouble:
 
 
 def get_mail_trouble(now: datetime) -> MailTrouble:
-    """Return what the staff's page of mails shows, of the last 30 days, in two rounds of reads. Raises CassandraUnavailable."""
+    """Return the content of the staff's page of mails for the last 30 days, in two rounds of reads. Raises CassandraUnavailable."""
     days = prefetch_failed_days(now, FAILED_SHOWN_FOR)
     buckets = [
         UNDELIVERABLE_IN_BUCKET.start(bucket=bucket, most=MAX_ADDRESSES_IN_BUCKET + 1)
@@ -197,7 +186,7 @@ def get_mail_trouble(now: datetime) -> MailTrouble:
     rows = [pending.rows() for pending in buckets]
     addresses = [row for bucket in rows for row in bucket[:MAX_ADDRESSES_IN_BUCKET]]
     mails = [
-        # A mail may have been dropped with the person.
+        # A mail may have been deleted with its person.
         mail
         for pending in reading
         if (mail := pending.one()) and mail.recipient and get_fate(mail) in FAILURES

@@ -1,4 +1,4 @@
-"""R5: what waits for the staff."""
+"""R5: the reads of the moderation queue."""
 
 from datetime import date, timedelta
 from uuid import UUID
@@ -8,16 +8,10 @@ from django.utils.crypto import salted_hmac
 from cassandra_db import Row, read
 
 SHOP = "shop"
-
-
-# So long a refusal is news for who wrote the review.
+# A refusal is mailed to the author of a review only this long after the decision.
 NEWS_FOR = timedelta(days=2)
 
-
-# R5: what waits for the staff.
 DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
-
-
 WAITING = read(
     "R5",
     """SELECT day, review_id, product_id, user_id, kind, question_id, product_name, stars, title, held_for, queued_at
@@ -27,19 +21,19 @@ WAITING = read(
 
 
 def reporter_key(text_id: UUID, user_id: UUID) -> str:
-    """Return what stands for somebody who has reported a text: nobody can tell whose it is without the shop's key."""
+    """Return the pseudonym of a person who reported a text; only the shop's key links it to the person."""
     return salted_hmac(
         "reviews.report", f"{text_id.hex} {user_id.hex}", algorithm="sha256"
     ).hexdigest()[:32]
 
 
 def list_moderation_days() -> list[date]:
-    """Return the days on which something waits, the oldest first. Raises CassandraUnavailable."""
+    """Return the days that have texts in the queue, oldest first. Raises CassandraUnavailable."""
     return [row.day.date() for row in DAYS.all(shop=SHOP)]
 
 
 def list_waiting(most: int) -> list[Row]:
-    """Return what waits for the staff, the oldest first, so many at most. Raises CassandraUnavailable."""
+    """Return the queued texts, oldest first, at most `most`. Raises CassandraUnavailable."""
     reading = [WAITING.start(day=day, most=most) for day in list_moderation_days()]
     rows = [row for pending in reading for row in pending.rows()]
     return sorted(rows, key=lambda row: row.queued_at)[:most]

@@ -1,6 +1,4 @@
-"""What a review may be, and which ones the staff look at before others read them."""
-
-from __future__ import annotations
+"""The shop's rules for reviews, and which texts are held until staff have read them."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +15,7 @@ from shop_settings.queries import get_settings
 
 MAX_REASON, MAX_ANSWER = 500, 2000
 MAX_WORDS, MAX_WORD = 500, 40
-# So many people have to report a text that the staff have decided about, before it waits for them again.
+# How many people have to report a text that staff have decided about, before it is queued again.
 REPORTS_TO_REOPEN = 3
 KEY = "reviews"
 # An address, with or without its beginning: "example.com", "www.…", "https://…".
@@ -28,7 +26,7 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """Words that hold a review until the staff have read it; whether the text of who was erased stays, without the name; whether buyers are asked."""
+    """The rules: the words that hold a review, whether texts of erased people stay anonymously, whether buyers are asked."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True
@@ -71,7 +69,7 @@ def get_review_rules() -> ReviewRules:
 
 
 def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
-    """Return why the staff shall read a text first: "links", "words" of their list, or "" """
+    """Return why a text is held: "links", "words" (of the shop's list), or "" if it is not."""
     text = f"{title}\n{body}"
     if _LINK.search(text):
         return "links"
@@ -82,12 +80,12 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
 def add_report(
     reporters: tuple[str, ...], reporter: str, *, is_decided: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """Return who has reported a text since the staff last decided about it, with one more, and whether it waits for them now."""
+    """Return the people who reported a text since the last decision, with one more, and whether the text is queued now."""
     reporters = (*reporters, reporter)
     return reporters, len(reporters) >= (REPORTS_TO_REOPEN if is_decided else 1)
 
 
 def shown_name(name: str) -> str:
-    """Return a person's name as it stands below a review: "Ada L." """
+    """Return a person's name as reviews show it, such as "Ada L."."""
     first, *others = name.split() or [""]
     return f"{first} {others[-1][0]}." if others else first

@@ -1,4 +1,4 @@
-"""Which texts the staff read first for where they come from: many from one network, and one that was sent before."""
+"""Texts that are held because many come from one network, or because the same text was sent before."""
 
 from hashlib import blake2b
 from uuid import UUID
@@ -9,14 +9,14 @@ from catalogue.words import fold_text
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 
-# What is shorter is said by many in the same words.
+# Many people send the same shorter texts.
 _OWN_WORDS_FROM = 60
 
 
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
-    """Return why the staff shall read a text first: "crowd", "repeated", or ""; nobody is refused. Raises CassandraUnavailable.
+    """Return why a text is held: "crowd" (its network sends many), "repeated", or "". Raises CassandraUnavailable.
 
-    What one person sends too much of counts for the network no more: the others there are no crowd. A form that comes again counts once.
+    Texts of one person above the limit do not count against their network. A repeated submit (`change_id`) counts once.
     """
     folded = " ".join(fold_text(body).split())
     try:

@@ -1,5 +1,3 @@
-"""The states of a text by people."""
-
-from __future__ import annotations
+"""The states of a moderated text."""
 
 PUBLISHED, HELD, REFUSED, WITHDRAWN = "published", "held", "refused", "withdrawn"

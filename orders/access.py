@@ -1,7 +1,7 @@
-"""Who may open an order: a member's own that member alone, signed in; a guest's a browser that has its cookie.
+"""Access to orders: a member's order needs that member's login, a guest's order a browser with its cookie.
 
-A mailed link, or a number and an e-mail address, gives the cookie. Of a member's order it shows no more than that there is one to
-sign in for, so whatever ends the member's sessions (another password or address, "sign out everywhere") closes the order, too.
+A mailed link, or a number and an e-mail address, sets the cookie. For a member's order the cookie only leads to the login, so
+ending the member's sessions closes the order, too.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ from orders import numbers, queries
 from orders.lifecycle.entities import Order
 
 _SALT = "orders.cookie"
-# A browser remembers this many orders, the last ones.
+# A browser remembers its latest orders only.
 MAX_REMEMBERED_ORDERS = 20
 
 
 def get_existing_order(number: str) -> Order:
-    """Return an order, whosever it is. Once its person was erased it is nobody's, not by a cookie or a mailed link. Raises Http404."""
+    """Return an order, whoever owns it. Raises Http404 if there is none, or its person was erased."""
     order = queries.get_order_by_number(numbers.normalize_order_number(number))
     if order is None or order.is_erased:
         raise Http404("no such order")
@@ -34,7 +34,7 @@ def get_existing_order(number: str) -> Order:
 
 
 def is_own_order(request: HttpRequest, order: Order) -> bool:
-    """Return whether the visitor may see the order, and change it."""
+    """Return whether the visitor may see and change the order."""
     if order.user_id is None:
         return order.order_id in list_remembered_order_ids(request)
     return request.user.is_authenticated and request.user.pk == order.user_id
@@ -43,9 +43,9 @@ def is_own_order(request: HttpRequest, order: Order) -> bool:
 def order_owner_required(
     view: Callable[[HttpRequest, Order], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
-    """Give a view the visitor's own order; a visitor whose browser knows of a member's order is sent to sign in.
+    """Give a view the visitor's own order. If the browser remembers a member's order, the visitor is sent to sign in.
 
-    It raises Http404 where there is no such order, or it is not the visitor's.
+    The view raises Http404 for other people's orders, and if there is none.
     """
 
     @wraps(view)
@@ -66,7 +66,7 @@ def order_owner_required(
 
 
 def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
-    """Set the cookie that opens this order's page for this browser, along with those of earlier ones."""
+    """Add an order to the cookie that opens orders in this browser."""
     known = {order_id: int(current_time().timestamp())} | {
         each: at for each, at in _remembered_orders(request).items() if each != order_id
     }
@@ -81,20 +81,20 @@ def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID)
 
 
 def make_order_cookie(remembered: dict[UUID, int]) -> str:
-    """Return the cookie for a browser that remembers these orders, each since a time in seconds, the last one first."""
+    """Return the cookie's value for these orders, latest first, each with its time in seconds since 1970."""
     return signing.dumps(
         [[each.hex, at] for each, at in remembered.items()], salt=_SALT, compress=True
     )
 
 
 def remember_guest_order(request: HttpRequest, response: HttpResponse, order: Order) -> None:
-    """Let this browser open a guest's order; a member's opens by their session, and no longer after they sign out."""
+    """Let this browser open a guest's order; a member's order needs the member's session."""
     if order.user_id is None:
         remember_order(request, response, order.order_id)
 
 
 def list_remembered_order_ids(request: HttpRequest) -> list[UUID]:
-    """Return the orders that this browser knows of, by a link or by a number and address, the last one first."""
+    """Return the ids of the orders that this browser remembers, latest first."""
     return list(_remembered_orders(request))
 
 

@@ -1,14 +1,13 @@
-"""Which orders of the board somebody wants to see: a filter, and all that it finds."""
-
-from __future__ import annotations
+"""Filters over the orders of a column of the board."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import date, timedelta
+from typing import Self
 
 from django.utils.timezone import localdate
 
-from orders import queries
+from orders import board_queries
 from orders.lifecycle.entities import BoardOrder
 from orders.lifecycle.states import BOARD_COLUMNS
 
@@ -17,10 +16,11 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class OrderFilter:
-    """Orders in a column of the board that are like this; what is empty asks for nothing.
+    """A filter over the orders of one column; empty fields match all.
 
-    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` a status of orders.lifecycle.states. From
-    `first_day` to `last_day` they were placed (the shop's days, both included). `sku` is a whole SKU and `tag` a whole tag, however written.
+    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` is a status of
+    orders.lifecycle.states. `first_day` and `last_day` bound the day of placing, in the shop's time zone. `sku` and `tag` are
+    compared whole, without case.
     """
 
     status: str
@@ -35,11 +35,11 @@ class OrderFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it finds all orders of its column."""
+        """Whether it matches all orders of its column."""
         return self == OrderFilter(self.status)
 
     def matches(self, order: BoardOrder) -> bool:
-        """Return whether an order of its column is like it."""
+        """Return whether an order of its column matches."""
         placed_on = localdate(order.placed_at)
         return (
             (self.first_day is None or self.first_day <= placed_on)
@@ -58,18 +58,18 @@ class OrderFilter:
         )
 
     def has_day(self, day: date) -> bool:
-        """Return whether orders of a day of the table can be among what it finds: that is UTC's, a shop's day is on two of them."""
+        """Return whether orders of a UTC day can match; a day of the shop lies on two UTC days."""
         return (self.first_day is None or self.first_day - ONE_DAY <= day) and (
             self.last_day is None or day <= self.last_day + ONE_DAY
         )
 
     def to_dict(self) -> dict[str, str]:
-        """Return what it asks for as texts by name, for JSON and for addresses; without what is empty."""
+        """Return its fields that are not empty as texts by name, for JSON and URLs."""
         return {name: str(value) for name, value in asdict(self).items() if value}
 
     @classmethod
-    def from_dict(cls, texts: Mapping[str, str]) -> OrderFilter:
-        """Return the filter of `to_dict`. Raises KeyError or ValueError for what is none."""
+    def from_dict(cls, texts: Mapping[str, str]) -> Self:
+        """Return the filter with the values of `to_dict`. Raises KeyError or ValueError for invalid values."""
         status = texts["status"]
         if status not in BOARD_COLUMNS:
             raise ValueError(f"the board has no column {status!r}")
@@ -84,13 +84,15 @@ class OrderFilter:
 
 
 def iterate_orders(chosen: OrderFilter) -> Iterator[BoardOrder]:
-    """Yield all orders that a filter finds, those first that the board shows first, in bounded memory.
+    """Yield all orders that match a filter, in the board's order, reading 500 at a time.
 
-    It asks again every 500 orders, so it may take long: what moves meanwhile may be missed. Raises CassandraUnavailable.
+    Orders that change their column meanwhile may be missed. Raises CassandraUnavailable.
     """
     after = ""
     while True:
-        found, after = queries.list_board_orders(chosen.status, after, 500, has_day=chosen.has_day)
+        found, after = board_queries.list_board_orders(
+            chosen.status, after, 500, has_day=chosen.has_day
+        )
         yield from filter(chosen.matches, found)
         if not after:
             return

@@ -1,6 +1,4 @@
-"""The acts of a bulk change of orders: an act makes one event of an order, or none, or says why it cannot. No database."""
-
-from __future__ import annotations
+"""The acts of bulk changes: an act gives an order one event or none, or is refused with a reason. Nothing here reads or writes."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -17,37 +15,37 @@ from orders.lifecycle.transitions import Transition
 from orders.tags import MAX_TAGS
 from pricing.money import to_minor_units
 
-# By the event that an order gets; an order may be tagged or untagged, and "mailed" makes a note (orders.operations.resent_mails).
+# The kinds of the events, except "untagged" (an event `tagged`) and "mailed" (a note: orders.operations.resent_mails).
 KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged", "mailed")
 CONFIRMATION, DISPATCH = "confirmation", "dispatch"
-# The state in which an act leaves an order.
+# The state of an order after an act.
 _STATES = {"held": "on_hold", "resumed": "confirmed", "cancelled": "cancelled"}
 
 
 class ActRefused(OrderError):
-    """An act cannot be done to an order; the text says why."""
+    """An act cannot be done to an order; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderAct:
-    """An act on each order: `kind` is one of KINDS, and each kind uses the fields that it needs."""
+    """An act on orders. `kind` is one of KINDS; the other fields belong to some kinds only."""
 
     kind: str
-    actor: str  # as an order's history keeps it
-    carrier: str = ""  # "": the one of each order's delivery method
+    actor: str
+    carrier: str = ""  # "": the carrier of each order's delivery method
     tags: tuple[str, ...] = ()
     note: str = ""
-    mail: str = ""  # which one is sent again: CONFIRMATION or DISPATCH
-    # Until when money has come, in ISO format, that cancelling gives back of an order which was not summed up; "" gives back none.
+    mail: str = ""  # the mail to resend: CONFIRMATION or DISPATCH
+    # Cancelling refunds orders that were not summed up only if they were paid until then (ISO format); "" refunds none.
     refunds_until: str = ""
 
     def pack(self) -> str:
-        """Return it as text, for `unpack_act`."""
+        """Return the act as text, for `unpack_act`."""
         return json.dumps(asdict(self))
 
 
 def unpack_act(text: str) -> OrderAct:
-    """Return the act that `OrderAct.pack` has made a text of."""
+    """Return the act in a text of `OrderAct.pack`."""
     stored = json.loads(text)
     return OrderAct(**stored | {"tags": tuple(stored["tags"])})
 
@@ -55,9 +53,9 @@ def unpack_act(text: str) -> OrderAct:
 def plan_event(
     act: OrderAct, order: Order, tracking: str, now: datetime, refundable: int | None = None
 ) -> Transition | None:
-    """Return the event that an act makes of an order, "mailed" excepted; None if it is so already. `now` is in UTC.
+    """Return the transition of an act (any but "mailed") on an order; None if it would change nothing. `now` is in UTC.
 
-    `refundable` is how much money it may give back at most, in minor units; None if that was not summed up. Raises ActRefused.
+    `refundable` is the most that it may refund, in minor units; None if the order was not summed up. Raises ActRefused.
     """
     if act.kind in ("tagged", "untagged"):
         details = _plan_tags(act, order)
@@ -77,13 +75,13 @@ def plan_event(
 
 
 def _check_refund(act: OrderAct, order: Order, refundable: int | None) -> None:
-    """Raise ActRefused if more money would go back than the member of staff who started it knew of and may give."""
+    """Raise ActRefused if a cancellation would refund more than the staff member who started it saw, or may refund."""
     cents = to_minor_units(balance.amount_to_give_up(order))
     if not cents:
         return
     if not act.refunds_until:
         raise ActRefused(_("It has been paid for, and your role can’t give money back."))
-    # A payment is dated by when it began, so it may have been recorded after the sum. The sum itself is exact.
+    # The sum is exact. Without it the time decides, but a payment has the time of its start, and may be recorded later.
     if (
         balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until))
         if refundable is None
@@ -97,7 +95,7 @@ def _is_packed(order: Order) -> bool:
 
 
 def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any] | None:
-    """Ship the packed parcels; without any, pack and ship all that can be packed (orders.lifecycle.parcels)."""
+    """Return the details of `shipped` for all packed parcels or, without any, for all units to pack; None if nothing is left."""
     packed = [each for each in order.parcels() if each.state == parcels.PACKED]
     count = len(packed) or len(order.units_to_pack)
     if not count:
@@ -114,7 +112,7 @@ def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any]
 
 
 def _check_known(tracking: str, order: Order) -> None:
-    """Raise ActRefused for a number that a shipped order's parcels do not have: it would look as if it had it now."""
+    """Raise ActRefused if no parcel of a shipped order has this number: the act would seem to have set it."""
     if tracking and tracking not in {each.tracking for each in order.parcels()}:
         raise ActRefused(_("This order has been shipped with another number, or none."))
 

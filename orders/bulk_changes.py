@@ -1,10 +1,8 @@
-"""Changes of many orders at once: each order exactly once, whatever dies on the way (decision 038, jobs.bulk_changes).
+"""Bulk changes of orders: each order is changed exactly once, even after crashes (decision 038, jobs.bulk_changes).
 
-The event that a change makes of an order carries an id that follows from both, and is written on the version of the order that was
-read. Who finds the event has nothing left to do; of two processes one writes, and the other reads again and finds it.
+The event of a change has a submit id derived from the change and the order, and is conditional on the version that was read. A
+process that finds the event has nothing left to do. Of two concurrent processes one writes; the other reads again and finds it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,20 +31,20 @@ from orders.operations.transitions import submit_under_way
 from pricing.money import to_minor_units
 
 MAX_ATTEMPTS = 5
-# A sum over more orders would take too long for a page.
+# Summing up more orders would take too long for a page.
 MAX_SUMMED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class OrderChange(BulkChange):
-    """A change of many orders."""
+    """A bulk change of orders."""
 
     act: OrderAct
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewedOrder:
-    """An order in the preview of a change; `reason` says why it is refused."""
+    """An order in the preview of a bulk change; `reason` says why the change is refused."""
 
     order: Order
     is_changed: bool = False
@@ -55,9 +53,9 @@ class PreviewedOrder:
 
 @dataclass(frozen=True, slots=True)
 class CancellationSum:
-    """How much money cancelling some orders gives back, in minor units; `in_all` adds what was given back of them before.
+    """The money that cancelling orders refunds, in minor units. `in_all` includes their earlier refunds.
 
-    `by_order` has the part of each order that was read.
+    `by_order` has the amount of each order that was read.
     """
 
     amount: int
@@ -78,7 +76,7 @@ STORE = ChangeStore(
 def preview_act(
     act: OrderAct, order_ids: Sequence[UUID], tracking: Mapping[UUID, str], now: datetime
 ) -> list[PreviewedOrder]:
-    """Return what an act would make of some orders, in their order. Raises CassandraUnavailable."""
+    """Return the preview of an act on orders, in their sequence. Raises CassandraUnavailable."""
     reading = [queries.prefetch_order(each) for each in order_ids]
     found = []
     for pending in reading:
@@ -107,17 +105,16 @@ def _check_act(act: OrderAct, order: Order, tracking: str, now: datetime) -> boo
 
 
 def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
-    """Return which mail an act sends again: of what was dispatched, the last one until then. Raises MailRefused."""
+    """Return the id of the mail that an act resends: the confirmation, or that of the last dispatch until then. Raises MailRefused."""
     if act.mail == DISPATCH:
         return find_dispatch_mail_id(order, until)
     return find_confirmation_mail_id(order)
 
 
 def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum:
-    """Return how much cancelling these orders gives back.
+    """Return how much money cancelling these orders refunds. Raises CassandraUnavailable.
 
-    No more is read once it is more than `enough`, and nothing of more than MAX_SUMMED orders: then it is more than that.
-    Raises CassandraUnavailable.
+    Reading stops once the sum exceeds `enough`. More than MAX_SUMMED orders are not read; their sum counts as more than `enough`.
     """
     if len(order_ids) > MAX_SUMMED:
         return CancellationSum(enough + 1, enough + 1, {})
@@ -128,14 +125,14 @@ def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum
         by_order |= dict.fromkeys(page, 0)
         for pending in [queries.prefetch_order(each) for each in page]:
             order = queries.order_from_rows(pending.rows())
-            # A packed order may be unpacked before its turn comes.
+            # Packed orders count, too: they may be unpacked before their turn.
             if order and order.state not in (CANCELLED, EXPIRED):
                 cents = to_minor_units(balance.amount_to_give_up(order))
                 by_order[order.order_id] = cents
                 amount += cents
                 in_all += cents and cents + to_minor_units(balance.amount_given_back(order))
         if in_all > enough:
-            # The sum of the others is not known, and counts as more than `enough`.
+            # The unread orders count as more than `enough`.
             is_last = first + PAGE_LENGTH >= len(order_ids)
             amount = amount if is_last else max(amount, enough + 1)
             break
@@ -151,11 +148,10 @@ def start_change(
     now: datetime,
     refundable: Mapping[UUID, int] | None = None,
 ) -> OrderChange:
-    """Note a change of these orders, for the worker; return it, or the one that was started under its id before.
+    """Start a bulk change, which the worker executes; return it, or the one that was started under this id before.
 
-    `tracking` has the numbers of their parcels, by order, as far as they have any, and `refundable` how much cancelling may give
-    back, in minor units, of those that were summed up. Raises ValueError for none or more than
-    MAX_ITEMS orders, CassandraUnavailable.
+    `tracking` has tracking numbers by order, `refundable` the most that cancelling may refund, in minor units, by order that was
+    summed up. Raises ValueError for no orders or more than MAX_ITEMS, CassandraUnavailable.
     """
     refundable = refundable or {}
     rows = [
@@ -166,15 +162,15 @@ def start_change(
 
 
 def run_change(change: OrderChange, most: int) -> int:
-    """Go on with a change, and finish it when no order is left; return how many it has tried, about `most` of them.
+    """Continue a change with about `most` orders, and finish it once no order is left; return how many were tried.
 
-    Raises CassandraUnavailable, UnknownOutcome; then it is called again.
+    Raises CassandraUnavailable, UnknownOutcome; then call it again.
     """
     return STORE.run(change, most, _change_order)
 
 
 def has_event_of(order: Order, change: OrderChange) -> bool:
-    """Return whether a change has made its event of an order."""
+    """Return whether an order has the event of a change."""
     submit_id = _derive_submit_id(change, order)
     return any(event.submit_id == submit_id for event in order.events)
 
@@ -184,16 +180,16 @@ def _derive_submit_id(change: OrderChange, order: Order) -> UUID:
 
 
 def _change_order(change: OrderChange, row: Row) -> None:
-    """Change one order, unless it was done before, and note what became of it."""
+    """Change one order, unless that was done before, and record the result."""
     order = queries.get_order(row.order_id)
     if order is None:
         STORE.rows.note_result(row, "changed", _("An order that is gone"))
         return
     tracking = row.tracking or ""
-    # A process that died before its event may have taken this number.
+    # A process that died before its event may have taken the number.
     numbers = [tracking] if tracking else []
     for _attempt in range(MAX_ATTEMPTS):
-        # An event that is not here now is not in the version that was read.
+        # The write is conditional on the version that was read; the event is not in that version unless it is found here.
         if has_event_of(order, change):
             STORE.note_done(change, row.position, order.number)
             return
@@ -201,7 +197,7 @@ def _change_order(change: OrderChange, row: Row) -> None:
             if change.act.kind == "mailed":
                 order = resend_mail(
                     order,
-                    # A second try sends the same one, whatever was dispatched in between.
+                    # A second try resends the same mail, even if something was dispatched in between.
                     _find_mail_id(change.act, order, change.started_at),
                     actor=change.act.actor,
                     submit_id=_derive_submit_id(change, order),

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-# By their names in pricing.delivery; the tracking number is appended.
+# By the carriers' names in pricing.delivery; the tracking number is appended.
 _PAGES = {
     "An Post": "https://www.anpost.com/Post-Parcels/Track/History?item=",
     "bpost": "https://track.bpost.cloud/btr/web/#/search?itemCode=",
@@ -25,6 +25,6 @@ _PAGES = {
 
 
 def tracking_url(carrier: str, tracking: str) -> str:
-    """Return a carrier's tracking page for a parcel; '' without a number, or for a carrier whose page we do not know."""
+    """Return the URL of a carrier's tracking page for a parcel; '' without a number, or for an unknown carrier."""
     page = _PAGES.get(carrier, "")
     return page + quote(tracking, safe="") if page and tracking else ""

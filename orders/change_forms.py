@@ -1,6 +1,4 @@
-"""Untrusted input about a placed order -> clean values: fewer units of a line, another delivery address, a return."""
-
-from __future__ import annotations
+"""The forms that change a placed order: fewer units of a line, another delivery address, a return."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +41,7 @@ class UnitsChoiceField(forms.TypedChoiceField):
 
 
 class _LinesForm(Form):
-    """A number for each of some lines."""
+    """A form with a number of units for each line."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,12 +54,12 @@ class _LinesForm(Form):
 
     @property
     def units(self) -> dict[int, int]:
-        """The numbers by line."""
+        """The units by line number."""
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.rows}
 
 
 class ChangeForm(_LinesForm):
-    """How many units of each line stay. `packed` are the units by line that cannot be given up any more."""
+    """How many units of each line stay. `packed` are the units by line that cannot be removed any more."""
 
     def __init__(
         self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any
@@ -91,7 +89,7 @@ class ChangeForm(_LinesForm):
 
 
 class ReturnForm(_LinesForm):
-    """How many units of each line are sent back, and why."""
+    """How many units of each line are returned, and why."""
 
     reason = forms.ChoiceField(
         label=_("Why are you returning it?"),
@@ -160,7 +158,7 @@ class DeliveryAddressForm(AddressFields):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError for the address that it has already."""
+        """Return the values. Raises ValidationError if the address has not changed."""
         cleaned = super().clean()
         if (
             not self.errors

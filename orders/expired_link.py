@@ -1,4 +1,4 @@
-"""What an old link in a mail leads to."""
+"""The page for links in mails that are too old."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse

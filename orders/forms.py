@@ -1,6 +1,4 @@
-"""Untrusted input of the search for an order, and of buying one again -> clean values."""
-
-from __future__ import annotations
+"""The forms that find an order, list orders, buy one again, and withdraw from one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +15,7 @@ from web.forms import Form
 
 
 class HistoryForm(Form):
-    """Which of a member's orders to show: a year's, or those of some days."""
+    """A filter over a member's orders: a year, or a range of days."""
 
     year = forms.ChoiceField(
         label=_("Year"),
@@ -47,7 +45,7 @@ class HistoryForm(Form):
 
 
 class ReorderForm(Form):
-    """The cart to which an order's lines are added again; None is a new one."""
+    """The cart to which an order's lines are added again; None for a new one."""
 
     NEW = "new"
 
@@ -91,7 +89,7 @@ class LookupForm(Form):
 
 
 class WithdrawalForm(Form):
-    """A consumer's statement that they withdraw from a contract: who, from which one, and where to acknowledge it."""
+    """A consumer's withdrawal from a contract: their name, the order's number, and the address for the acknowledgement."""
 
     name = forms.CharField(
         label=_("Your name"),
@@ -103,7 +101,7 @@ class WithdrawalForm(Form):
     email = email_field()
 
     def clean_number(self) -> str:
-        """Return the number as it is stored. Raises ValidationError for what no order can have as its number."""
+        """Return the number as it is stored. Raises ValidationError if no order can have it."""
         number = numbers.normalize_order_number(self.cleaned_data["number"])
         if not numbers.is_order_number(number):
             raise forms.ValidationError(

@@ -1,6 +1,4 @@
-"""The worker's jobs for orders: they finish what a crash has left half done, and release units that are not paid for."""
-
-from __future__ import annotations
+"""The worker's jobs for orders. They finish the work that a crash has interrupted, and release units that are not paid for."""
 
 import logging
 from collections import Counter
@@ -20,7 +18,7 @@ from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.rows import guard_row
 from jobs.shards import Shard
-from orders import bulk_changes, operations, queries
+from orders import board_queries, bulk_changes, operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
@@ -34,21 +32,21 @@ from promotions.operations import release_vouchers
 
 log = logging.getLogger(__name__)
 
-# For how long the gateway is asked about an undecided payment.
+# How long the gateway is asked about an undecided payment.
 ASK_FOR = timedelta(hours=24)
-# After how long a gateway that could not answer is asked again.
+# How long to wait before asking a gateway again that could not answer.
 RETRY_AFTER = timedelta(minutes=5)
-# So many orders of bulk changes are changed in a run.
+# How many orders of bulk changes one run changes.
 MAX_CHANGED_AT_ONCE = 300
-# A minute that had so many expiries is deleted as one: it is read again, by all shards, for MAX_WRITE_DELAY.
+# A minute with this many expiries is deleted as a whole, because all shards read it again for MAX_WRITE_DELAY.
 MANY_EXPIRIES = 100
 _AT_ONCE = 100  # orders of the board's list read at once
 ALL_ORDERS, ALL_RESERVATIONS = Shard(DUE_EFFECTS.job), Shard(DUE_EXPIRIES.job)
 
 
 def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
-    """Process the orders of a shard that may have pending effects: their payment, stock, lists and mail."""
-    # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
+    """Apply the pending effects of a shard's orders: payment, stock, lists and mail."""
+    # Orders whose gateway hangs are postponed, so that others do not wait for it.
     with gateways.gateway_circuit_breaker(), DUE_EFFECTS.sweep(now, shard) as sweep:
         _apply_pending_effects(sweep)
     return _describe_sweep(sweep)
@@ -57,7 +55,7 @@ def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
 def apply_pending_effects(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
 ) -> set[datetime]:
-    """Process the orders with a pending effect in these minutes; return the minutes in which something is left to do."""
+    """Apply the pending effects of these minutes; return the minutes that have to be read again."""
     sweep = Sweep(DUE_EFFECTS, minutes, now, shard)
     _apply_pending_effects(sweep)
     return sweep.kept
@@ -75,7 +73,7 @@ def _apply_pending_effects(sweep: Sweep) -> None:
 
 
 def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -> str:
-    """Process the expired reservations of a shard: release them, and expire the orders that were not paid in time."""
+    """Release the expired reservations of a shard, and expire the orders that were not paid in time."""
     with gateways.gateway_circuit_breaker(), DUE_EXPIRIES.sweep(now, shard) as sweep:
         _end_expired_reservations(sweep)
     return _describe_sweep(sweep)
@@ -84,7 +82,7 @@ def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -
 def expire_reservations(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_RESERVATIONS
 ) -> set[datetime]:
-    """Process the reservations that expire in these minutes; return the minutes in which something is left to do."""
+    """Release the reservations that expire in these minutes; return the minutes that have to be read again."""
     sweep = Sweep(DUE_EXPIRIES, minutes, now, shard)
     _end_expired_reservations(sweep)
     return sweep.kept
@@ -110,7 +108,7 @@ def _end_expired_reservations(sweep: Sweep) -> None:
 
 
 def _drop_if_empty(minute: datetime) -> None:
-    # The shard that ends the last expiry finds that none is left.
+    # Only the shard that handles the last expiry finds the minute empty.
     before = current_microseconds()
     if not DUE_EXPIRIES.list_rows([minute]):
         inventory.drop_expired_minute(minute, before)
@@ -126,12 +124,11 @@ def _describe_sweep(sweep: Sweep) -> str:
 def recover_order(order_id: UUID, now: datetime) -> None:
     """Ask the gateway about open payment attempts, then apply the order's effects.
 
-    Raises CassandraUnavailable; GatewayUnavailable, with all done that needs no gateway.
+    Raises CassandraUnavailable; GatewayUnavailable after all work that needs no gateway.
     """
     order = queries.get_order(order_id)
     if order is None:
-        # A checkout that never became an order: its reservations are found by their expiries.
-        return
+        return  # a checkout that never became an order; the expiries lead to its reservations
     unavailable: GatewayUnavailable | None = None
     for attempt in order.payment_attempts:
         if attempt.state != "started":
@@ -140,7 +137,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
         try:
             order = operations.settle_payment(order_id, attempt.payment_id, now) or order
         except (LookupError, ValueError, GatewayMissing) as unknown:
-            # No gateway can be asked. It is logged for as long as it is asked, then no more: a webhook may still come.
+            # No gateway can be asked; a webhook may still come.
             log.error(
                 "order %s: %s does not know its payment: %s", order.number, attempt.gateway, unknown
             )
@@ -155,7 +152,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
 
 
 def _end_reservations(expiries: list[Row], now: datetime) -> bool:
-    """End an order's expired reservations, or record when to look again. False: look again at the next run."""
+    """End an order's expired reservations, or record when to look again; return False if the next run has to look again."""
     order_id = expiries[0].order_id
     order = queries.get_order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
@@ -164,7 +161,7 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
             return False
     if order is None:
         if not operations.mark_checkout_abandoned(order_id):
-            return False  # it is being placed just now
+            return False  # it is being placed at this moment
         release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
@@ -172,14 +169,14 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
             order_id, [allocation_from_expiry(expiry) for expiry in expiries], order.pay_until
         )
     else:
-        # Paid, or ended: the order's own reservations follow it; those that a failed try has left over are released.
+        # The order is paid or has ended. Its effects handle its own reservations; those of a failed try are released here.
         own_reservation_ids = _own_reservation_ids(order)
         if any(expiry.reservation_id in own_reservation_ids for expiry in expiries):
             operations.apply_effects(order_id, now)
         claim = None
         if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
-            return False  # a late payment is reserving the units again just now
-        # As it is now: stock may have arrived for it, so that a reservation is its own since.
+            return False  # a late payment is reserving the units again at this moment
+        # Read it again: stock may have arrived for it, so that a reservation is now its own.
         order = queries.get_order(order_id) or order
         if order.state == EXPIRED and claim is None:
             return False  # it has just expired
@@ -196,12 +193,12 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
 
 
 def _own_reservation_ids(order: Order) -> set[UUID]:
-    """Return the ids of the reservations that are the order's own."""
+    """Return the ids of the order's own reservations."""
     return {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
 
 
 def sweep_backorders(now: datetime) -> str:
-    """Reserve what has arrived for the orders that wait for it, the oldest first."""
+    """Reserve arrived stock for the waiting orders, oldest first."""
     served = operations.allocate_backorders(now)
     return describe_count(
         ngettext(
@@ -214,11 +211,11 @@ def sweep_backorders(now: datetime) -> str:
 
 
 def mark_late_orders(now: datetime) -> str:
-    """Move the orders that have been to pack for too long into the column for late ones."""
+    """Mark the orders that have waited for too long to be packed as late."""
     found = 0
     after = ""
     while True:
-        entries, after = queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
+        entries, after = board_queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
         for entry in late_entries:
             with guard_row(f"late order {entry.order_id}"):
@@ -231,18 +228,18 @@ def mark_late_orders(now: datetime) -> str:
 
 def _mark_late(order_id: UUID, now: datetime) -> bool:
     order = queries.get_order(order_id)
-    # An order that was paid, or resumed, less than two days ago has not been to pack for as long as it is old.
+    # The wait begins when the order was paid or resumed, not when it was placed.
     if order is None or order.board_column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
         return False
     try:
         operations.transition_order(order, Transition("late", actor="system", at=now))
     except (OrderChanged, TransitionRefused):
-        return False  # it is being packed at this moment, or its copy is older than the order
+        return False  # another write was faster, or the board's copy is stale
     return True
 
 
 def sweep_empty_board_days(now: datetime) -> str:
-    """Delete the days on which a column of the board is empty."""
+    """Delete the empty days of the board's columns."""
     removed = operations.delete_empty_days(now)
     return describe_count(
         ngettext("%(count)s empty day removed", "%(count)s empty days removed", removed), removed
@@ -250,7 +247,7 @@ def sweep_empty_board_days(now: datetime) -> str:
 
 
 def sweep_guest_orders(now: datetime) -> str:
-    """Assign to members who have just proved an e-mail address, or signed in again, their orders as guests with it."""
+    """Assign guest orders to the members who have proved their e-mail address by confirming it or signing in."""
     with EMAIL_PROOFS.sweep(now) as sweep:
         claimed = claim_proved_orders(sweep)
     return describe_count(
@@ -259,7 +256,7 @@ def sweep_guest_orders(now: datetime) -> str:
 
 
 def claim_proved_orders(sweep: Sweep) -> int:
-    """Assign guest orders to the members who have proved an address; return how many orders that were."""
+    """Assign guest orders to the members of a sweep; return how many orders were assigned."""
     claimed = 0
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
@@ -270,7 +267,7 @@ def claim_proved_orders(sweep: Sweep) -> int:
 
 
 def sweep_user_stats(now: datetime) -> str:
-    """Count the sums of members anew for whose orders money has moved."""
+    """Count the sums again of members for whose orders money has moved."""
     with DUE_USER_STATS.sweep(now) as sweep:
         count_due_user_stats(sweep)
     return describe_count(
@@ -280,24 +277,24 @@ def sweep_user_stats(now: datetime) -> str:
 
 
 def count_due_user_stats(sweep: Sweep) -> None:
-    """Count the sums of the members who are noted. Raises CassandraUnavailable."""
+    """Count the sums of the members of a sweep. Raises CassandraUnavailable."""
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
             operations.count_user_stats(rows[0].user_id)
 
 
-# A day of a large shop takes some seconds; other jobs have their turn in between.
+# A day of a large shop takes some seconds, and other jobs wait.
 MAX_DAYS_AT_ONCE = 10
 
 
 def count_returning_customers(now: datetime) -> str:
-    """Count who of the last days' customers had bought before."""
+    """Count the new and the returning customers of the last days."""
     days = operations.count_returning_customers(now, MAX_DAYS_AT_ONCE)
     return describe_count(ngettext("%(count)s day counted", "%(count)s days counted", days), days)
 
 
 def go_on_with_bulk_changes(now: datetime) -> str:
-    """Go on with the changes of many orders at once, the oldest first."""
+    """Continue the bulk changes of orders, oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
     return describe_count(
         ngettext("%(count)s order of bulk changes", "%(count)s orders of bulk changes", count),
@@ -306,7 +303,7 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a change of many orders waits. One that is older than a day is found by the next run."""
+    """Return whether a recent bulk change of orders is unfinished; the next run finds older ones."""
     return bool(bulk_changes.STORE.list_unfinished(list_recent_months(now)))
 
 

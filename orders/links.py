@@ -11,26 +11,23 @@ _CONFIRMATION_SALT = "orders.confirm"
 
 
 def order_access_token(order_id: UUID) -> str:
-    """Return the token that for some time opens a guest's order for anyone who has it; it cannot be forged."""
+    """Return the signed token that opens a guest's order for ORDER_LINK_DAYS."""
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
 def order_id_from_access_token(token: str) -> UUID | None:
-    """Return the order that a token names, however old it is, or None if the token is not ours."""
+    """Return the order's id in an access token of any age; None if the token is not ours."""
     return _parse_token(token, _SALT)
 
 
 def confirmation_url(order_id: UUID) -> str:
-    """Return the address at which whoever reads an order's mail confirms it, or says that it is not theirs.
-
-    It stands in mails alone: whoever has it reads them.
-    """
+    """Return the URL of the page that confirms or rejects an order. Only mails contain it, so its visitor reads them."""
     token = signing.dumps(order_id.hex, salt=_CONFIRMATION_SALT)
     return f"{settings.PUBLIC_URL}{reverse('orders:confirm', args=[token])}"
 
 
 def order_id_from_confirmation_token(token: str) -> UUID | None:
-    """Return the order that a token of `confirmation_url` is about, or None if the token is not ours."""
+    """Return the order's id in a token of `confirmation_url`; None if the token is not ours."""
     return _parse_token(token, _CONFIRMATION_SALT)
 
 
@@ -42,7 +39,7 @@ def _parse_token(token: str, salt: str) -> UUID | None:
 
 
 def is_expired(token: str) -> bool:
-    """Return whether a token of ours is too old to open an order (ORDER_LINK_DAYS)."""
+    """Return whether an access token is too old to open an order (ORDER_LINK_DAYS)."""
     return _is_too_old(token, _SALT)
 
 

@@ -8,11 +8,10 @@ from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
 
 
 class Order(Model):
-    """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
+    """Q12, Q14: an order and its history. The header is static; each row is an event, newest first.
 
-    state: pending_payment, confirmed, on_hold, closed, cancelled, expired; payment and fulfilment follow from events.
-    Before an order is placed its partition may have a claim (`placing`, a minute) or, when its checkout was
-    abandoned, the state "abandoned": then it has no number and is no order.
+    Before an order is placed, its partition may have a claim (`placing`, for seconds). The state "abandoned" marks a checkout
+    that never became an order; it has no number. The other states are in orders.lifecycle.states.
     Bound: the events of one order, tens.
     Writer: orders.operations.place_order and transition_order, by conditional batches alone.
     """
@@ -49,8 +48,8 @@ class Order(Model):
     country = columns.Text(static=True)
     delivery_address = columns.Map(columns.Text, columns.Text, static=True)
     billing_address = columns.Map(columns.Text, columns.Text, static=True)
-    # How it is sent, as it was promised when it was placed: the method's code, its words, and the days on which it was
-    # expected in the shop's time zone. The price is `delivery`. Of orders of former days the code alone is there.
+    # Delivery as promised when it was placed: the method's code and name, and the expected days in the shop's time zone.
+    # Orders of earlier versions have the code alone. The price is in `delivery`.
     delivery_method = columns.Text(static=True)
     delivery_title = columns.Text(static=True)
     carrier = columns.Text(static=True)  # '' if it is picked up
@@ -60,23 +59,18 @@ class Order(Model):
     tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
-    skus = columns.Text(
-        static=True
-    )  # JSON: a list of what was ordered, each once; null for orders of former days
+    # JSON: a list of the ordered SKUs, each once; null for orders of earlier versions
+    skus = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    # a process has begun to place it before: there may be reservations already
-    tried = columns.Boolean(static=True)
-    # the claim under which its units are reserved now; has a TTL
-    placing = columns.UUID(static=True)
+    tried = columns.Boolean(static=True)  # it was claimed before: reservations may exist
+    placing = columns.UUID(static=True)  # the claim that reserves its units now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
-    # of what was submitted: the same checkout with another body is refused
+    # identifies the submitted content: the same checkout with other content is refused
     fingerprint = columns.Text(static=True)
     payment_id = columns.UUID(static=True)  # the attempt that paid it
-    # how it is to be paid: one of payments.gateways.METHODS
-    payment_method = columns.Text(static=True)
+    payment_method = columns.Text(static=True)  # one of payments.gateways.METHODS
     captured = columns.BigInt(static=True)  # the sum of its captures so far
-    # the sum of its refunds so far; never more than was captured (I2)
-    refunded = columns.BigInt(static=True)
+    refunded = columns.BigInt(static=True)  # the sum of its refunds; at most `captured` (I2)
     voucher = columns.Text(static=True)  # the code that was used
     # JSON: a list of {name, amount} in minor units, which add up to the discount
     discounts = columns.Text(static=True)
@@ -84,10 +78,10 @@ class Order(Model):
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # the shopper may read it
-    # JSON: what the event is about, such as a parcel's lines; see orders.lifecycle.states
+    # JSON: the event's details, such as a parcel's lines; see orders.lifecycle.states
     details = columns.Text()
-    request_id = columns.UUID()  # of the request that caused it; null for the worker's
-    # of the form that made it, the same if it is sent again (orders.submits); null for what the shop itself does
+    request_id = columns.UUID()  # of the request that caused it; null for the worker
+    # of the submitted form, the same if it is sent again (orders.submits); null for events that the shop itself causes
     submit_id = columns.UUID()
     state_after = columns.Text()
     board_after = columns.Text()
@@ -116,8 +110,7 @@ class OrderItem(Model):
     quantity = columns.Integer()
     line_total = columns.BigInt()
     discount = columns.BigInt()  # the line's share of the order's discount
-    # the line's share of the tax, where it is added to the prices; else 0
-    tax_added = columns.BigInt()
+    tax_added = columns.BigInt()  # the line's share of the tax that is added to prices; else 0
     tax_class = columns.Text()
 
 
@@ -145,7 +138,7 @@ class OrderByUser(Model):
 
 
 class OrderYearByUser(Model):
-    """Q11: in which years a person has ordered, so that no year is read in vain.
+    """Q11: the years in which a person has ordered, so that other years need not be read.
 
     Bound: a row a year.
     Writer: orders.operations.write_copies.
@@ -159,10 +152,10 @@ class OrderYearByUser(Model):
 
 
 class UserStats(Model):
-    """What a person has ordered, by currency: the orders that were paid for, and what was paid for them, less what went back.
+    """How many orders a person has paid for, and the amount spent less refunds, by currency.
 
     Bound: a row for each currency that the shop ever sold in.
-    Writer: orders.operations.user_stats, which the worker calls a few minutes after money has moved; all rows of a person at once.
+    Writer: orders.operations.user_stats, called by the worker a few minutes after money has moved; all rows of a person at once.
     """
 
     __table_name__ = "user_stats"
@@ -170,14 +163,14 @@ class UserStats(Model):
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     currency = columns.Text(primary_key=True)
-    order_count = columns.Integer()  # of which something that was paid has stayed
+    order_count = columns.Integer()  # orders that were not refunded in full
     total_spent = columns.BigInt()  # in minor units
 
 
 class PendingUserStats(Model):
-    """Whose sums are to be counted again, by the minute in which money moved.
+    """The members whose sums have to be counted again, by the minute in which money moved.
 
-    Written in the batch of the order's copies, so that nothing waits for it; removed once the sums are counted.
+    Written in the batch of the order's copies; deleted once the sums are counted.
     Bound: the members whose orders moved money in one minute.
     Writer: orders.operations.copies.write_copies.
     """
@@ -213,10 +206,10 @@ class OrderByEmailAndYear(Model):
 
 
 class OrderYearByEmail(Model):
-    """Q15: in which years orders were placed with an e-mail address, so that no year is read in vain.
+    """Q15: the years in which orders were placed with an e-mail address, so that other years need not be read.
 
     Bound: a row a year.
-    Writer: orders.operations.write_copies; orders.operations.anonymize_order takes out a year that has no order any more.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order deletes years without orders.
     """
 
     __table_name__ = "order_years_by_email"
@@ -224,15 +217,15 @@ class OrderYearByEmail(Model):
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     year = columns.Integer(primary_key=True, clustering_order="DESC")
-    order_id = columns.UUID()  # the last one of that year: its write's time is the row's
+    order_id = columns.UUID()  # the year's last order; its write time is the row's
 
 
 class OrderBySearchTerm(Model):
-    """The staff's search: which orders have a number or a name that begins so, a SKU, a tracking number; a copy of the order.
+    """The staff's search for orders: by the beginning of a number or name, a SKU, or a tracking number. A copy of the order.
 
-    Bound: of a year, the orders whose names have a word with the same first two letters, or the same SKU. 3,000,000 orders a
-    year of which every fourth has such a name are 750,000 rows of 130 bytes: 100 MB.
-    Writer: orders.operations.write_copies; orders.operations.anonymize_order takes names and tracking numbers out.
+    Bound: a year's orders with names of the same first two letters, or with the same SKU: 750,000 rows of 130 bytes, a
+    quarter of 3,000,000 orders, are 100 MB.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order deletes names and tracking numbers.
     """
 
     __table_name__ = "orders_by_search_term"
@@ -246,11 +239,11 @@ class OrderBySearchTerm(Model):
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
-    label = columns.Text()  # what the term is made of, as it stands on the order
+    label = columns.Text()  # the text that the term is made of, as the order has it
 
 
 class SearchTermByOrder(Model):
-    """Under which terms an order stands in the staff's search, also those that it had before a change: erasure takes them out.
+    """The terms under which the staff's search lists an order, earlier ones included, so that erasure can delete them.
 
     Bound: 60 terms of each of four kinds, and those of former addresses.
     Writer: orders.operations.write_copies and anonymize_order.
@@ -266,9 +259,9 @@ class SearchTermByOrder(Model):
 
 
 class ViewerByOrder(Model):
-    """Q12: which staff have an order's page open, so that two do not work on one without knowing.
+    """Q12: the staff who have an order's page open, so that two do not work on it unknowingly.
 
-    Bound: one row a member of staff, gone 15 seconds after their page last said so.
+    Bound: a row for each of the staff, gone 15 seconds after their page last reported.
     Writer: orders.viewers.
     """
 
@@ -286,7 +279,7 @@ class ViewerByOrder(Model):
 
 
 class RecentOrderTag(Model):
-    """Q15: which tags staff have put on orders lately, to be suggested and filtered by.
+    """Q15: the tags that staff have recently put on orders, for suggestions and filters.
 
     Bound: the tags of 90 days, some dozens; 200 are read.
     Writer: orders.operations.change_tags.
@@ -315,8 +308,7 @@ class OrderByStatus(Model):
         "on_erase": "pseudonymised",
         "why": "a copy of the order",
     }
-    # one of orders.lifecycle.states.BOARD_COLUMNS
-    status = columns.Text(partition_key=True)
+    status = columns.Text(partition_key=True)  # one of orders.lifecycle.states.BOARD_COLUMNS
     order_date = columns.Date(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
@@ -353,7 +345,7 @@ class OrderDayByStatus(Model):
 
 
 class DeliveredOrderByDay(Model):
-    """Q15: which orders had arrived, all of each, on a day: for those who ask afterwards how it was.
+    """Q15: the orders that had fully arrived on a day, for requests to review them.
 
     Bound: the orders of a day: 400,000 of 40 bytes are 16 MB; 500 are read at a time. Gone after 60 days.
     Writer: orders.operations.deliveries.note_delivery, an effect of an order's events.
@@ -382,11 +374,10 @@ class OrderIdByNumber(Model):
 
 
 class UnpaidUnits(Model):
-    """How many units are on the unpaid orders of one mailbox, or of one network: a row for each order.
+    """The units on the unpaid orders of one mailbox, or of one network: a row for each order.
 
-    Bound: as many rows as units that a bucket takes (shop_settings.terms), each with a TTL.
-    Writer: orders.operations.unpaid_units, by conditional writes alone. The truth is in the orders; a row without one goes
-    by its TTL, and an order whose row is gone too early counts no more.
+    Bound: at most as many rows as units that a bucket takes (shop_settings.terms), each with a TTL.
+    Writer: orders.operations.unpaid_units, by conditional writes alone. The orders are authoritative.
     """
 
     __table_name__ = "unpaid_units"
@@ -397,21 +388,18 @@ class UnpaidUnits(Model):
         "on_erase": "expires",
         "why": "a keyed hash of an address, gone once the order is paid or has ended",
     }
-    # a keyed hash of the mailbox, or of the network
-    bucket = columns.Text(partition_key=True)
+    bucket = columns.Text(partition_key=True)  # a keyed hash of the mailbox or network
     order_id = columns.UUID(primary_key=True)
-    # changes with each order that is counted: of two that have read the same one counts
+    # changes with each counted order, so that of two concurrent writes one fails
     version = columns.Integer(static=True)
     units = columns.Integer()
 
 
 class Payment(Model):
-    """Q12: what a gateway calls an attempt to pay an order; the attempt itself is the order's event `payment_started`.
-
-    A shop of former days has columns here that nothing reads or writes any more.
+    """Q12: the gateway's reference of an attempt to pay an order; the attempt itself is the order's event `payment_started`.
 
     Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
-    Writer: orders.operations.start_payment, by plain upserts: under one id the gateway answers the same.
+    Writer: orders.operations.start_payment, by plain upserts: the gateway gives one reference for each id.
     """
 
     __table_name__ = "payments"
@@ -425,9 +413,9 @@ class Payment(Model):
 
 
 class PaymentWebhook(Model):
-    """Which of a gateway's webhooks were processed: each event once, however often it is sent.
+    """The webhooks of gateways that were processed, so that each event is processed once.
 
-    Bound: one row a partition; gone after a week, longer than any gateway sends a webhook again.
+    Bound: one row a partition; gone after a week, when no gateway sends a webhook again.
     Writer: orders.operations.process_webhook, by conditional writes alone.
     """
 
@@ -442,9 +430,9 @@ class PaymentWebhook(Model):
 
 
 class OrderChange(BulkChangeColumns):
-    """Changes of many orders at once, by the month in which they were started, the newest first.
+    """Bulk changes of orders, by the month in which they were started, the newest first.
 
-    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the change itself.
+    `unfinished` lists the changes that the worker has not finished; the same conditional batch writes it and the change.
     Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
     Writer: orders.bulk_changes, by conditional writes alone.
     """
@@ -460,9 +448,9 @@ class OrderChange(BulkChangeColumns):
 
 
 class OrderChangeRow(BulkChangeRowColumns):
-    """The orders of a change in their order, and what became of each.
+    """The orders of a bulk change, in sequence, with the result for each.
 
-    They are written before the change that names them, under an id that nobody else knows: so they are whole, or nobody's.
+    They are written before the change, under its new id, so a change always has all of its rows.
     Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row.
     Writer: orders.bulk_changes, by conditional writes alone.
     """
@@ -473,13 +461,13 @@ class OrderChangeRow(BulkChangeRowColumns):
     __personal_data__ = None
     order_id = columns.UUID()
     tracking = columns.Text()  # the number of its parcel, if it is to be shipped with one
-    refundable = columns.BigInt()  # how much cancelling may give back, if it was summed up
+    refundable = columns.BigInt()  # the most that cancelling may refund, if it was summed up
 
 
 class TrackingNumber(Model):
-    """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
+    """The order that owns a tracking number. It is taken before the parcel is shipped, so that no other order gets it.
 
-    `version` is the order's that the event with the number is conditional on.
+    `version` is the version of the order on which the event with the number is conditional.
     Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
     Writer: orders.operations.tracking_numbers, by conditional writes alone.
     """
@@ -494,9 +482,9 @@ class TrackingNumber(Model):
 
 
 class PendingEffectByMinute(Model):
-    """Which orders may have effects to apply (copies, stock, mail) after an event, by the minute from which on to look.
+    """The orders that may have effects (copies, stock, mail) to apply, by the minute from which on the worker looks.
 
-    Written before the event, removed once all its effects are applied: a crash leaves a row too many.
+    Written before the event, deleted once all its effects are applied; a crash leaves a row too many.
     Bound: the orders of one minute.
     Writer: orders.operations.
     """

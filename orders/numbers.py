@@ -1,4 +1,4 @@
-"""Order numbers: eight letters and digits that can be read out over the telephone."""
+"""Order numbers: eight letters and digits that are easy to read out over the telephone."""
 
 import hashlib
 from uuid import UUID
@@ -10,11 +10,10 @@ LENGTH = 8
 
 
 def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
-    """Return the number of an order, like "7KQF-3M9X"; a further `attempt` gives another one, if that is taken.
+    """Return the number of an order, like "7KQF-3M9X"; each `attempt` gives another, in case a number is taken.
 
-    An order's id is made with the shop's key (checkout.checkouts), so nobody else can derive its number from a cart: it
-    reveals neither how many orders there are nor whose cart it was. As it depends on the id alone, an order that is
-    placed a second time after a crash claims the same number.
+    The id is made with the shop's key (checkout.checkouts), so the number reveals neither the cart nor how many orders there
+    are. An order that is placed again after a crash claims the same number.
     """
     digest = hashlib.sha256(b"order number" + order_id.bytes + attempt.to_bytes(2, "big")).digest()
     letters = "".join(LETTERS[byte % 32] for byte in digest[:LENGTH])
@@ -22,17 +21,17 @@ def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
 
 
 def normalize_order_number(typed: str) -> str:
-    """Return a number as it is stored, whatever case, dashes, spaces and look-alikes it was typed with."""
+    """Return a typed number as it is stored: in upper case, with one hyphen, without spaces and look-alikes."""
     letters = "".join(each for each in typed.upper() if each.isalnum()).translate(_MISREAD)
     return f"{letters[:4]}-{letters[4:]}" if len(letters) == LENGTH else letters
 
 
 def is_order_number(normalized: str) -> bool:
-    """Return whether an order may have this number, as `normalize_order_number` returns it."""
+    """Return whether an order may have this normalized number."""
     letters = normalized.replace("-", "", 1)
     return len(letters) == LENGTH and set(letters) <= set(LETTERS)
 
 
 def may_begin_order_number(letters: str) -> bool:
-    """Return whether an order's number, without its hyphen, may begin like this."""
+    """Return whether an order's number, without its hyphen, may begin with these letters."""
     return 0 < len(letters) <= LENGTH and set(letters) <= set(LETTERS)

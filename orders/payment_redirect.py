@@ -1,4 +1,4 @@
-"""The way from an order to its payment."""
+"""Redirecting the shopper from an order to its payment."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,9 +13,10 @@ from payments.errors import GatewayUnavailable
 
 
 def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
-    """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
+    """Redirect the shopper to the gateway, or to the order's page if there is nothing to pay."""
+    origin = f"{request.scheme}://{request.get_host()}"
     try:
-        url = operations.start_payment(order, _origin(request), current_time()).url
+        url = operations.start_payment(order, origin, current_time()).url
     except NotPayable:
         response = redirect("orders:detail", order.number)
     except (OrderError, GatewayUnavailable) as refused:
@@ -25,7 +26,3 @@ def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
         response = redirect(url)
     remember_guest_order(request, response, order)
     return response
-
-
-def _origin(request: HttpRequest) -> str:
-    return f"{request.scheme}://{request.get_host()}"

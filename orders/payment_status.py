@@ -1,4 +1,4 @@
-"""The outcome of an order's payment: the gateway is asked, and the order follows its answer. Raises CassandraUnavailable."""
+"""Asking the gateway for the outcome of an order's payment. The functions raise CassandraUnavailable."""
 
 import logging
 from uuid import UUID
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def poll_open_payment(order: Order) -> Order:
-    """Ask the gateway about the open payment attempt, if there is one, and return the order after that."""
+    """Ask the gateway about the order's open payment attempt, if any; return the order."""
     attempt = order.open_payment_attempt
     if attempt is None or not order.is_awaiting_payment:
         return order
@@ -21,12 +21,12 @@ def poll_open_payment(order: Order) -> Order:
 
 
 def poll_payment(order: Order, payment_id: UUID) -> Order:
-    """Ask the gateway about one payment, and return the order after that; as it was, if the gateway does not answer."""
+    """Ask the gateway about a payment; return the order, unchanged if the gateway does not answer."""
     try:
         return operations.settle_order_payment(order, payment_id, current_time())
     except OrderChanged as stale:
-        return stale.order  # again and again; the worker settles it
+        return stale.order  # the worker settles it
     except (GatewayUnavailable, LookupError, ValueError) as error:
-        # The worker asks again; until then the order's page shows what is known.
+        # The worker asks again.
         log.warning("order %s: the gateway does not answer: %s", order.number, error)
         return order

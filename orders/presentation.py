@@ -1,10 +1,8 @@
-"""An order's parcels, returns, money and history, as its page presents them. Pure; nothing here reads or writes."""
-
-from __future__ import annotations
+"""An order's parcels, returns, money and history, as its page presents them. Nothing here reads or writes orders."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
 from django.utils.translation import gettext
 from moneyed import Money
@@ -22,6 +20,7 @@ from orders.lifecycle.states import (
     CANCELLED,
     CLOSED,
     CONFIRMED,
+    CONFIRMING_EVENTS,
     EXPIRED,
     ON_HOLD,
     PENDING,
@@ -36,7 +35,7 @@ from shop_settings.terms import get_terms
 
 @dataclass(frozen=True)
 class ParcelSummary:
-    """A parcel as its buyer sees it; `tracking_url` is the carrier's page, or ''. What is picked up has no carrier."""
+    """A parcel as its buyer sees it. `carrier` is '' for pickup, `tracking_url` '' without a tracking page."""
 
     parcel: Parcel
     number: int
@@ -48,7 +47,7 @@ class ParcelSummary:
 
 @dataclass(frozen=True)
 class ReturnSummary:
-    """A return as its buyer sees it. `explanation` is what comes next, or why it was rejected or nothing is refunded."""
+    """A return as its buyer sees it. `explanation` says what comes next, or why it was rejected or not refunded."""
 
     customer_return: Return
     contents: tuple[ItemUnits, ...]
@@ -59,7 +58,7 @@ class ReturnSummary:
 
 @dataclass(frozen=True)
 class RefundSummary:
-    """A refund; `is_sent` once it was sent."""
+    """A refund as its buyer sees it."""
 
     amount: Money
     reason: str
@@ -68,7 +67,7 @@ class RefundSummary:
 
 @dataclass(frozen=True)
 class CustomerHistoryEntry:
-    """A line of the history."""
+    """An entry of the shopper's history."""
 
     event: Event
     customer_label: str
@@ -76,7 +75,7 @@ class CustomerHistoryEntry:
 
 
 def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
-    """Return an order's parcels without those that were taken apart again."""
+    """Return an order's parcels, without those that were unpacked."""
     kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     found = []
     for number, each in enumerate(kept_parcels, 1):
@@ -89,7 +88,7 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
 
 
 def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
-    """Return what is still to be packed, as items with units."""
+    """Return the units that are still to be packed, backordered ones included."""
     if order.state in (CANCELLED, EXPIRED, PENDING):
         return ()
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -98,19 +97,19 @@ def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
 
 
 def has_backordered_units(order: Order) -> bool:
-    """Return whether some of its units are backordered."""
+    """Return whether units of the order are backordered."""
     return any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
 
 
 def item_units(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[ItemUnits, ...]:
-    """Return units by line number as items with units."""
+    """Return the items with their units in `lines`, units by line number; items without any are left out."""
     return tuple(
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     )
 
 
 def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary]:
-    """Return an order's returns, the newest first."""
+    """Return an order's returns, newest first."""
     found = []
     for each in reversed(order.returns):
         label = ORDER_LABELS["return"][each.state]
@@ -135,7 +134,7 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
 
 
 def summarize_refunds(order: Order) -> list[RefundSummary]:
-    """Return an order's refunds, the oldest first."""
+    """Return an order's refunds, oldest first."""
     open_ones = {each.refund_id for each in order.due_refunds}
     return [
         RefundSummary(each.amount, each.reason, each.refund_id not in open_ones)
@@ -144,32 +143,24 @@ def summarize_refunds(order: Order) -> list[RefundSummary]:
 
 
 def payment_method_name(order: Order) -> str:
-    """Return the name of the payment method."""
+    """Return the name of the payment method, translated."""
     method = METHODS.get(order.payment_method)
     return gettext(method.name) if method else order.payment_method
 
 
 def transfer_amount(order: Order) -> Money | None:
-    """Return the amount to be transferred to us, None if there is none."""
-    if order.payment_method != TRANSFER or order.state != PENDING:
+    """Return the amount that the customer has to transfer now; None if there is none."""
+    is_unpaid_transfer = order.payment_method == TRANSFER and order.state == PENDING
+    if not is_unpaid_transfer or order.needs_email_confirmation:
         return None
-    if order.needs_email_confirmation:
-        return None  # told once it is known to be meant
     return balance.amount_to_capture(order)
 
 
-def cash_on_delivery_amount(order: Order) -> Money | None:
-    """Return the amount to be paid when the order is handed over, None if there is none."""
-    if order.payment_method != CASH_ON_DELIVERY or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
-        return None
-    left = balance.amount_to_capture(order)
-    return left if left.amount else None
-
-
 def cash_on_delivery_text(order: Order) -> str:
-    """Return what is to be paid when the order is handed over, in a sentence; '' for nothing."""
-    amount = cash_on_delivery_amount(order)
-    if amount is None:
+    """Return the sentence about the amount to pay on delivery or pickup; '' for none."""
+    amount = balance.amount_to_capture(order)
+    is_confirmed = order.state in (CONFIRMED, ON_HOLD, CLOSED)
+    if order.payment_method != CASH_ON_DELIVERY or not is_confirmed or not amount.amount:
         return ""
     text = (
         gettext("You pay the carrier %(amount)s on delivery.")
@@ -180,12 +171,12 @@ def cash_on_delivery_text(order: Order) -> str:
 
 
 def is_paid_by_card(order: Order) -> bool:
-    """Return whether it is paid on a gateway's page."""
+    """Return whether the order is paid on a gateway's page."""
     return order.payment_method == CARD
 
 
 def can_change_lines(order: Order) -> bool:
-    """Return whether its shopper may take units out of it: until all of it is packed."""
+    """Return whether the shopper may remove units from the order: until all of it is packed."""
     if order.payment == "authorized" or not TRANSITION_RULES["changed"].is_allowed(order):
         return False
     packed_units = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -196,16 +187,16 @@ def can_change_lines(order: Order) -> bool:
 
 
 def can_change_address(order: Order) -> bool:
-    """Return whether its shopper may change the delivery address: until something of it is packed."""
+    """Return whether the shopper may change the delivery address: until a part of the order is packed."""
     return TRANSITION_RULES["changed"].is_allowed(order) and not parcels.packed_units(
         order.parcels()
     )
 
 
 def return_deadline(order: Order) -> date | None:
-    """Return the last day on which a return may be requested, None before anything was delivered.
+    """Return the last day for requesting a return; None before anything was delivered.
 
-    Where all of the latest parcel has gone back, the day is that of the one before it.
+    It follows from the latest parcel with units that are in no return.
     """
     arrived = sorted(
         (
@@ -220,7 +211,7 @@ def return_deadline(order: Order) -> date | None:
 
 
 def list_history(order: Order) -> list[CustomerHistoryEntry]:
-    """Return the history, the newest first, with details of each event."""
+    """Return the shopper's history, newest first."""
     several = len(order.parcels()) > 1
     return [
         CustomerHistoryEntry(event, event_label(order, event), _event_detail(order, event, several))
@@ -229,7 +220,7 @@ def list_history(order: Order) -> list[CustomerHistoryEntry]:
 
 
 def event_label(order: Order, event: Event) -> str:
-    """Return what an event of an order means, in words for the shopper."""
+    """Return the shopper's label for an event of an order, translated."""
     is_pickup = not order.find_carrier(event.details.get("parcel"))
     label = customer_label("event", event.kind, is_pickup=is_pickup)
     return label or customer_label("event", "note")
@@ -240,7 +231,7 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     parts = []
     if several and details.get("parcel"):
         parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
-    # A number that was corrected may be another customer's by now.
+    # A corrected number may be another customer's by now, so it is hidden.
     numbers = {each.tracking for each in order.parcels() if each.tracking}
     if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in numbers:
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
@@ -251,7 +242,7 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     return ", ".join(parts)
 
 
-# The events after which an open page about changing an order is stale; and one about a return.
+# The events that make an open page about a change, or about a return, stale.
 CHANGE_KINDS = frozenset(
     {"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"}
 )
@@ -259,10 +250,7 @@ RETURN_KINDS = frozenset(returns.KINDS)
 
 
 def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
-    """Return the events of these kinds since the last one that a page has `seen`, the newest first.
-
-    A page that names no event of this order has seen nothing but its placing.
-    """
+    """Return the events of these kinds after the event id that a page has `seen`, newest first; after an unknown id, all."""
     news: list[Event] = []
     for event in order.events:
         if event.event_id.hex == seen:
@@ -273,21 +261,11 @@ def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
 
 
 def last_event_id(order: Order) -> str:
-    """Return the id of the order's last event, which a page sends back for `events_since`."""
+    """Return the id of the order's last event, for `events_since`; '' without events."""
     return order.events[0].event_id.hex if order.events else ""
 
 
 def delivery_estimate(order: Order) -> tuple[date, date]:
-    """Return the first and the last day of its expected delivery."""
-    return order.method.delivery_estimate(_confirmed_at(order))
-
-
-def _confirmed_at(order: Order) -> datetime:
-    return next(
-        (
-            event.at
-            for event in order.events
-            if event.kind in ("authorized", "confirmed", "paid_late")
-        ),
-        order.placed_at,
-    )
+    """Return the first and the last day of the expected delivery."""
+    confirmed_at = (event.at for event in order.events if event.kind in CONFIRMING_EVENTS)
+    return order.method.delivery_estimate(next(confirmed_at, order.placed_at))

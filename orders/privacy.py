@@ -11,16 +11,18 @@ from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import operations, queries
 from orders.lifecycle.entities import Order
+from orders.lifecycle.parcels import Parcel
 from orders.lifecycle.payment_attempts import PaymentAttempt
+from orders.lifecycle.returns import Return
 from orders.lifecycle.states import CANCELLED, CLOSED, EXPIRED, PENDING
 from orders.lifecycle.transitions import Transition
 from orders.presentation import event_label
 from payments.methods import MANUAL_METHODS
 from web.personal_data import DataSubject, ErasureRefused
 
-# How far back a person's orders may go: longer than any law requires them to be stored.
+# How far back to look for a person's orders: longer than any law requires them to be stored.
 YEARS = 20
-# For so long the gateway may still decide about a payment (orders.jobs.ASK_FOR).
+# How long a gateway may take to decide about a payment (orders.jobs.ASK_FOR).
 BANK_DECIDES = timedelta(hours=24)
 
 
@@ -37,7 +39,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def _claim_guest_orders(person: DataSubject) -> None:
-    # Orders placed without signing in since the last login are theirs, too; the worker may not have found them yet.
+    # The worker may not have assigned them yet the orders that they placed as a guest since their last login.
     member = accounts.get_user(person.user_id)
     if member and member.verified_at:
         operations.claim_guest_orders(person.user_id, person.email)
@@ -68,24 +70,8 @@ def _order_data(order: Order) -> dict[str, Any]:
             }
             for item in queries.items_from_rows(order, lines.rows())
         ],
-        "parcels": [
-            {
-                "parcel": each.parcel_id,
-                "state": each.state,
-                "carrier": each.carrier,
-                "tracking": each.tracking,
-            }
-            for each in order.parcels()
-        ],
-        "returns": [
-            {
-                "return": each.return_id,
-                "lines": each.lines,
-                "reason": each.reason,
-                "state": each.state,
-            }
-            for each in order.returns
-        ],
+        "parcels": [_parcel_data(each) for each in order.parcels()],
+        "returns": [_return_data(each) for each in order.returns],
         "subtotal": order.subtotal,
         "delivery": order.delivery,
         "discount": order.discount,
@@ -109,8 +95,26 @@ def _order_data(order: Order) -> dict[str, Any]:
     }
 
 
+def _parcel_data(parcel: Parcel) -> dict[str, Any]:
+    return {
+        "parcel": parcel.parcel_id,
+        "state": parcel.state,
+        "carrier": parcel.carrier,
+        "tracking": parcel.tracking,
+    }
+
+
+def _return_data(each: Return) -> dict[str, Any]:
+    return {
+        "return": each.return_id,
+        "lines": each.lines,
+        "reason": each.reason,
+        "state": each.state,
+    }
+
+
 def list_erasure_obstacles(person: DataSubject) -> list[str]:
-    """Return a sentence for each order that is still under way."""
+    """Return a sentence for each order that is still in progress."""
     now = current_time()
     return [
         _(
@@ -126,9 +130,9 @@ def _is_under_way(order: Order, now: datetime) -> bool:
     if order.is_unproved:
         return False  # anybody may have placed it in their name
     if order.due_refunds or order.has_open_return:
-        return True  # a refund or a return of theirs is open
+        return True
     if order.state in (CANCELLED, EXPIRED):
-        # Its money is on its way back, or the gateway may still report a payment.
+        # The money is being refunded, or the gateway may still report a payment.
         return order.payment in ("authorized", "paid", "partially_refunded") or any(
             _is_undecided(each, now)
             for each in queries.load_payment_references(order).payment_attempts
@@ -137,7 +141,7 @@ def _is_under_way(order: Order, now: datetime) -> bool:
 
 
 def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
-    # Of a transfer or cash no gateway has anything to report, nor of a payment that none has heard of.
+    # No gateway reports transfers or cash, nor a payment without a reference.
     return (
         attempt.state == "started"
         and attempt.reference != ""
@@ -147,7 +151,7 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person from all orders; the lists that lead to them go last. Raises ErasureRefused while one is under way."""
+    """Remove the person from all orders, then delete the lists of these orders. Raises ErasureRefused while one is in progress."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:
@@ -159,14 +163,14 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
 
 
 def _give_up_unproved(order: Order, now: datetime) -> Order:
-    """Cancel an order that waits for an answer from somebody who is erased now. Raises OrderChanged, CassandraUnavailable."""
+    """Cancel an order that the person has not confirmed yet; return the order. Raises OrderChanged, CassandraUnavailable."""
     if not (order.is_unproved and order.state == PENDING):
         return order
     return operations.transition_order(order, Transition("cancelled", actor="system", at=now))
 
 
 def _unproved_orders(person: DataSubject) -> list[Order]:
-    """Return the orders that somebody has placed with the person's address, and that never became theirs."""
+    """Return the orders with the person's e-mail address that nobody has confirmed as theirs."""
     reading = [
         queries.prefetch_order(each) for each in queries.list_order_ids_by_email(person.email)
     ]
@@ -182,7 +186,7 @@ def _iterate_orders(person: DataSubject) -> Iterator[Order]:
         yield from (
             order for pending in reading if (order := queries.order_from_rows(pending.rows()))
         )
-    # Only just claimed: the person's own list may not have it yet.
+    # An order that was just claimed may not be in the person's own list yet.
     reading = [
         queries.prefetch_order(each)
         for each in queries.list_order_ids_by_email(person.email)

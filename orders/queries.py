@@ -1,11 +1,9 @@
-"""What the shop reads of orders."""
-
-from __future__ import annotations
+"""The reads of orders; those of the board are in orders.board_queries."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -15,17 +13,17 @@ from moneyed import Money
 from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
-from orders.lifecycle import states
-from orders.lifecycle.entities import BoardOrder, CappedCount, Order, OrderSummary
+from orders.lifecycle.entities import Order, OrderSummary
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
+from orders.lifecycle.stored_sums import parse_discounts, parse_taxes
 from pricing.delivery import PromisedDelivery, former_promise
 from pricing.money import from_minor_units
-from pricing.quotes import Discount, snapshot_columns
-from pricing.tax import TaxPart, former_tax_rates
+from pricing.quotes import snapshot_columns
+from pricing.tax import former_tax_rates
 from shop_settings.terms import get_terms
 
-# Q12, Q14: an order with its events; the header stands in every row.
+# Q12, Q14: an order with its events; each row has the header.
 ORDER = read(
     "Q12",
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
@@ -49,7 +47,7 @@ def get_order(order_id: UUID) -> Order | None:
 
 
 def order_from_rows(rows: Sequence[Row]) -> Order | None:
-    """Return the rows of Q12 as an order; None for a checkout that is not one (yet)."""
+    """Return the order in the rows of ORDER; None for a checkout that is no order."""
     if not rows or rows[0].number is None:
         return None
     head = rows[0]
@@ -72,14 +70,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         discount=from_minor_units(head.discount, currency),
         total=from_minor_units(head.total, currency),
         tax=from_minor_units(head.tax, currency),
-        taxes=tuple(
-            TaxPart(
-                Decimal(part["rate"]),
-                from_minor_units(part["net"], currency),
-                from_minor_units(part["tax"], currency),
-            )
-            for part in json.loads(head.taxes)
-        ),
+        taxes=parse_taxes(json.loads(head.taxes), currency),
         tax_rates=_tax_rates(head),
         item_count=head.item_count,
         country=head.country,
@@ -96,10 +87,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         captured=from_minor_units(head.captured or 0, currency),
         refunded=from_minor_units(head.refunded or 0, currency),
         voucher=head.voucher or "",
-        discounts=tuple(
-            Discount(part["name"], from_minor_units(part["amount"], currency))
-            for part in json.loads(head.discounts or "[]")
-        ),
+        discounts=parse_discounts(json.loads(head.discounts or "[]"), currency),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
         return_days=get_terms(localdate(head.placed_at)).return_days,
         customer_notes=head.customer_notes or "",
@@ -109,7 +97,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
 
 
 def _promised_delivery(head: Row) -> PromisedDelivery:
-    """Return what was promised; of an order of former days, whose row does not say so, what its method said then."""
+    """Return the promised delivery; for an older order without one, that of its method at that time."""
     if head.delivery_title is None:
         return former_promise(head.country, head.delivery_method, head.placed_at)
     return PromisedDelivery(
@@ -142,13 +130,13 @@ def _event(row: Row) -> Event:
     )
 
 
-# Q12: which order a number names.
+# Q12: the order with a number.
 ORDER_ID = read("Q12", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
 def get_order_by_number(number: str) -> Order | None:
-    """Return the order with this number, as `orders.numbers.normalize_order_number` writes it, or None. Raises CassandraUnavailable."""
-    row = ORDER_ID.one(number=number) if number else None  # an empty key is an error to Cassandra
+    """Return the order with this normalized number (orders.numbers), or None. Raises CassandraUnavailable."""
+    row = ORDER_ID.one(number=number) if number else None  # Cassandra rejects an empty key
     return get_order(row.order_id) if row else None
 
 
@@ -172,7 +160,7 @@ def list_items(order: Order) -> tuple[Item, ...]:
 
 
 def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
-    """Return the rows of Q13 as lines of the order."""
+    """Return the order's lines in the rows of ITEMS."""
     currency = order.total.currency.code
     return tuple(
         Item(
@@ -189,21 +177,17 @@ def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     )
 
 
-# Q12: what the gateways call an order's payments.
+# Q12: the gateways' references of an order's payments.
 PAYMENTS = read(
     "Q12", "SELECT payment_id, gateway, reference FROM payments WHERE order_id = :order_id"
 )
-
-
-# Q12: whose an order is, and whether it has arrived.
+# Q12: an order's member and fulfilment.
 FULFILMENT = read(
     "Q12",
     "SELECT user_id, fulfilment FROM orders WHERE order_id = :order_id LIMIT 1",
     consistency=QUORUM,
 )
-
-
-# Q15: which orders had arrived on a day, by their ids; from one on.
+# Q15: the orders that had arrived on a day, by id.
 DELIVERED = read(
     "Q15",
     "SELECT order_id FROM delivered_orders_by_day WHERE day = :day AND order_id > :after LIMIT :most",
@@ -221,38 +205,38 @@ def iterate_delivered(day: date) -> Iterator[UUID]:
 
 
 def prefetch_fulfilment(order_id: UUID) -> PendingResult:
-    """Start reading whose an order is and whether it has arrived, for `is_delivered_to`."""
+    """Start reading an order's member and fulfilment, for `is_delivered_to`."""
     return FULFILMENT.start(order_id=order_id)
 
 
 def is_delivered_to(user_id: UUID, row: Row | None) -> bool:
-    """Return whether the row of an order is that person's, and all of it has arrived."""
+    """Return whether the order in the row of FULFILMENT is that person's and has fully arrived."""
     return row is not None and row.user_id == user_id and row.fulfilment == "delivered"
 
 
 def prefetch_payments(order_id: UUID) -> PendingResult:
-    """Start reading what the gateways call an order's payments, for `add_payment_references`."""
+    """Start reading the gateways' references of an order's payments, for `add_payment_references`."""
     return PAYMENTS.start(order_id=order_id)
 
 
 def add_payment_references(order: Order, rows: Iterable[Row]) -> Order:
-    """Return the order with what the rows of `payments` hold."""
+    """Return the order with the payment references in the rows of PAYMENTS."""
     references = {row.payment_id: (row.gateway, row.reference or "") for row in rows}
     return replace(order, payment_references=references)
 
 
 def load_payment_references(order: Order) -> Order:
-    """Return the order with what its gateways call its payments, which is read once. Raises CassandraUnavailable."""
+    """Return the order with its payment references, which are read unless it has them. Raises CassandraUnavailable."""
     if order.payment_references is not None:
         return order
     return add_payment_references(order, prefetch_payments(order.order_id).rows())
 
 
-# Q11: what a person has ordered, by currency.
+# Q11: a person's sums, by currency.
 USER_STATS = read(
     "Q11", "SELECT currency, order_count, total_spent FROM user_stats WHERE user_id = :user_id"
 )
-# What of an order counts in these sums: its header alone.
+# Q11: the part of an order's header that counts in these sums.
 PAID = read(
     "Q11",
     "SELECT user_id, currency, captured, refunded FROM orders WHERE order_id = :order_id LIMIT 1",
@@ -267,7 +251,7 @@ _ORDERS_AT_ONCE = 100
 
 @dataclass(frozen=True)
 class UserStats:
-    """How many orders a person has paid for in a currency, and what they have spent on them, less what went back."""
+    """The number of a person's paid orders in a currency, and the amount spent less refunds."""
 
     order_count: int
     total_spent: Money
@@ -286,9 +270,9 @@ def stats_from_rows(rows: Iterable[Row]) -> list[UserStats]:
 
 
 def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
-    """Return from the orders themselves, by currency, how many a person has paid for and what was spent in minor units.
+    """Return a person's number of paid orders and the amount spent, in minor units, by currency, read from the orders.
 
-    An order that was given back as a whole counts no more. Raises CassandraUnavailable.
+    Fully refunded orders do not count. Raises CassandraUnavailable.
     """
     sums: dict[str, tuple[int, int]] = {}
     for listed in list_orders_by_year(user_id, list_order_years(user_id)).values():
@@ -306,11 +290,9 @@ def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
 
 
 _FIRST_ID = UUID(int=0)
-
-
 _ORDER_SUMMARY = """SELECT order_id, number, placed_at, customer_label, total, currency, item_count, first_item_name, first_item_picture
                     FROM orders_by_user WHERE user_id = :user_id AND year = :year"""
-# Q11: a person's orders of a year, the newest first; from a place on, and not before a day.
+# Q11: a person's orders of a year, newest first; all of them, or those after a given order and not before a day.
 BY_USER = read("Q11", _ORDER_SUMMARY)
 BY_USER_SINCE = read(
     "Q11",
@@ -318,7 +300,7 @@ BY_USER_SINCE = read(
 )
 # Q11: the years in which a person has ordered.
 YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
-# Q15: the orders that were placed with an e-mail address in a year, and in which years there are any.
+# Q15: the orders that were placed with an e-mail address in a year, and the years with any.
 BY_EMAIL = read(
     "Q15", "SELECT order_id FROM orders_by_email_and_year WHERE email = :email AND year = :year"
 )
@@ -326,7 +308,7 @@ EMAIL_YEARS = read("Q15", "SELECT year FROM order_years_by_email WHERE email = :
 
 
 def list_orders_by_year(user_id: UUID, years: Iterable[int]) -> dict[int, list[OrderSummary]]:
-    """Return a person's orders by year, the newest first, read side by side; years without any are left out.
+    """Return a person's orders by year, newest first, without empty years; the years are read in parallel.
 
     Raises CassandraUnavailable.
     """
@@ -345,17 +327,17 @@ def prefetch_orders_of_year(user_id: UUID, year: int) -> PendingResult:
 
 
 def summaries_from_rows(rows: Iterable[Row]) -> list[OrderSummary]:
-    """Return rows of `orders_by_user` as orders in a list, in their order."""
+    """Return the rows of `orders_by_user` as summaries."""
     return [_order_summary(row) for row in rows]
 
 
 def prefetch_order_years(user_id: UUID) -> PendingResult:
-    """Start reading in which years a person has ordered: rows with `year`, the last one first."""
+    """Start reading the years in which a person has ordered: rows with `year`, latest first."""
     return YEARS.start(user_id=user_id)
 
 
 def list_order_years(user_id: UUID) -> list[int]:
-    """Return the years in which a person has ordered, the last one first. Raises CassandraUnavailable."""
+    """Return the years in which a person has ordered, latest first. Raises CassandraUnavailable."""
     return [row.year for row in YEARS.all(user_id=user_id)]
 
 
@@ -367,14 +349,14 @@ def list_orders_between(
     after: str = "",
     limit: int = 20,
 ) -> tuple[list[OrderSummary], str]:
-    """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
+    """Return a page of a person's orders of these years, placed from `since` until before `before`, newest first.
 
-    With them a token for the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
+    Also return the token of the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
     """
     list_name = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
     place, order_id = page_key(after, list_name) if after else (before, _FIRST_ID)
     found: list[OrderSummary] = []
-    # The first day's year and the last one's lie within; an order stands in the year of its day in UTC.
+    # The years of both ends are included; an order's year is in UTC.
     for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
         rows = BY_USER_SINCE.all(
             user_id=user_id,
@@ -396,14 +378,14 @@ def list_orders_between(
 
 
 def list_order_ids_by_email(email: str) -> list[UUID]:
-    """Return the orders that were placed with an e-mail address, the newest first. Raises CassandraUnavailable."""
+    """Return the ids of the orders that were placed with an e-mail address, newest first. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [BY_EMAIL.start(email=key, year=year) for year in list_order_years_by_email(key)]
     return [row.order_id for pending in reading for row in pending.rows()]
 
 
 def list_order_years_by_email(email: str) -> list[int]:
-    """Return the years in which orders were placed with an e-mail address, the last one first. Raises CassandraUnavailable."""
+    """Return the years in which orders were placed with an e-mail address, latest first. Raises CassandraUnavailable."""
     return [row.year for row in EMAIL_YEARS.all(email=email_key(email))]
 
 
@@ -420,154 +402,7 @@ def _order_summary(row: Row) -> OrderSummary:
     )
 
 
-MAX_COUNTED = 500
-# How many days are read side by side.
-_AT_ONCE = 16
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-# In these columns orders only accumulate: the newest are of interest there.
-_NEWEST_FIRST = ("done", "cancelled")
-
-# Q15: the days on which a column has orders.
-DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
-_BOARD_ORDER = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
-                    payment_method, delivery_method, estimated_delivery, skus, tags, is_pickup, version FROM orders_by_status WHERE status = :status AND order_date = :day"""
-# Q15: a day's orders in a column, from a place on.
-OLDEST_FIRST = read(
-    "Q15",
-    f"{_BOARD_ORDER} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
-)
-NEWEST_FIRST = read(
-    "Q15", f"{_BOARD_ORDER} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
-)
-IDS = read(
-    "Q15",
-    "SELECT order_id FROM orders_by_status WHERE status = :status AND order_date = :day LIMIT :most",
-)
-
-
-def list_board_days(status: str) -> list[date]:
-    """Return the days on which a column has, or had until a while ago, orders; the oldest first."""
-    return [row.order_date.date() for row in DAYS.all(status=status)]
-
-
-def list_board_orders(
-    status: str,
-    after: str = "",
-    limit: int = 20,
-    *,
-    newest_first: bool | None = None,
-    has_day: Callable[[date], bool] = lambda day: True,
-) -> tuple[list[BoardOrder], str]:
-    """Return a column's orders over all days, or some, the oldest first, and the token of the next page ('' at the end).
-
-    Unless it is said otherwise, in the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
-    Raises InvalidPageToken, CassandraUnavailable.
-    """
-    if newest_first is None:
-        newest_first = status in _NEWEST_FIRST
-    list_name = _board_list(status, newest_first=newest_first)
-    place = page_key(after, list_name) if after else None
-    days = sorted(filter(has_day, list_board_days(status)), reverse=newest_first)
-    if place:
-        first = place[0].date()
-        days = [day for day in days if (day <= first if newest_first else day >= first)]
-    found: list[Row] = []
-    for start in range(0, len(days), _AT_ONCE):
-        reading = [
-            _prefetch_day(status, day, place, newest_first, limit + 1)
-            for day in days[start : start + _AT_ONCE]
-        ]
-        found += [row for pending in reading for row in pending.rows()]
-        if len(found) > limit:
-            break
-    entries = [_board_order(row, status) for row in found[:limit]]
-    has_more = len(found) > limit
-    return entries, board_token(entries[-1], newest_first=newest_first) if has_more else ""
-
-
-def board_token(order: BoardOrder, *, newest_first: bool) -> str:
-    """Return the token of the page that begins after an order of the board."""
-    list_name = _board_list(order.status, newest_first=newest_first)
-    return page_token([order.placed_at, order.order_id], list_name)
-
-
-def _board_list(status: str, *, newest_first: bool) -> str:
-    return f"Q15:{status}:{'newest' if newest_first else 'oldest'}"
-
-
-def _prefetch_day(
-    status: str, day: date, place: list[datetime | UUID] | None, newest_first: bool, most: int
-) -> PendingResult:
-    last = datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1)
-    placed_at, order_id = place or (last if newest_first else (_LONG_AGO, _FIRST_ID))
-    statement = NEWEST_FIRST if newest_first else OLDEST_FIRST
-    return statement.start(
-        status=status, day=day, placed_at=placed_at, order_id=order_id, most=most
-    )
-
-
-def _board_order(row: Row, status: str) -> BoardOrder:
-    return BoardOrder(
-        row.order_id,
-        row.number,
-        row.placed_at,
-        row.name,
-        row.email,
-        row.country,
-        from_minor_units(row.total, row.currency),
-        row.item_count,
-        row.payment,
-        row.fulfilment,
-        row.version,
-        status,
-        row.payment_method or "",
-        row.delivery_method or "",
-        row.estimated_delivery and row.estimated_delivery.date(),
-        tuple(json.loads(row.skus or "[]")),
-        tuple(json.loads(row.tags or "[]")),
-        row.is_pickup or False,
-    )
-
-
-def count_board_orders(
-    columns: Sequence[str] = states.OPEN_BOARD_COLUMNS,
-) -> dict[str, CappedCount]:
-    """Return how many orders are in each of these columns, by default the open ones, exact up to 500.
-
-    Raises CassandraUnavailable.
-    """
-    reading = {status: DAYS.start(status=status) for status in columns}
-    days_by_status = {
-        status: [row.order_date.date() for row in pending.rows()]
-        for status, pending in reading.items()
-    }
-    numbers = dict.fromkeys(days_by_status, 0)
-    for wave in _waves(days_by_status):
-        reads = [
-            (status, IDS.start(status=status, day=day, most=MAX_COUNTED + 1))
-            for status, day in wave
-            if numbers[status] <= MAX_COUNTED
-        ]
-        for status, pending in reads:
-            numbers[status] += len(pending.rows())
-    return {
-        status: CappedCount(min(number, MAX_COUNTED), number > MAX_COUNTED)
-        for status, number in numbers.items()
-    }
-
-
-def _waves(days_by_status: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
-    """Yield the days of all columns, some of each at a time."""
-    longest = max(map(len, days_by_status.values()), default=0)
-    for start in range(0, longest, _AT_ONCE):
-        yield [
-            (status, day)
-            for status, days in days_by_status.items()
-            for day in days[start : start + _AT_ONCE]
-        ]
-
-
-# Tags that staff have put on orders lately.
+# Q15: the tags that staff have recently put on orders.
 RECENT_TAGS = read("Q15", "SELECT tag FROM recent_order_tags WHERE scope = :scope LIMIT 200")
 ALL_TAGS = "all"
 
@@ -578,28 +413,22 @@ def prefetch_recent_tags() -> PendingResult:
 
 
 def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Return the rows of recent tags as tags, in alphabetical order."""
+    """Return the tags in the rows of RECENT_TAGS, in alphabetical order."""
     return tuple(row.tag for row in rows)
 
 
-# What the worker has to look at.
+# Q12: the pending effects of a minute.
 PENDING_EFFECTS = read(
     "Q12", "SELECT minute, order_id FROM pending_effects_by_minute WHERE minute = :minute"
 )
-
-
 ORDER_IDS = scan(
     "Q12",
     "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end",
 )
-
-
 USERS_WITH_ORDERS = scan(
     "Q11",
     "SELECT DISTINCT user_id FROM order_years_by_user WHERE token(user_id) > :start AND token(user_id) <= :end",
 )
-
-
 ORDERED_PRODUCTS = scan(
     "Q5",
     """SELECT order_id, product_id FROM order_items

@@ -1,4 +1,4 @@
-"""What is bought together, counted from all orders. For jobs and commands."""
+"""Products that are bought together, counted from all orders, for jobs and commands."""
 
 from collections import Counter, defaultdict
 from itertools import combinations, groupby
@@ -6,15 +6,12 @@ from uuid import UUID
 
 from orders.queries import ORDERED_PRODUCTS
 
-# Two products among hundreds on one order say little about each other.
+# On orders with more products, two of them say little about each other.
 MAX_PRODUCTS_PER_ORDER = 30
 
 
-def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
-    """Return for each product the products that were ordered with it, the most frequent first.
-
-    Raises CassandraUnavailable.
-    """
+def list_bought_together() -> dict[UUID, list[UUID]]:
+    """Return for each product up to 12 products that were ordered with it, most frequent first. Raises CassandraUnavailable."""
     counted: dict[UUID, Counter[UUID]] = defaultdict(Counter)
     for _, rows in groupby(ORDERED_PRODUCTS.iterate_table(), key=lambda row: row.order_id):
         products = sorted({row.product_id for row in rows})[:MAX_PRODUCTS_PER_ORDER]
@@ -22,6 +19,6 @@ def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
             counted[one][other] += 1
             counted[other][one] += 1
     return {
-        product_id: [other for other, _ in others.most_common(most)]
+        product_id: [other for other, _ in others.most_common(12)]
         for product_id, others in counted.items()
     }

@@ -15,7 +15,7 @@ from pricing.templatetags.money import format_money
 
 @dataclass(frozen=True)
 class ReorderItem:
-    """A line of an order together with its variant today. `available_units` is how many could be bought."""
+    """A line of an order with today's variant; `available_units` can be bought now."""
 
     item: Item
     product: Product | None
@@ -24,7 +24,7 @@ class ReorderItem:
 
     @property
     def quantity(self) -> int:
-        """How many units of it "Buy again" adds to a cart."""
+        """The units that "Buy again" adds to a cart."""
         return min(self.item.quantity, self.available_units) if self.variant else 0
 
     @property
@@ -38,7 +38,7 @@ class ReorderItem:
 
     @property
     def differences(self) -> list[str]:
-        """What has changed since, in words."""
+        """The changes since the order, in words for the shopper."""
         if self.variant is None:
             return [_("no longer sold")]
         if self.available_units < 1:

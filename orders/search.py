@@ -1,6 +1,4 @@
-"""How staff find orders by what they know of them. Each kind of term is one bounded read a year, and all are read side by side."""
-
-from __future__ import annotations
+"""The staff's search for orders. Each kind of term is one bounded read for each year; all are read in parallel."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from catalogue.words import name_has_words, split_words
 from orders.numbers import may_begin_order_number
 from orders.search_terms import HEAD, NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
 
-# A read returns so many rows at most; of all that were found so many are shown.
+# The most rows of one read, and the most orders that are shown.
 MAX_ROWS, MAX_SHOWN = 200, 20
 _LAST_LETTER = chr(0x10FFFF)
 
@@ -30,7 +28,7 @@ BY_EMAIL = read(
 
 @dataclass(frozen=True)
 class FoundOrder:
-    """An order that was found, and by what: `label` is the name, SKU, tracking number or address as it stands on the order."""
+    """A found order. `label` is the name, SKU, tracking number or e-mail address by which it was found, as the order has it."""
 
     order_id: UUID
     number: str
@@ -40,7 +38,7 @@ class FoundOrder:
 
 @dataclass(frozen=True)
 class FoundOrders:
-    """The newest orders of one kind of answer; `has_more` if there are more than are shown."""
+    """The newest orders that were found by one kind of term; `has_more` if there are more."""
 
     kind: str
     orders: tuple[FoundOrder, ...]
@@ -49,7 +47,7 @@ class FoundOrders:
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """A search under way: the words that were typed, and what is being read."""
+    """A search whose reads have been started: the typed words, and the pending reads by kind."""
 
     words: tuple[str, ...]
     email: str
@@ -57,9 +55,9 @@ class OrderSearch:
 
 
 def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> OrderSearch:
-    """Start looking for the orders of these years by what was typed, for `found_orders`; `email` is its key if it is an address, else "".
+    """Start searching these years by a typed text, for `found_orders`; `email` is its key if it is an address, else "".
 
-    Numbers and words of names are looked for by their beginnings, all else as a whole.
+    Numbers and names match by their beginnings, other terms as a whole.
     """
     if email:
         reading = [BY_EMAIL.start(email=email, year=year, most=MAX_ROWS) for year in years]
@@ -67,7 +65,7 @@ def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> Ord
     words = tuple(split_words(typed))
     wanted: dict[str, str] = {
         NUMBER: fold_number(typed) if may_begin_order_number(fold_number(typed)) else "",
-        # The longest word leads to the fewest orders; the others are compared with the names that it leads to.
+        # The longest word matches the fewest orders; `found_orders` compares the other words.
         NAME: max(words, key=len, default=""),
         SKU: fold_code(typed),
         TRACKING: fold_code(typed),
@@ -97,7 +95,7 @@ def _start(kind: str, term: str, year: int) -> PendingResult:
 
 
 def found_orders(search: OrderSearch) -> list[FoundOrders]:
-    """Return what a search has found, by kind; kinds without any are left out. Raises CassandraUnavailable."""
+    """Return the results of a search by kind, without empty kinds. Raises CassandraUnavailable."""
     by_kind: dict[str, dict[UUID, FoundOrder]] = {}
     cut: set[str] = set()
     for kind, pending in search.reading:

@@ -1,26 +1,20 @@
-"""Under which words staff find an order: its number, the words of its names, its SKUs, its parcels' tracking numbers."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+"""The terms by which staff find an order: its number, the words of its names, its SKUs and tracking numbers."""
 
 from catalogue.words import name_words
+from orders.lifecycle.entities import Order
 from orders.numbers import normalize_order_number
 
-if TYPE_CHECKING:
-    from orders.lifecycle.entities import Order
-
 NUMBER, NAME, SKU, TRACKING = "number", "name", "sku", "tracking"
-# What goes when the person is erased.
+# The kinds that are deleted when the person is erased.
 PERSONAL_KINDS = (NAME, TRACKING)
-# How much of a term has to be typed, and stands in the key of its partition.
+# The shortest term to search for, and the part of prefixes that belongs to the partition key.
 HEAD = 2
-# The copies of an order go in one batch, which may have 50 KiB: of each kind it has so many terms.
+# The most terms of each kind: an order's copies are one batch, which may have 50 KiB.
 MAX_TERMS = 60
 
 
 def find_head(kind: str, term: str) -> str:
-    """Return what of a term stands in its partition's key: its first letters where prefixes are looked for, else all of it."""
+    """Return the part of a term that belongs to the partition key: its first letters for numbers and names, else all of it."""
     return term[:HEAD] if kind in (NUMBER, NAME) else term
 
 
@@ -30,18 +24,18 @@ def fold_code(typed: str) -> str:
 
 
 def fold_number(typed: str) -> str:
-    """Return an order's number, or its beginning, without the hyphen and with look-alikes read as one."""
+    """Return an order's number, or its beginning, normalized and without the hyphen."""
     return normalize_order_number(typed).replace("-", "")
 
 
 def list_former_terms(order: Order) -> list[str]:
-    """Return the tracking numbers, as terms, that an order's parcels had before they were corrected: it is not found by them."""
+    """Return the corrected tracking numbers of an order, as terms; the search must not find it by them."""
     current = {fold_code(each.tracking) for each in order.parcels()}
     return sorted({fold_code(each) for each in order.former_tracking_numbers} - current)
 
 
 def list_terms(order: Order) -> dict[tuple[str, str], str]:
-    """Return an order's terms, (kind, term), with what they are made of: the name, the SKU, the tracking number, the number."""
+    """Return an order's terms, as (kind, term), with the texts that they are made of."""
     names = dict.fromkeys((order.name, order.delivery_address.name, order.billing_address.name))
     by_kind = {
         NUMBER: {fold_number(order.number): order.number},

@@ -1,7 +1,7 @@
-"""A form about an order that is sent twice does its work once, and is answered as the first time.
+"""Repeated submits: a form about an order that is sent twice takes effect once, and gets the same answer.
 
-Each event that a submit makes carries its id, which is made of who has sent what from where. What was sent includes the order's
-version, or the last event that the page knew: so the same words sent from a later page are another submit.
+Each event of a submit has its id, derived from the user, the page and the fields. The fields include the order's version or
+the last event that the page knew, so the same input from a later page is another submit.
 """
 
 import json
@@ -20,18 +20,18 @@ from orders.operations.transitions import submit_under_way
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Order, P], HttpResponse]
-# How a submit that has succeeded is answered, given the order with the event that it has made.
+# The answer to a submit that has succeeded, given the order with its event.
 Answer = Callable[[HttpRequest, Order], HttpResponse]
 
 
 def find_submitted_event(request: HttpRequest, order: Order) -> Event | None:
-    """Return the first event that this submit has made of the order, None if it has made none."""
+    """Return the first event that this submit has caused, or None."""
     submit_id = derive_submit_id(request, order)
     return next((event for event in reversed(order.events) if event.submit_id == submit_id), None)
 
 
 def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
-    """Have a view answer a repeated submit as the first one: by `answer`, with which it answers the first one itself."""
+    """Decorate a view so that it answers a repeated submit with `answer`, as it answers the first one itself."""
 
     def decorated(view: View[P]) -> View[P]:
         @wraps(view)
@@ -45,7 +45,7 @@ def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
             with submit_under_way(derive_submit_id(request, order)):
                 response = view(request, order, *args, **kwargs)
             if response.status_code == HTTPStatus.CONFLICT:
-                # With the same submit, at the same moment?
+                # The same submit may have succeeded at the same moment.
                 fresh = queries.get_order(order.order_id) or order
                 if find_submitted_event(request, fresh):
                     return answer(request, fresh)
@@ -57,7 +57,7 @@ def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
 
 
 def derive_submit_id(request: HttpRequest, order: Order) -> UUID:
-    """Return the id of a form about an order: the same for the same words from the same page by the same user."""
+    """Return the id of a submit about an order: the same for the same fields, page and user."""
     fields = sorted(
         (name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"
     )

@@ -1,4 +1,4 @@
-"""What a tag may be: a word or a few that staff put on orders, to find them by. It is for staff alone, and about no person."""
+"""The rules for tags: the words by which staff mark orders to find them. Only staff see them; they must not describe people."""
 
 from django.utils.translation import gettext as _
 
@@ -6,12 +6,12 @@ from orders.lifecycle.errors import InvalidTag
 
 MAX_TAGS = 20
 MAX_TAG_LENGTH = 30
-# Between tags that are typed in one field, or stand in one cell of a file.
+# Separates tags in a form field and in a cell of a file.
 _SEPARATOR = ","
 
 
 def normalize_tag(text: str) -> str:
-    """Return a tag as it is kept: casefolded, with single spaces. Raises InvalidTag."""
+    """Return a tag as it is stored: casefolded, with single spaces. Raises InvalidTag."""
     tag = " ".join(text.split()).casefold()
     if not tag or _SEPARATOR in tag or not tag.isprintable():
         raise InvalidTag(_("A tag is a word or a few, without commas."))
@@ -24,6 +24,6 @@ def normalize_tag(text: str) -> str:
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Return the tags of a text with commas between them, each once. Raises InvalidTag."""
+    """Return the tags in a text, separated by commas, each once. Raises InvalidTag."""
     typed = (part for part in text.split(_SEPARATOR) if part.strip())
     return tuple(dict.fromkeys(normalize_tag(part) for part in typed))

@@ -1,4 +1,4 @@
-"""Which customer a use of a voucher counts for."""
+"""The customer for whom a use of a voucher counts."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from promotions.operations import voucher_customer_keys
 
 
 def find_voucher_customer_keys(user_id: UUID | None, email: str) -> tuple[str, ...]:
-    """Return the customer of an order, as `list_voucher_customer_keys` does, by the account's id. Raises CassandraUnavailable."""
+    """Return the keys of an order's customer, as `list_voucher_customer_keys`. Raises CassandraUnavailable."""
     member = accounts.get_user(user_id) if user_id else None
     if user_id and member is None:  # erased
         return voucher_customer_keys(user_id)
@@ -16,10 +16,10 @@ def find_voucher_customer_keys(user_id: UUID | None, email: str) -> tuple[str, .
 
 
 def list_voucher_customer_keys(member: User | None, email: str) -> tuple[str, ...]:
-    """Return the customer who uses a voucher, as promotions.operations.voucher_customer_keys.
+    """Return the keys of a voucher's user (promotions.operations.voucher_customer_keys). Raises CassandraUnavailable.
 
-    A member is the account and its confirmed address. A guest is the address that was typed, and also the account whose
-    confirmed address it is. Empty for a guest whose address is not known. Raises CassandraUnavailable.
+    A member counts by account and confirmed address; a guest by the typed address, and by the account with that confirmed
+    address. A guest without an address has no keys.
     """
     if member is None and email.strip():
         found = accounts.find_user_by_email(email)

@@ -33,7 +33,7 @@ from cassandra_db import (
 from catalogue.queries import get_product_at_quorum
 from jobs.due_rows import DueRows
 from mail.operations import queue_mail
-from moderation.operations import enter_queue, leave_queue
+from moderation.operations import QueuedText, enter_queue, leave_queue
 from moderation.queries import NEWS_FOR, reporter_key
 from moderation.rules import add_report
 from questions import queries
@@ -383,17 +383,17 @@ def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
     if text.queued_at and not text.is_waiting:
         leave_queue(text.text_id, text.queued_at, at)
     elif text.queued_at:
-        enter_queue(
+        queued_text = QueuedText(
             text.text_id,
             text.queued_at,
-            at,
-            product_id=product_id,
-            user_id=text.user_id,
+            product_id,
+            text.user_id,
             title=text.body[:100],
             held_for=text.held_for,
             kind="question" if text.is_question else "answer",
             question_id=question_id,
         )
+        enter_queue(queued_text, at)
     if text.state == REFUSED and text.decided_at:
         _mail(text, text.user_id, text.decided_at, "question_refused", f"refused:{text.version}")
     if text.is_question or text.state != PUBLISHED:

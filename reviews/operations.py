@@ -36,7 +36,7 @@ from catalogue.queries import get_product_at_quorum
 from jobs.due_rows import DueRows
 from mail.addresses import email_key
 from mail.operations import queue_mail
-from moderation.operations import enter_queue, leave_queue
+from moderation.operations import QueuedText, enter_queue, leave_queue
 from moderation.queries import NEWS_FOR, reporter_key
 from moderation.rules import add_report
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
@@ -517,16 +517,16 @@ def _refresh_queue(review: Review, at: int) -> None:
     if not review.is_waiting:
         leave_queue(review.review_id, review.queued_at, at)
         return
-    enter_queue(
+    queued_text = QueuedText(
         review.review_id,
         review.queued_at,
-        at,
-        product_id=review.product_id,
-        user_id=review.user_id,
-        stars=review.stars,
-        title=review.title,
-        held_for=review.held_for,
+        review.product_id,
+        review.user_id,
+        review.title,
+        review.held_for,
+        review.stars,
     )
+    enter_queue(queued_text, at)
 
 
 def _mail_refusal(review: Review) -> None:

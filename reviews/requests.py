@@ -18,7 +18,7 @@ from accounts.models import User
 from accounts.queries import find_user_by_email, get_user
 from catalogue.queries import get_product_at_quorum
 from jobs.rows import guard_row
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from mail.queries import get_undeliverable_address, list_unmailed_events
 from moderation.rules import get_review_rules
 from orders import queries as orders
@@ -73,10 +73,7 @@ def ask_for_review(order_id: UUID, now: datetime) -> bool:
         "review_request",
         {"products": products, "stop_url": stop_url},
         now,
-        plain=bool(member and member.plain_mail),
-        about=order.user_id,
-        order_number=order.number,
-        unsubscribe_url=stop_url,
+        MailOptions(bool(member and member.plain_mail), order.user_id, order.number, stop_url),
     )
     return True
 

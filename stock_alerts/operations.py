@@ -19,7 +19,7 @@ from inventory.products_with_stock import AT_ONCE, ProductWithStock, get_product
 from jobs.rows import guard_row
 from jobs.shards import Shard
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from pricing.quotes import line_label
 from stock_alerts import queries
 from stock_alerts.queries import Subscription, unsubscribe_token, variant_bucket
@@ -146,7 +146,7 @@ def _notify_variant_subscribers(
                 "back_in_stock",
                 context,
                 now,
-                unsubscribe_url=context["end_url"],
+                MailOptions(unsubscribe_url=context["end_url"]),
             )
             # In this order: an address that subscribes again in between can still be found.
             DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)

@@ -20,7 +20,7 @@ from accounts.operations.passwords import account_fingerprint
 from accounts.operations.registration import MAILBOX_NAMESPACE
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional_write, write
 from jobs.due_rows import DueRows
-from mail.operations import allow_address, queue_mail
+from mail.operations import MailOptions, allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 START_EMAIL_CHANGE = conditional_write(
@@ -148,7 +148,13 @@ def finish_email_change(member: User, now: datetime) -> User:
         {"name": member.name, "email": member.email},
     )
     queue_mail(
-        member.user_id, f"{event}, old", before, "email_changed", context, now, about=member.user_id
+        member.user_id,
+        f"{event}, old",
+        before,
+        "email_changed",
+        context,
+        now,
+        MailOptions(about=member.user_id),
     )
     queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit_log.add_entry("email_changed", now, by=member.user_id)

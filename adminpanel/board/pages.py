@@ -22,7 +22,7 @@ from cassandra_db.session import keyspace_name
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
-from orders import queries
+from orders import board_queries
 from orders.board import OrderFilter
 from orders.lifecycle import states
 from orders.lifecycle.entities import BoardOrder, CappedCount
@@ -234,7 +234,7 @@ def get_board(view: BoardView, user: User, now: datetime) -> Board:
     """Return the board for a view, with the work that waits for the user. Raises InvalidPageToken, CassandraUnavailable."""
     read = _list_promised if view.sort == PROMISED else _list_by_time
     orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
-    counts = {**_growing_counts.get(), **queries.count_board_orders()}
+    counts = {**_growing_counts.get(), **board_queries.count_board_orders()}
     tabs = tuple(
         BoardTab(
             key,
@@ -256,7 +256,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     found: list[BoardOrder] = []
     most = PAGE_LENGTH
     while True:
-        read, after = queries.list_board_orders(
+        read, after = board_queries.list_board_orders(
             chosen.status, after, most, newest_first=view.sort == NEWEST, has_day=chosen.has_day
         )
         looked_at += len(read)
@@ -265,7 +265,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
         found += fitting[:room]
         if len(fitting) > room:
             # The next page begins after the last order of this one.
-            return found, queries.board_token(found[-1], newest_first=view.sort == NEWEST), 0
+            return found, board_queries.board_token(found[-1], newest_first=view.sort == NEWEST), 0
         if not after or len(found) == PAGE_LENGTH:
             return found, after, 0
         if looked_at >= MAX_LOOKED_AT:
@@ -277,7 +277,7 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     """Return a page of the column's oldest orders that match the filter, sorted by promised day."""
     chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
     (start,) = page_key(view.after, list_name) if view.after else (0,)
-    read, more = queries.list_board_orders(
+    read, more = board_queries.list_board_orders(
         chosen.status, "", MAX_SORTED, newest_first=False, has_day=chosen.has_day
     )
     found = sorted(
@@ -308,7 +308,9 @@ class _Remembered(Generic[T]):
 
 # The numbers of recently failed mails and of late jobs.
 _trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
-_growing_counts = _Remembered(GROWING_SECONDS, lambda: queries.count_board_orders(tuple(GROWING)))
+_growing_counts = _Remembered(
+    GROWING_SECONDS, lambda: board_queries.count_board_orders(tuple(GROWING))
+)
 
 
 def _count_trouble(now: datetime) -> tuple[int, int]:
@@ -337,7 +339,7 @@ def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) ->
         if (count := counts[column]).number:
             url = f"{reverse('adminpanel:board')}?column={column}"
             found.append(Wait(label, str(count), url, tone))
-    oldest, _following = queries.list_board_orders("to_pack", "", 1)
+    oldest, _following = board_queries.list_board_orders("to_pack", "", 1)
     if oldest and (waited := now - oldest[0].placed_at) > timedelta(hours=1):
         url = reverse("adminpanel:order", args=(oldest[0].number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))

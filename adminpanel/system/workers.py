@@ -12,8 +12,8 @@ from jobs.progress import TOO_LATE, JobProgress, list_progress
 from jobs.registry import list_jobs
 from mail.jobs import NAME as MAIL_JOB
 from mail.queries import list_due_mail_minutes
+from orders.board_queries import MAX_COUNTED
 from orders.lifecycle.entities import CappedCount
-from orders.queries import MAX_COUNTED
 from web.rate_limits import list_alarms
 from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache
 

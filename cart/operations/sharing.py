@@ -49,7 +49,7 @@ from cassandra_db import (
     write,
 )
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from mail.words import quote_words
 from web.days import end_after_days
 
@@ -187,7 +187,7 @@ def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> N
         "cart_invitation",
         context,
         now,
-        about=owner_id,
+        MailOptions(about=owner_id),
     )
 
 

@@ -1,11 +1,8 @@
-"""An order's money, folded from its events: what was captured, what refunds are due, what was refunded.
+"""An order's money, folded from its events: the captured amount, due refunds, and the refunded amount.
 
-`captured` never exceeds the order's total, `refunded` never what was captured: an event that would is refused before
-it is written, and the version in its batch's condition ensures that the order is as it was read (I2).
-How much of a line a refund of some units is, to the cent, says `orders.lifecycle.items` (pricing.proration).
+`captured` never exceeds the order's total, and `refunded` never exceeds `captured` (I2): an event that would break this is
+refused before it is written. `Item.units_total` says what units of a line cost, to the cent.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +20,7 @@ from orders.lifecycle.states import CANCELLED, EXPIRED, TRANSITION_RULES
 from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 
-# The reason of a refund that a change of the order causes.
+# The reason of refunds that a change of the order causes.
 CHANGE_REFUND_REASON = "The order was changed."
 
 
@@ -37,7 +34,7 @@ class Balance:
 
 
 def change_refund_ids(order: Order) -> frozenset[str]:
-    """Return which refunds were decided by the same batch that took units out of the order."""
+    """Return the ids of the refunds that were decided in one batch with a change of the order."""
     return frozenset(
         str(event.details["refund"])
         for event, before in pairwise(order.events)
@@ -50,10 +47,10 @@ def change_refund_ids(order: Order) -> frozenset[str]:
 def refunded_units_by_line(
     order: Order, ordered: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the units of each line that were refunded and are still in the order, and those taken out of it since.
+    """Return by line the refunded units that are still in the order, and the refunded units that changes removed later.
 
-    `ordered` are the units by line that it was placed with. Refunded units are taken out first. Units that a change both
-    takes out and refunds are neither.
+    `ordered` are the placed units by line. A change removes refunded units first. Units that a change itself refunds are
+    in neither result.
     """
     current, refunded, removed = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
     skipped = change_refund_ids(order)
@@ -75,7 +72,7 @@ def refunded_units_by_line(
 
 
 def refundable_amount(order: Order) -> Money:
-    """Return how much may still be refunded: what was captured without what was, or is about to be, refunded."""
+    """Return how much may still be refunded: the captured amount less refunds, sent or due."""
     return (
         order.captured
         - order.refunded
@@ -84,18 +81,18 @@ def refundable_amount(order: Order) -> Money:
 
 
 def amount_given_back(order: Order) -> Money:
-    """Return how much was given back of an order so far, sent or due."""
+    """Return the sum of an order's refunds, sent or due."""
     return order.captured - refundable_amount(order)
 
 
 def amount_to_give_up(order: Order) -> Money:
-    """Return how much money cancelling the order gives back: what is left of it, and what a bank has approved."""
+    """Return how much money cancelling the order gives back: the refundable amount, and an authorised one."""
     approved = amount_to_capture(order) if order.payment == "authorized" else order.total * 0
     return refundable_amount(order) + approved
 
 
 def is_paid_since(order: Order, moment: datetime) -> bool:
-    """Return whether money came for the order after a moment, or a bank has approved it since."""
+    """Return whether the order's payment was received or authorised after a moment."""
     kinds = {"authorized", "paid_late", "paid_too_late"}
     if order.payment_method in MANUAL_METHODS:
         kinds.add("captured")
@@ -108,7 +105,7 @@ def amount_to_capture(order: Order) -> Money:
 
 
 def balance_by_payment(order: Order) -> dict[UUID, Money]:
-    """Return how much of each payment we have: what was captured without what was refunded."""
+    """Return the captured less the refunded amount of each payment."""
     balances: dict[UUID, Money] = {}
     for event in reversed(order.events):
         if event.kind == "captured":
@@ -122,7 +119,7 @@ def balance_by_payment(order: Order) -> dict[UUID, Money]:
 
 
 def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
-    """Return how much of a refund comes from which payment, the newest first."""
+    """Return how much of a refund each payment pays, newest payment first."""
     sources: dict[UUID, Money] = {}
     for payment_id, left in reversed(balance_by_payment(order).items()):
         part = min(left, amount)
@@ -133,12 +130,12 @@ def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
 
 
 def capture_keys(order: Order) -> frozenset[str]:
-    """Return the keys of captures: a key that is there already is not captured again."""
+    """Return the keys of the recorded captures; a key is recorded once."""
     return frozenset(event.details["key"] for event in order.events if event.kind == "captured")
 
 
 def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
-    """Return an order's money after an event. Raises TransitionRefused when it would capture, or refund, too much."""
+    """Return an order's money after an event. Raises TransitionRefused if it would capture or refund too much."""
     payment = TRANSITION_RULES[kind].next_status(order).payment
     captured, refunded = order.captured, order.refunded
     amount = from_minor_units(int(details.get("amount", 0)), order.total.currency.code)
@@ -159,11 +156,9 @@ def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balanc
     elif kind == "confirmed" and captured >= order.total:
         payment = "paid"
     elif kind == "refund_owed":
-        if (
-            to_minor_units(amount) <= 0
-            or amount > refundable_amount(order)
-            or _has_refund(order, details["refund"])
-        ):
+        known_ids = {each.refund_id for each in order.refunds}
+        is_wrong = to_minor_units(amount) <= 0 or amount > refundable_amount(order)
+        if is_wrong or details["refund"] in known_ids:
             raise TransitionRefused(order, kind)
     elif kind == "refunded":
         if amount > captured - refunded or details["refund"] not in {
@@ -173,7 +168,3 @@ def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balanc
         refunded += amount
         payment = "refunded" if refunded == captured else "partially_refunded"
     return Balance(payment, captured, refunded)
-
-
-def _has_refund(order: Order, refund_id: str) -> bool:
-    return any(each.refund_id == refund_id for each in order.refunds)

@@ -1,13 +1,12 @@
 """An order, and its rows in lists and on the board."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from django.utils.timezone import localdate
@@ -38,7 +37,7 @@ from web.days import start_of_day
 
 @dataclass(frozen=True)
 class Order:
-    """An order and its history, the newest event first. total = subtotal + delivery + tax_added - discount."""
+    """An order and its history, newest event first. total = subtotal + delivery + tax_added - discount."""
 
     order_id: UUID
     number: str
@@ -76,20 +75,25 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
-    return_days: int  # days after its arrival on which an item may be sent back, by the terms of the day it was placed
-    customer_notes: str = ""  # what its shopper says about the delivery
-    skus: tuple[str, ...] = ()  # what was ordered, each once
+    return_days: (
+        int  # how long after arrival an item may be returned, by the terms of the day it was placed
+    )
+    customer_notes: str = ""  # the shopper's notes for the delivery
+    skus: tuple[str, ...] = ()  # the ordered SKUs, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
-    # The gateway's name and reference by payment id, once they have been read for it (orders.queries.load_payment_references).
+    # The gateway's name and reference by payment id; None until orders.queries.load_payment_references.
     payment_references: Mapping[UUID, tuple[str, str]] | None = field(
         default=None, compare=False, repr=False
     )
 
     @property
     def added_to(self) -> str:
-        """The number of the order that it adds to, "" if to none."""
-        placed = next((event for event in self.events if event.kind == "placed"), None)
-        return str(placed.details.get("added_to", "")) if placed else ""
+        """The number of the order that it adds to, or ""."""
+        return str(self._placed_details.get("added_to", ""))
+
+    @property
+    def _placed_details(self) -> Mapping[str, Any]:
+        return next((event.details for event in self.events if event.kind == "placed"), {})
 
     @property
     def tax_added(self) -> Money:
@@ -98,7 +102,7 @@ class Order:
 
     @cached_property
     def reserved_units(self) -> dict[str, dict[int, int]]:
-        """How many units of each line a warehouse has reserved for it, or sent."""
+        """The units by line that each warehouse has reserved for it, or sent."""
         found: dict[str, dict[int, int]] = {}
         for warehouse, lines in json.loads(self.allocations_json).items():
             if warehouse != "take":
@@ -109,11 +113,11 @@ class Order:
 
     @cached_property
     def quantities(self) -> dict[int, int]:
-        """How many units of each line it has now."""
+        """Its units by line, after all changes."""
         return parcels.units_by_line(self.reserved_units)
 
     def current_lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
-        """Return its items as they are after all changes; those of which nothing is left are left out."""
+        """Return its items after all changes, without those that have no units left."""
         quantities = self.quantities
         left = tuple(
             item
@@ -124,12 +128,12 @@ class Order:
         )
         if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
             return left
-        # A change may have left less of the discount than the remaining lines had of it (operations.changes).
+        # A change may have reduced the discount below the shares of the remaining lines (operations.changes).
         lines = prorate_discount(left, self.discount)
         return lines if lines == left or not to_minor_units(self.tax_added) else self._taxed(lines)
 
     def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
-        """Return lines with their share of the tax that is added."""
+        """Return lines with their share of the added tax."""
         taxed = [
             *((line.tax_class, line.line_total - line.discount) for line in lines),
             ("standard", self.delivery),
@@ -144,7 +148,7 @@ class Order:
         return parcels.fold_parcels(self.events, self.reserved_units)
 
     def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
-        """Return its parcels in the order of their packing, with their contents where the items are given."""
+        """Return its parcels in the order of packing; with `items`, they have contents."""
         items_by_line = {item.line_number: item for item in items}
         return tuple(
             replace(
@@ -160,22 +164,22 @@ class Order:
 
     @cached_property
     def units_to_pack(self) -> dict[str, dict[int, int]]:
-        """What is still to be packed, by warehouse and line."""
+        """The units to pack, by warehouse and line."""
         return parcels.units_to_pack(self.reserved_units, self._parcels)
 
     @cached_property
     def returns(self) -> tuple[Return, ...]:
-        """Its returns, the oldest first."""
+        """Its returns, oldest first."""
         return returns.fold_returns(self.events)
 
     @cached_property
     def refunds(self) -> tuple[Refund, ...]:
-        """Its refunds, sent or due, the oldest first."""
+        """Its refunds, sent or due, oldest first."""
         return refunds.fold_refunds(self.events, self.total.currency.code)
 
     @cached_property
     def payment_attempts(self) -> tuple[PaymentAttempt, ...]:
-        """The attempts to pay it, the first one first; with their references once these have been read for it."""
+        """The attempts to pay it, oldest first; with references once `payment_references` are read."""
         is_former = not any(event.kind == "payment_started" for event in self.events)
         former = self._former_attempts() if is_former and to_minor_units(self.total) else ()
         attempts = fold_payment_attempts(
@@ -187,7 +191,7 @@ class Order:
         return tuple(self._with_reference(each) for each in attempts)
 
     def _former_attempts(self) -> tuple[PaymentAttempt, ...]:
-        """Return the attempts of an order whose events do not name them: those that have failed, and the one after them."""
+        """Return the attempts of an older order whose events do not name them: the failed ones, and the next."""
         gateway = self.payment_method if self.payment_method in MANUAL_METHODS else ""
         causes = [
             str(event.details.get("cause", "declined"))
@@ -209,32 +213,32 @@ class Order:
 
     @property
     def open_payment_attempt(self) -> PaymentAttempt | None:
-        """The attempt that has no outcome yet."""
+        """The attempt without an outcome, or None."""
         return next((each for each in self.payment_attempts if each.state == "started"), None)
 
     @property
     def due_refunds(self) -> tuple[Refund, ...]:
-        """The refunds that were decided and not sent yet, the oldest first."""
+        """The refunds that were decided and not sent yet, oldest first."""
         sent_ids = refunds.sent_refund_ids(self.events)
         return tuple(each for each in self.refunds if each.refund_id not in sent_ids)
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
-        """Return the units that may be sent back at `now`, by line; without it the days are not counted."""
+        """Return the units that may be returned at `now`, by line; without `now`, of any age."""
         return self.returnable_units_since(
             start_of_day(localdate(now) - timedelta(days=self.return_days)) if now else None
         )
 
     def returnable_units_since(self, arrived_since: datetime | None) -> dict[int, int]:
-        """Return the units that have not come back of what arrived since then, by line."""
+        """Return the units that arrived since then (None: ever) and are in no return, by line."""
         return returns.returnable_units(self._parcels, self.returns, arrived_since)
 
     def last_return_day(self, arrived_at: datetime) -> date:
-        """Return the last day on which what arrived at that moment may be sent back."""
+        """Return the last day for returning items that arrived at this moment."""
         return localdate(arrived_at) + timedelta(days=self.return_days)
 
     @property
     def has_packed_parcel(self) -> bool:
-        """Whether a parcel is packed and not sent."""
+        """Whether a parcel is packed but not sent."""
         return any(each.state == parcels.PACKED for each in self._parcels)
 
     @property
@@ -248,7 +252,7 @@ class Order:
         return any(each.is_under_way for each in self._parcels)
 
     def find_carrier(self, parcel_id: str | None = None) -> str:
-        """Return who brings the order, or one of its parcels; '' for what is picked up."""
+        """Return the carrier of the order, or of one of its parcels; '' for pickup."""
         carriers = (
             each.carrier
             for each in self._parcels
@@ -258,7 +262,7 @@ class Order:
 
     @property
     def former_tracking_numbers(self) -> set[str]:
-        """The tracking numbers that its parcels had before they were corrected."""
+        """The tracking numbers that its parcels had before a correction."""
         given = {
             str(event.details.get("tracking") or "")
             for event in self.events
@@ -268,43 +272,41 @@ class Order:
 
     @property
     def is_pickup(self) -> bool:
-        """Whether no carrier brings it."""
+        """Whether the customer picks it up."""
         return not self.find_carrier()
 
     @property
     def is_late(self) -> bool:
-        """Whether it has been to pack for too long, since it was confirmed or resumed."""
+        """Whether it was marked as late since it was last confirmed, held or resumed."""
         since = ("late", "held", "resumed", *states.CONFIRMING_EVENTS)
         return next((event.kind == "late" for event in self.events if event.kind in since), False)
 
     @property
     def to_pack_since(self) -> datetime:
-        """When it was confirmed, or resumed; UTC."""
+        """When it was last confirmed or resumed, in UTC."""
         since = ("resumed", *states.CONFIRMING_EVENTS)
         return next((event.at for event in self.events if event.kind in since), self.placed_at)
 
     @property
     def has_open_return(self) -> bool:
-        """Whether something of it is being sent back."""
+        """Whether one of its returns is open."""
         return any(each.is_open for each in self.returns)
 
     @property
     def payment_failure(self) -> PaymentFailure:
-        """Why its last payment has failed."""
-        cause = next(
-            (event.details.get("cause") for event in self.events if event.kind == "payment_failed"),
-            None,
-        )
+        """The failure of its last failed payment."""
+        failed = (event for event in self.events if event.kind == "payment_failed")
+        cause = next((event.details.get("cause") for event in failed), None)
         return PAYMENT_FAILURES.get(str(cause), PAYMENT_FAILURES["declined"])
 
     @property
     def withdrawals(self) -> tuple[Event, ...]:
-        """Its buyer's statements of withdrawal, the newest first: one, unless it was repeated under another name."""
+        """Its buyer's statements of withdrawal, newest first: one for each name that was given."""
         return tuple(event for event in self.events if event.kind == "withdrawn")
 
     @property
     def has_open_withdrawal(self) -> bool:
-        """Whether its buyer has withdrawn, and something of it has not reached them yet."""
+        """Whether its buyer has withdrawn before all of it has arrived."""
         return (
             bool(self.withdrawals)
             and self.state in (states.CONFIRMED, states.CLOSED)
@@ -315,12 +317,12 @@ class Order:
 
     @property
     def has_manual_refund_due(self) -> bool:
-        """Whether a refund is due that staff have to send themselves."""
+        """Whether staff have to send a due refund themselves."""
         return self.payment_method in MANUAL_METHODS and bool(self.due_refunds)
 
     @property
     def customer_label(self) -> str:
-        """The status in a word or two for the shopper, untranslated, as lists of orders store it."""
+        """Its status for the shopper, untranslated, as lists of orders store it."""
         label = ORDER_LABELS["status"][states.customer_status(self)]
         return (self.is_pickup and label.pickup) or label.customer
 
@@ -339,23 +341,22 @@ class Order:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether whoever placed it risks nothing (payments.methods.is_paid_afterwards)."""
+        """Whether it is sent before it is paid for (payments.methods.is_paid_afterwards)."""
         return is_paid_afterwards(self.payment_method, to_minor_units(self.total))
 
     @property
     def is_email_confirmed(self) -> bool:
-        """Whether its e-mail address is known to be its shopper's: the member's own, or confirmed by the mailed link.
+        """Whether its e-mail address is the member's own, or was confirmed by the mailed link.
 
-        Until then no mail to it carries a word that was typed: it may be a stranger's address.
+        Otherwise it may be a stranger's address, and no mail to it contains a typed word.
         """
-        return any(event.kind == "email_confirmed" for event in self.events) or not any(
-            event.kind == "placed" and event.details.get("email_confirmed") is False
-            for event in self.events
+        return self._placed_details.get("email_confirmed") is not False or any(
+            event.kind == "email_confirmed" for event in self.events
         )
 
     @property
     def is_unproved(self) -> bool:
-        """Whether nothing shows that whoever it names knows of it: the address is not confirmed, and nobody has paid."""
+        """Whether somebody else may have placed it: its address is not confirmed, and nobody has paid."""
         return (
             not self.is_email_confirmed
             and not to_minor_units(self.captured)
@@ -366,7 +367,7 @@ class Order:
 
     @property
     def lacks_email_confirmation(self) -> bool:
-        """Whether nobody has confirmed it who had to: it is unproved, and nobody pays before it is sent."""
+        """Whether it is unproved, and its customer has to confirm it because it is sent before it is paid for."""
         return self.is_unproved and self.is_paid_afterwards
 
     @property
@@ -376,31 +377,29 @@ class Order:
 
     @property
     def unpaid_unit_buckets(self) -> tuple[str, ...]:
-        """Where its units are counted while it is not paid (orders.operations.unpaid_units)."""
-        placed = next((event for event in self.events if event.kind == "placed"), None)
-        return tuple(placed.details.get("buckets", ())) if placed else ()
+        """The buckets that count its units while it is unpaid (orders.operations.unpaid_units)."""
+        return tuple(self._placed_details.get("buckets", ()))
 
     def is_over(self, now: datetime) -> bool:
-        """Return whether it has ended without payment, or is about to."""
-        return self.state in (states.CANCELLED, states.EXPIRED) or (
-            self.state == states.PENDING and self.pay_until <= now
-        )
+        """Return whether it was cancelled or expired, or its time to pay has run out."""
+        is_too_late = self.state == states.PENDING and self.pay_until <= now
+        return is_too_late or self.state in (states.CANCELLED, states.EXPIRED)
 
     @property
     def has_items_in_cart(self) -> bool:
-        """Whether its lines are still in its cart: until it is paid, or until it is confirmed where paying takes days."""
+        """Whether its lines are still in its cart: until it is paid or, if by transfer, until it is confirmed."""
         return self.state == states.PENDING and (
             self.payment_method != TRANSFER or self.needs_email_confirmation
         )
 
     @property
     def is_erased(self) -> bool:
-        """Whether its person was erased: then it belongs to nobody, and only staff see it."""
+        """Whether its person was erased; then only staff see it."""
         return any(event.kind == states.ERASED for event in self.events)
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether its shopper may still cancel it: until it is packed."""
+        """Whether its shopper may still cancel it; a packed order cannot be cancelled."""
         return states.TRANSITION_RULES["cancelled"].is_allowed(self)
 
     @property
@@ -409,14 +408,14 @@ class Order:
 
     @property
     def has_invoice(self) -> bool:
-        """Whether there is an invoice: once it is confirmed, and for good if it was paid."""
+        """Whether it has an invoice: once it is confirmed, and for good if it was paid."""
         unconfirmed = (states.PENDING, states.CANCELLED, states.EXPIRED)
         return self.state not in unconfirmed or self.has_been_paid
 
     @cached_property
     def history(self) -> tuple[Event, ...]:
-        """What the shopper may read of the history, the newest first."""
-        # A staff member's note on a transition is for staff; the shop's own notes are for the shopper.
+        """The events that the shopper may see, newest first."""
+        # Notes of staff on a transition are for staff; notes of the system are for the shopper.
         return tuple(
             event if event.actor == "system" else replace(event, note="")
             for event in self.events
@@ -425,12 +424,12 @@ class Order:
 
     @property
     def changed_at(self) -> datetime:
-        """When something last happened to it. A note and a tag do not count, nor a payment that does not pay it."""
+        """When its last event happened, without notes, tags, and payments that were started or closed."""
         skipped = ("note", "tagged", "payment_started", "payment_closed")
         return next((each.at for each in self.events if each.kind not in skipped), self.placed_at)
 
     def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
-        """Return which warehouse has reserved, or sent, how many units of each line."""
+        """Return its allocations: the units of each line that each warehouse has reserved, or sent."""
         items_by_line = {item.line_number: item for item in items}
         warehouses = json.loads(self.allocations_json)
         take = warehouses.pop("take")
@@ -484,14 +483,14 @@ class BoardOrder:
     payment_method: str = ""
     delivery_method: str = ""  # its code
     estimated_delivery: date | None = None  # the last day on which it was promised
-    skus: tuple[str, ...] = ()  # what was ordered, each once
+    skus: tuple[str, ...] = ()  # the ordered SKUs, each once
     tags: tuple[str, ...] = ()
     is_pickup: bool = False
 
 
 @dataclass(frozen=True)
 class CappedCount:
-    """How many orders are in a column: exact up to 500."""
+    """A number of orders, exact up to 500; `has_more` if there are more."""
 
     number: int
     has_more: bool = False

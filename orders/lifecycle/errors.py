@@ -1,6 +1,4 @@
-"""What can go wrong with an order, with messages for people."""
-
-from __future__ import annotations
+"""The errors of orders, with messages for people."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -10,11 +8,11 @@ from orders.lifecycle.refusals import describe_refusal
 
 
 class OrderError(Exception):
-    """Something about an order was refused; nothing was changed."""
+    """The base of the errors about orders; nothing was changed."""
 
 
 class CheckoutUsed(OrderError):
-    """This checkout has become an order already, with another content than was sent now."""
+    """This checkout has become the order `order` already, with other content."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -24,7 +22,7 @@ class CheckoutUsed(OrderError):
 
 
 class CartOrdered(OrderError):
-    """The cart has become an order already, which waits for its payment."""
+    """The cart has become the order `order` already, which waits for its payment."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -35,7 +33,7 @@ class CartOrdered(OrderError):
 
 
 class CheckoutAbandoned(OrderError):
-    """This checkout was left for too long and its units were released: it needs a new id."""
+    """This checkout was abandoned and its units were released; it needs a new id."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -44,14 +42,14 @@ class CheckoutAbandoned(OrderError):
 
 
 class CheckoutBusy(OrderError):
-    """Another request is placing the same checkout at this moment, and takes long."""
+    """Another request has been placing the same checkout for some seconds."""
 
     def __init__(self) -> None:
         super().__init__(_("We’re placing your order right now. Wait half a minute and try again."))
 
 
 class TooManyUnpaidUnits(OrderError):
-    """Somebody, or their network, has more units on unpaid orders than one may have. `left` is how many more there may be."""
+    """A mailbox or network would have too many units on unpaid orders. `left` is how many more it may have."""
 
     def __init__(self, left: int) -> None:
         super().__init__(
@@ -70,7 +68,7 @@ class TooManyUnpaidUnits(OrderError):
 
 
 class TransitionRefused(OrderError):
-    """The order's state does not allow this. `why` says so in words, where the state alone does not."""
+    """The order does not allow an event of this kind. `why` is the reason, if its state alone does not say it."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
         super().__init__(describe_refusal(order, kind, why))
@@ -80,7 +78,7 @@ class TransitionRefused(OrderError):
 
 
 class OrderChanged(OrderError):
-    """The order has been changed since it was read. `order` is what it is now."""
+    """Another write has changed the order since it was read. `order` is the order now, `event` the event that changed it."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -88,16 +86,15 @@ class OrderChanged(OrderError):
             % {"number": order.number}
         )
         self.order = order
-        # The event that changed it. Notes change nothing.
         self.event = next((event for event in order.events if event.kind != "note"), None)
 
 
 class InvalidTag(OrderError):
-    """What was typed cannot be a tag. The text says why."""
+    """The typed text cannot be a tag. The message says why."""
 
 
 class TooManyTags(OrderError):
-    """An order has as many tags as one may have."""
+    """An order has the most tags that are allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -115,11 +112,11 @@ class TrackingNumberTaken(OrderError):
 
 
 class MailRefused(OrderError):
-    """A mail about an order cannot be sent again. The text says why."""
+    """A mail about an order cannot be sent again. The message says why."""
 
 
 class TooManyPaymentAttempts(OrderError):
-    """An order's payment was tried as often as one may."""
+    """An order's payment was tried the most times that are allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -129,7 +126,7 @@ class TooManyPaymentAttempts(OrderError):
 
 
 class ConfirmationTooLate(OrderError):
-    """The order has ended before its e-mail address was confirmed. `order` is what it is now."""
+    """The order `order` ended before its e-mail address was confirmed."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -140,7 +137,7 @@ class ConfirmationTooLate(OrderError):
 
 
 class AlreadyConfirmed(OrderError):
-    """Whoever reads the order's mail has confirmed it: the mailed link does not cancel it any more."""
+    """The order's e-mail address is confirmed, so the mailed link no longer cancels the order."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -151,7 +148,7 @@ class AlreadyConfirmed(OrderError):
 
 
 class CustomerRefused(OrderError):
-    """The staff have blocked this customer, who may place no orders. Why is for the staff alone."""
+    """Staff have blocked this customer from placing orders."""
 
     def __init__(self, contact: str) -> None:
         super().__init__(
@@ -163,14 +160,14 @@ class CustomerRefused(OrderError):
 
 
 class NotPayable(OrderError):
-    """The order does not wait for a payment."""
+    """The order is not waiting for a payment."""
 
     def __init__(self) -> None:
         super().__init__(_("This order isn’t waiting for payment."))
 
 
 class SettlementUnstable(OrderError):
-    """What is due with an order's money changes again with every step."""
+    """Each step to settle an order's money leads to another one."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(f"The money of order {order.number} does not come to rest.")

@@ -1,6 +1,4 @@
-"""What happened to an order, as its partition stores it: all of the order's state follows from these."""
-
-from __future__ import annotations
+"""The events of an order, as its partition stores them; the order's whole state follows from them."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,5 +29,5 @@ class Event:
 
 
 def parse_line_units(lines: Any) -> dict[int, int]:
-    """Return units by line number from an event's details: JSON knows no numbers as keys."""
+    """Return units by line number from an event's details; JSON has the numbers as texts."""
     return {int(line): int(count) for line, count in (lines or {}).items() if int(count)}

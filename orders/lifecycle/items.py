@@ -1,8 +1,7 @@
 """An order's lines."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 from moneyed import Money
 
@@ -13,14 +12,14 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Item(VariantSnapshot):
-    """A line of an order, as it was placed (Order.current_lines has it as it is now). Prices include tax, unless there is `tax_added`."""
+    """A line of an order as it was placed; Order.current_lines has it now. Prices include tax unless there is `tax_added`."""
 
     line_number: int
     unit_price: Money
     quantity: int
     line_total: Money
     discount: Money  # its share of the order's discount
-    tax_added: Money  # its share of the tax, where that is added
+    tax_added: Money  # its share of the tax that is added to prices; else zero
     tax_class: str
 
     @property
@@ -29,18 +28,17 @@ class Item(VariantSnapshot):
         return self.line_total - self.discount + self.tax_added
 
     def units_total(self, units: int, before: int = 0) -> Money:
-        """Return the total of `units` of it, when `before` of them have been accounted for already.
+        """Return the total of `units` of the line, after `before` other units were accounted for.
 
-        However a line is divided, the parts add up to `final_total` (pricing.proration.prorate_units). Raises ValueError for
-        more units than there are.
+        The parts of a line always add up to `final_total` (pricing.proration.prorate_units). Raises ValueError for too many units.
         """
         return from_minor_units(
             prorate_units(to_minor_units(self.final_total), self.quantity, units, before),
             self.final_total.currency.code,
         )
 
-    def with_quantity(self, quantity: int) -> Item:
-        """Return the line with fewer units, and their share of its discount and its tax."""
+    def with_quantity(self, quantity: int) -> Self:
+        """Return the line with fewer units, and their share of its discount and tax."""
         currency = self.line_total.currency.code
         return replace(
             self,
@@ -56,7 +54,7 @@ class Item(VariantSnapshot):
 
 
 def prorate_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
-    """Return lines with this discount over all of them, in proportion to their discounts now; none gets more than it has."""
+    """Return lines that share a discount in proportion to their present discounts; no line's discount grows."""
     discounts = [to_minor_units(line.discount) for line in lines]
     if to_minor_units(discount) >= sum(discounts):
         return lines

@@ -1,9 +1,7 @@
-"""What the states and events of an order are called: the one table of these words.
+"""The words for the states and events of an order.
 
-Words are stored untranslated and translated by `customer_label` and `staff_label`. CSV files and the audit log hold the keys.
+They are stored untranslated; `customer_label` and `staff_label` translate them. CSV files and the audit log hold the keys.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,23 +12,21 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class Label:
-    """What a state or an event is called. An empty text: it is never said.
-
-    The tones are those of badges (docs/style-guide.md).
-    """
+    """The words for a state or an event; an empty text is never shown. Tones are those of badges (docs/style-guide.md)."""
 
     staff: str
-    customer: str = ""  # an event without it is not in the shopper's history
+    customer: str = ""  # an event without this is hidden from the shopper's history
     tone: str = "plain"
     customer_tone: str = ""
-    pickup: str = ""  # replaces both words where no carrier brings it
-    explanation: str = ""  # what comes next, for the shopper
-    situation: str = (
-        ""  # of a state: the first half of "This order has been shipped and can’t be packed."
+    pickup: str = ""  # replaces both words for pickup
+    explanation: str = ""  # tells the shopper what comes next
+    # The halves of "This order has been shipped and can’t be packed.": of a state, and of an event.
+    situation: str = ""
+    impossible: str = _("doesn’t allow this")
+    button: str = ""  # of an event that staff cause: its button
+    done: str = (
+        ""  # of an event that staff cause: tells them what they did; formatted with its details
     )
-    button: str = ""  # of an event: staff make it happen; without it, it happens by itself
-    impossible: str = _("doesn’t allow this")  # of an event: the second half of that sentence
-    done: str = ""  # of an event: what a member of staff has just done, with the event's details
 
 
 _READY, _PICKED_UP = _("Ready to pick up"), _("Picked up")
@@ -145,7 +141,7 @@ _EVENTS = {
     "captured": Label(_("Payment received"), _("Payment received")),
     "capture_refused": Label(_("Payment refused by the bank"), _("Payment failed")),
     "voided": Label(_("Payment released"), _("Payment released, nothing was charged")),
-    # Only orders of earlier versions have it.
+    # Only orders of earlier versions have this event.
     "paid": Label(_("Paid"), _("Payment received"), impossible=_("can’t be paid")),
     "paid_late": Label(_("Paid late"), _("Payment confirmed")),
     "paid_too_late": Label(_("Paid too late: to be refunded"), _("Your payment arrived too late")),
@@ -234,7 +230,7 @@ _EVENTS = {
     "note": Label(_("Note"), _("Message from us"), done=_("note added")),
 }
 
-# `status`: an order's state, or, once it is confirmed, how much of it was sent; `column`: of the board.
+# `status` is an order's state or, once it is confirmed, its fulfilment; `column` is a column of the board.
 ORDER_LABELS: Mapping[str, Mapping[str, Label]] = {
     "status": _STATUSES,
     "column": _COLUMNS,
@@ -247,13 +243,13 @@ ORDER_LABELS: Mapping[str, Mapping[str, Label]] = {
 
 
 def customer_label(group: str, key: str, *, is_pickup: bool = False) -> str:
-    """Return what shoppers read for a state or an event, translated; '' if it is not for them."""
+    """Return the shopper's word for a state or an event, translated; '' if it has none."""
     label = ORDER_LABELS[group][key]
     text = (is_pickup and label.pickup) or label.customer
     return gettext(text) if text else ""
 
 
 def staff_label(group: str, key: str, *, is_pickup: bool = False) -> str:
-    """Return what staff read for a state or an event, translated; a key of an unknown version is returned as it is."""
+    """Return the staff's word for a state or an event, translated; an unknown key is returned unchanged."""
     label = ORDER_LABELS[group].get(key)
     return gettext((is_pickup and label.pickup) or label.staff) if label else key

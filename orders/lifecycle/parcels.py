@@ -1,13 +1,10 @@
-"""An order's parcels, folded from its events: packed > shipped > delivered | lost; what is unpacked is cancelled.
+"""An order's parcels, folded from its events: packed > shipped > delivered | lost; an unpacked parcel is cancelled.
 
-Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [such, …]} for several at once;
-shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}; tracked {parcel, carrier, tracking}, which corrects
-what was sent. An event that names no parcel is about all: all
-remaining units are packed, a parcel for each warehouse; all packed parcels are shipped, or all remaining units if none is
-packed; all parcels under way are delivered.
+Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [these, …]} for several at once;
+shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}; tracked {parcel, carrier, tracking}, a correction.
+An event that names no parcel is about all of them: it packs all remaining units, a parcel for each warehouse; or ships all packed
+parcels (without any, all remaining units); or delivers all parcels under way.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,22 +18,22 @@ from orders.lifecycle.events import Event, parse_line_units
 from orders.lifecycle.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
-# Which event takes a parcel from which state to which.
+# The state from which, and the one to which, an event takes a parcel.
 STEPS = {
     "shipped": (PACKED, SHIPPED),
     "delivered": (SHIPPED, DELIVERED),
     "lost": (SHIPPED, LOST),
     "unpacked": (PACKED, CANCELLED),
 }
-# Another carrier or number of a parcel that was sent.
+# A sent parcel gets another carrier or number.
 TRACKED = "tracked"
-# Which warehouse has reserved, or sent, how many units of a line.
+# The units by line that each warehouse has reserved, or sent.
 UnitsByWarehouse = Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True)
 class ItemUnits:
-    """So many units of a line in a parcel."""
+    """Units of an order's line, for example in a parcel."""
 
     item: Item
     units: int
@@ -44,7 +41,7 @@ class ItemUnits:
 
 @dataclass(frozen=True)
 class Parcel:
-    """A parcel. `lines` are units by line number; times are UTC, None for what has not happened."""
+    """A parcel. `lines` are units by line number; times are UTC, None before the event."""
 
     parcel_id: str
     warehouse: str
@@ -55,9 +52,7 @@ class Parcel:
     tracking: str = ""
     shipped_at: datetime | None = None
     delivered_at: datetime | None = None
-    contents: tuple[
-        ItemUnits, ...
-    ] = ()  # the lines with their items; only where the items are given
+    contents: tuple[ItemUnits, ...] = ()  # `lines` with their items, if the items were given
 
     @property
     def is_sent(self) -> bool:
@@ -74,7 +69,7 @@ class Parcel:
 
 
 def fold_parcels(events: Sequence[Event], reserved_units: UnitsByWarehouse) -> tuple[Parcel, ...]:
-    """Return the parcels that these events (the newest first) have made, in the order of their packing."""
+    """Return the parcels that these events (newest first) have made, in the order of packing."""
     found: dict[str, Parcel] = {}
     for event in reversed(events):
         if event.kind == "packed":
@@ -127,7 +122,7 @@ def _advanced_parcels(
 def plan_packing(
     details: Mapping[str, Any], before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> list[dict[str, Any]]:
-    """Return the parcels of a packing, each as {parcel, warehouse, lines}: those of its details, or all that is left to pack."""
+    """Return the parcels that a packing makes, each as {parcel, warehouse, lines}; without details, of all units to pack."""
     if "parcels" in details:
         return list(details["parcels"])
     if "warehouse" in details:
@@ -144,9 +139,9 @@ def plan_packing(
 def units_to_pack(
     reserved_units: UnitsByWarehouse, parcels: Iterable[Parcel]
 ) -> dict[str, dict[int, int]]:
-    """Return what is still to be packed, by warehouse and line; warehouses and lines without any are left out."""
+    """Return the units to pack, by warehouse and line; warehouses and lines without any are left out."""
     packed = packed_units(parcels)
-    # Backordered units (BACKORDER_WAREHOUSE) are in no real warehouse, so they cannot be packed.
+    # Backordered units are in no real warehouse, so they cannot be packed.
     rest = {
         warehouse: {
             line: count - packed.get(warehouse, {}).get(line, 0) for line, count in lines.items()
@@ -162,17 +157,17 @@ def units_to_pack(
 
 
 def sent_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
-    """Return what has left the warehouse, by warehouse and line."""
+    """Return the sent units, by warehouse and line."""
     return _units_by_warehouse(each for each in parcels if each.is_sent)
 
 
 def delivered_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
-    """Return what has arrived, by the warehouse that sent it and by line."""
+    """Return the delivered units, by warehouse and line."""
     return _units_by_warehouse(each for each in parcels if each.state == DELIVERED)
 
 
 def packed_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
-    """Return what is in parcels, packed or sent, by warehouse and line."""
+    """Return the units in parcels, packed or sent, by warehouse and line."""
     return _units_by_warehouse(each for each in parcels if each.state != CANCELLED)
 
 
@@ -211,7 +206,7 @@ def fulfilment_status(reserved_units: UnitsByWarehouse, parcels: Sequence[Parcel
 def parcel_problem(
     event: Event, parcels: Sequence[Parcel], reserved_units: UnitsByWarehouse
 ) -> str:
-    """Return in words why this cannot happen to these parcels, or ''."""
+    """Return the reason why an event cannot happen to these parcels, for people; '' if it can."""
     if event.kind == "packed":
         planned, rest = (
             plan_packing(event.details, parcels, reserved_units),

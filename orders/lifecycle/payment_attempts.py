@@ -1,9 +1,7 @@
-"""The attempts to pay an order, folded from its events. What a gateway calls them stands in `payments`.
+"""The attempts to pay an order, folded from its events; the table `payments` has their gateway references.
 
 state: started, authorized, captured, declined, left_unpaid, failed, voided, refunded.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ from pricing.money import from_minor_units, to_minor_units
 
 @dataclass(frozen=True)
 class PaymentAttempt:
-    """An attempt to pay an order. `reference` is what its gateway calls it; '' where that was not read, or is not there yet."""
+    """An attempt to pay an order. `reference` is its gateway's; '' if it was not read or does not exist yet."""
 
     payment_id: UUID
     gateway: str
@@ -31,7 +29,7 @@ class PaymentAttempt:
 
 
 def derive_payment_id(order_id: UUID, attempt_count: int) -> UUID:
-    """Return the id of the attempt after so many others: two submits at once start the same one."""
+    """Return the id of the attempt after `attempt_count` others, so that two concurrent submits start the same one."""
     return uuid5(order_id, f"payment {attempt_count}")
 
 
@@ -47,10 +45,10 @@ def fold_payment_attempts(
     is_undecided: bool,
     former: Sequence[PaymentAttempt] = (),
 ) -> tuple[PaymentAttempt, ...]:
-    """Return the attempts of which these events (the newest first) tell, the first one first.
+    """Return the attempts in these events (newest first), oldest first.
 
-    `total` is the order's. An attempt by transfer or on delivery is captured once all of the money is there, and has decided what
-    becomes of the order. Orders of former days have no `payment_started`: `former` are the attempts that are known without it.
+    `total` is the order's. An attempt by transfer or on delivery is captured once the whole total has arrived, unless the
+    order `is_undecided`. `former` are the attempts of older orders, which have no `payment_started`.
     """
     found = {each.payment_id: each for each in former}
     captured: dict[UUID, Money] = {}
@@ -77,7 +75,7 @@ def fold_payment_attempts(
 
 
 def _moved_amounts(event: Event) -> Iterator[tuple[UUID, int]]:
-    """Yield what an event captures of a payment, or refunds (less than zero), in minor units."""
+    """Yield the amount that an event captures or (negative) refunds of each payment, in minor units."""
     if event.kind == "captured":
         yield UUID(event.details["payment_id"]), event.details["amount"]
     elif event.kind == "refunded":
@@ -103,7 +101,7 @@ def _state_after(
             return "captured"
         case "voided":
             return "voided"
-        case "capture_refused" if attempt.state != "captured":  # it may be, in part
+        case "capture_refused" if attempt.state != "captured":  # a part may have been captured
             return "failed"
         case "payment_failed":
             return str(event.details["cause"])

@@ -1,4 +1,4 @@
-"""Why a payment has failed, in words for its shopper. Each cause is the state in which the attempt has ended."""
+"""The causes of failed payments, in words for the shopper. A cause is the final state of the attempt."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class PaymentFailure:
-    """What happened, and why and what to do now; both to be translated where they are shown."""
+    """What happened, and why and what to do next; both untranslated."""
 
     headline: str
     explanation: str
@@ -22,7 +22,7 @@ PAYMENT_FAILURES = {
         _("Your order isn’t paid yet. Nothing was charged."),
         _("You left the payment page without paying. You can go back to it and pay."),
     ),
-    # Of another amount, in another currency, or for another order.
+    # It was for another amount, currency or order.
     "failed": PaymentFailure(
         _("Your payment didn’t go through. We don’t keep it."),
         _(

@@ -1,13 +1,11 @@
-"""What an event makes of an order. Pure: nothing here reads or writes, so what is true after each event can be tried out.
+"""The order after an event. Nothing here reads or writes.
 
-`apply_event` is the only way in which an order changes: the state says whether an event may happen at all (orders.lifecycle.states),
-the folds whether it may happen to these parcels (orders.lifecycle.parcels), these returns (orders.lifecycle.returns), this money
-(orders.lifecycle.balance). The write of the event is guarded by the version of the order that was read.
+`apply_event` is the only way in which an order changes. The rules of its state allow an event (orders.lifecycle.states), and so
+must its parcels, returns and money (the modules of these names).
 """
 
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,16 +16,15 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import TransitionRefused
 from orders.lifecycle.events import Event
 from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.stored_sums import parse_discounts, parse_taxes
 from pricing.money import from_minor_units
-from pricing.quotes import Discount
-from pricing.tax import TaxPart
 
 
 def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order:
-    """Return the order after the event, which is then the first of its events, with its board column.
+    """Return the order after an event; the event is then its first, with its board column.
 
-    `allocations_json` are the units reserved for it from now on, as its header stores them; '' leaves them.
-    Raises TransitionRefused when this cannot happen to the order as it is.
+    `allocations_json` are its new allocations as the header stores them; '' keeps the old ones.
+    Raises TransitionRefused if the order does not allow the event.
     """
     rule = TRANSITION_RULES[event.kind]
     if not rule.is_allowed(order):
@@ -80,7 +77,7 @@ def _problem(order: Order, event: Event) -> str:
 
 
 def _change_problem(order: Order, details: dict[str, Any]) -> str:
-    """Return why a change is refused, or '': only unpacked units change, and only to fewer; at least one unit is left."""
+    """Return why a change is refused, or ''. A change removes unpacked units only, and leaves at least one."""
     fewer = {int(line): int(count) for line, count in details["lines"].items()}
     packed_units, quantities = (
         parcels.units_by_line(parcels.packed_units(order.parcels())),
@@ -99,7 +96,7 @@ def _change_problem(order: Order, details: dict[str, Any]) -> str:
 
 
 def _apply_change(order: Order, details: dict[str, Any]) -> Order:
-    """Return the order with another address, and with the sums of what is left of it."""
+    """Return the order with a change's address and sums."""
     if address_fields := details.get("address"):
         address = address_from_fields(address_fields)
         order = replace(order, delivery_address=address, name=address.name)
@@ -111,17 +108,7 @@ def _apply_change(order: Order, details: dict[str, Any]) -> Order:
         discount=from_minor_units(sums["discount"], currency),
         total=from_minor_units(sums["total"], currency),
         tax=from_minor_units(sums["tax"], currency),
-        taxes=tuple(
-            TaxPart(
-                Decimal(part["rate"]),
-                from_minor_units(part["net"], currency),
-                from_minor_units(part["tax"], currency),
-            )
-            for part in sums["taxes"]
-        ),
-        discounts=tuple(
-            Discount(part["name"], from_minor_units(part["amount"], currency))
-            for part in sums["discounts"]
-        ),
+        taxes=parse_taxes(sums["taxes"], currency),
+        discounts=parse_discounts(sums["discounts"], currency),
         item_count=sums["item_count"],
     )

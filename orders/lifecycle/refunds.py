@@ -1,7 +1,5 @@
 """An order's refunds, folded from its events: due until they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ from pricing.money import from_minor_units
 
 @dataclass(frozen=True)
 class Refund:
-    """A refund that was decided. `lines` are units by line number; none: it is about the whole order."""
+    """A refund that was decided. `lines` are units by line number, empty for the whole order."""
 
     refund_id: str
     amount: Money
@@ -22,7 +20,7 @@ class Refund:
 
 
 def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
-    """Return the refunds that these events (the newest first) decided, sent or due, the oldest first."""
+    """Return the refunds that these events (newest first) decided, sent or due, oldest first."""
     return tuple(
         Refund(
             event.details["refund"],

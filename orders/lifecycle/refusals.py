@@ -1,4 +1,4 @@
-"""Why something cannot happen to an order, in a sentence for people: what is not possible, and what the order is instead."""
+"""Sentences that tell people why an order does not allow an event."""
 
 from django.utils.translation import gettext
 
@@ -8,7 +8,7 @@ from orders.lifecycle.states import CONFIRMED
 
 
 def describe_refusal(order: Order, kind: str, why: str = "") -> str:
-    """Return in a sentence that an event of this kind cannot happen to the order, and why: as `why` says, or its state."""
+    """Return the sentence for a refused event of this kind; the reason is `why` or, without it, the order's state."""
     impossible = gettext(ORDER_LABELS["event"][kind].impossible)
     if why:
         return gettext("This order %(impossible)s: %(why)s.") % {

@@ -1,11 +1,9 @@
 """An order's returns, folded from its events: requested > approved | rejected; approved > received > refunded | closed.
 
-Details of the events: return_requested {return, lines: {line: units}, reason}; return_approved {return};
-return_rejected {return}, its note says why; return_received {return, restock: {line: units}}; return_closed {return}, its
-note says why no money goes back. A return is refunded once the refund of a `refund_owed` that names it ({return}) was sent.
+Details of the events: return_requested {return, lines: {line: units}, reason}; return_received {return, restock: {line: units}};
+return_approved, return_rejected, return_closed {return}, whose notes give the reason. A `refund_owed` may name a return, too;
+once that refund was sent, the return is refunded.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,48 +14,42 @@ from django.utils.translation import gettext as _
 from orders.lifecycle.events import Event, parse_line_units
 from orders.lifecycle.parcels import Parcel, delivered_units, units_by_line
 
-REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED, CLOSED = (
-    "requested",
-    "approved",
-    "rejected",
-    "received",
-    "refunded",
-    "closed",
-)
-# Which event takes a return from which state to which.
+REQUESTED, APPROVED, REJECTED = "requested", "approved", "rejected"
+RECEIVED, REFUNDED, CLOSED = "received", "refunded", "closed"
+# The state from which, and the one to which, an event takes a return.
 STEPS = {
     "return_approved": (REQUESTED, APPROVED),
     "return_rejected": (REQUESTED, REJECTED),
     "return_received": (APPROVED, RECEIVED),
     "return_closed": (RECEIVED, CLOSED),
 }
-# The events whose note is the shop's answer, which the shopper reads.
+# The events whose notes the shopper reads.
 ANSWERS = ("return_rejected", "return_closed")
 KINDS = ("return_requested", *STEPS)
 
 
 @dataclass(frozen=True)
 class Return:
-    """What a customer sends back. `lines` and `restock` are units by line number; times are UTC."""
+    """A return. `lines` and `restock` are units by line number; times are UTC."""
 
     return_id: str
     lines: dict[int, int]
     reason: str
     requested_at: datetime
     state: str = REQUESTED
-    answer: str = ""  # why it was rejected, or nothing is refunded, in words for the shopper
-    restock: dict[int, int] | None = None  # what went back into stock; None until it was received
+    answer: str = ""  # for the shopper: why it was rejected or not refunded
+    restock: dict[int, int] | None = None  # the restocked units; None until it was received
     changed_at: datetime | None = None
-    refund_id: str = ""  # of the refund that was decided for it
+    refund_id: str = ""  # the refund that was decided for it
 
     @property
     def is_awaiting_refund(self) -> bool:
-        """Whether it has arrived, and staff have yet to decide what goes back for it."""
+        """Whether it has arrived, and staff have not decided its refund yet."""
         return self.state == RECEIVED and not self.refund_id
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be done about it."""
+        """Whether it is not finished yet."""
         return self.state in (REQUESTED, APPROVED, RECEIVED)
 
     @property
@@ -66,7 +58,7 @@ class Return:
 
 
 def fold_returns(events: Sequence[Event]) -> tuple[Return, ...]:
-    """Return the returns that these events (the newest first) are about, the oldest first."""
+    """Return the returns in these events (newest first), oldest first."""
     found: dict[str, Return] = {}
     refunds: dict[str, str] = {}
     for event in reversed(events):
@@ -106,10 +98,7 @@ def _advanced_return(was: Return, event: Event) -> Return:
 def returnable_units(
     parcels: Iterable[Parcel], returns: Iterable[Return], arrived_since: datetime | None = None
 ) -> dict[int, int]:
-    """Return the units that may be sent back, by line: what was delivered, and not before `arrived_since`.
-
-    Units in an earlier return are not among them. Without `arrived_since` it does not matter how long ago it was.
-    """
+    """Return by line the units that were delivered since `arrived_since` (None: ever) and are in no return yet."""
     found = units_by_line(
         delivered_units(
             each
@@ -125,7 +114,7 @@ def returnable_units(
 
 
 def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
-    """Return in words why this cannot happen to these returns, or ''."""
+    """Return the reason why an event cannot happen to these returns, for people; '' if it can."""
     return_id = str(event.details.get("return", ""))
     found = next((each for each in returns if each.return_id == return_id), None)
     if event.kind == "return_requested":
@@ -160,7 +149,7 @@ def has_all_units(wanted: Mapping[int, int], available: Mapping[int, int]) -> bo
 def restocked_units(
     parcels: Iterable[Parcel], returns: Iterable[Return]
 ) -> dict[str, dict[str, dict[int, int]]]:
-    """Return what each return restocks, by warehouse and line: to the warehouses that sent it, the first one first."""
+    """Return the units that each return restocks, by warehouse and line: at the warehouses that sent them, in turn."""
     delivered = delivered_units(parcels)
     found: dict[str, dict[str, dict[int, int]]] = {}
     for each in returns:

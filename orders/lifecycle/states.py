@@ -1,16 +1,12 @@
-"""What an order can be, and what may happen to it.
+"""The states of an order, and the rules that allow its events.
 
-Three statuses and one label for the shopper. Only `state` is set by transitions; payment and fulfilment follow from events.
-
-    state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
-           an order that nobody pays before it is sent is confirmed only after its e-mail address (decision 023);
-           confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
-           confirmed, closed > on_hold when its payment cannot be captured: then it is cancelled, or closed if it was sent
-    payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.lifecycle.balance
-    fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.lifecycle.parcels)
+state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
+       an order that is paid after it is sent is confirmed only after its e-mail address (decision 023);
+       confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
+       confirmed, closed > on_hold when its payment cannot be captured: then it is cancelled, or closed if it was sent
+payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed (orders.lifecycle.balance)
+fulfilment: unfulfilled, partially_shipped, shipped, delivered (orders.lifecycle.parcels)
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,21 +17,21 @@ from orders.lifecycle.labels import ORDER_LABELS
 
 PENDING, CONFIRMED, ON_HOLD, CLOSED = "pending_payment", "confirmed", "on_hold", "closed"
 CANCELLED, EXPIRED = "cancelled", "expired"
-# Not a state of an order: the mark of a checkout that was abandoned before it became one.
+# The mark of a checkout that was abandoned before it became an order.
 ABANDONED = "abandoned"
 
-# The board's columns in words, from left to right.
+# The board's columns and their labels, from left to right.
 BOARD_COLUMNS = {column: label.staff for column, label in ORDER_LABELS["column"].items()}
-# After so long an order that is still to be packed is late.
+# An order that has waited this long to be packed is late.
 LATE_AFTER = timedelta(hours=48)
-# The columns whose orders are counted: the others only grow.
+# The columns whose orders are counted; the others only grow.
 OPEN_BOARD_COLUMNS = tuple(
     column for column in BOARD_COLUMNS if column not in ("done", "cancelled")
 )
 
 
 class OrderState(Protocol):
-    """What the rules below need to know of an order."""
+    """The properties of an order on which the rules depend."""
 
     @property
     def state(self) -> str: ...
@@ -44,93 +40,26 @@ class OrderState(Protocol):
     @property
     def fulfilment(self) -> str: ...
     @property
-    def has_packed_parcel(self) -> bool:
-        """Whether a parcel is packed and not sent."""
-
+    def has_packed_parcel(self) -> bool: ...
     @property
-    def has_units_to_pack(self) -> bool:
-        """Whether something is still to be packed."""
-
+    def has_units_to_pack(self) -> bool: ...
     @property
-    def has_parcel_under_way(self) -> bool:
-        """Whether a parcel is on its way."""
-
+    def has_parcel_under_way(self) -> bool: ...
     @property
-    def is_late(self) -> bool:
-        """Whether it has been to pack for too long."""
-
+    def is_late(self) -> bool: ...
     @property
-    def has_open_return(self) -> bool:
-        """Whether something of it is being sent back."""
-
+    def has_open_return(self) -> bool: ...
     @property
-    def has_open_withdrawal(self) -> bool:
-        """Whether its buyer has withdrawn, and something of it has not reached them yet."""
-
+    def has_open_withdrawal(self) -> bool: ...
     @property
-    def has_manual_refund_due(self) -> bool:
-        """Whether a refund is due that staff have to send themselves."""
-
+    def has_manual_refund_due(self) -> bool: ...
     @property
-    def lacks_email_confirmation(self) -> bool:
-        """Whether it was never confirmed that its e-mail address is its shopper's, where that is needed."""
-
-
-@dataclass(frozen=True)
-class TransitionRule:
-    """One thing that may happen to an order. Empty text: that status stays as it is."""
-
-    kind: str
-    from_states: tuple[str, ...]
-    next_state: str = ""
-    payment: str = ""
-    fulfilment: str = ""
-    when_payment: tuple[str, ...] = ()
-    when_fulfilment: tuple[str, ...] = ()
-    when_packed: bool | None = None
-    when_to_pack: bool | None = None
-    when_under_way: bool | None = None
-
-    @property
-    def label(self) -> str:
-        """What staff's button says; '' if it happens by itself."""
-        return ORDER_LABELS["event"][self.kind].button
-
-    @property
-    def customer_label(self) -> str:
-        """What it is called in the shopper's history; '' if only staff see it."""
-        return ORDER_LABELS["event"][self.kind].customer
-
-    def is_allowed(self, order: OrderState) -> bool:
-        """Return whether this may happen to the order as it is."""
-        return (
-            order.state in self.from_states
-            and (not self.when_payment or order.payment in self.when_payment)
-            and (not self.when_fulfilment or order.fulfilment in self.when_fulfilment)
-            and (self.when_packed is None or order.has_packed_parcel == self.when_packed)
-            and (self.when_to_pack is None or order.has_units_to_pack == self.when_to_pack)
-            and (self.when_under_way is None or order.has_parcel_under_way == self.when_under_way)
-        )
-
-    def next_status(self, order: OrderState) -> NextStatus:
-        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.lifecycle.projection)."""
-        payment = self.payment or order.payment
-        if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
-            payment = "voided"
-        has_packed_parcel = self.kind == "packed" or (
-            order.has_packed_parcel and not self.fulfilment
-        )
-        return NextStatus(
-            self.next_state or order.state,
-            payment,
-            self.fulfilment or order.fulfilment,
-            has_packed_parcel,
-        )
+    def lacks_email_confirmation(self) -> bool: ...
 
 
 @dataclass(frozen=True)
 class NextStatus:
-    """An order's three statuses, and what its labels depend on."""
+    """An order's three statuses, and the other properties of OrderState."""
 
     state: str
     payment: str
@@ -151,6 +80,58 @@ class NextStatus:
         return self.fulfilment == "shipped"
 
 
+@dataclass(frozen=True)
+class TransitionRule:
+    """The rule for one kind of event. An empty status stays as it is; an empty condition allows all orders."""
+
+    kind: str
+    from_states: tuple[str, ...]
+    next_state: str = ""
+    payment: str = ""
+    fulfilment: str = ""
+    when_payment: tuple[str, ...] = ()
+    when_fulfilment: tuple[str, ...] = ()
+    when_packed: bool | None = None
+    when_to_pack: bool | None = None
+    when_under_way: bool | None = None
+
+    @property
+    def label(self) -> str:
+        """The label of the staff's button; '' if staff do not cause the event."""
+        return ORDER_LABELS["event"][self.kind].button
+
+    @property
+    def customer_label(self) -> str:
+        """Its label in the shopper's history; '' if only staff see the event."""
+        return ORDER_LABELS["event"][self.kind].customer
+
+    def is_allowed(self, order: OrderState) -> bool:
+        """Return whether the order allows the event."""
+        return (
+            order.state in self.from_states
+            and (not self.when_payment or order.payment in self.when_payment)
+            and (not self.when_fulfilment or order.fulfilment in self.when_fulfilment)
+            and (self.when_packed is None or order.has_packed_parcel == self.when_packed)
+            and (self.when_to_pack is None or order.has_units_to_pack == self.when_to_pack)
+            and (self.when_under_way is None or order.has_parcel_under_way == self.when_under_way)
+        )
+
+    def next_status(self, order: OrderState) -> NextStatus:
+        """Return the order's status after the event, if the event is about the whole order."""
+        payment = self.payment or order.payment
+        if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
+            payment = "voided"
+        has_packed_parcel = self.kind == "packed" or (
+            order.has_packed_parcel and not self.fulfilment
+        )
+        return NextStatus(
+            self.next_state or order.state,
+            payment,
+            self.fulfilment or order.fulfilment,
+            has_packed_parcel,
+        )
+
+
 _UNSENT = ("unfulfilled",)
 _ENDED = (CONFIRMED, ON_HOLD, CLOSED, CANCELLED, EXPIRED)
 _ANY = (PENDING, *_ENDED)
@@ -158,9 +139,9 @@ _SENDING_BACK = (CONFIRMED, CLOSED)
 TRANSITION_RULES = {
     rule.kind: rule
     for rule in (
-        # Details: payment_id, amount. The money is only authorised; `captured` is when we have it.
+        # Details: payment_id, amount. The money is authorised; `captured` follows when we have it.
         TransitionRule("authorized", (PENDING,), next_state=CONFIRMED, payment="authorized"),
-        # Whoever reads the mail of its address has pressed the button there. Details: pay_until.
+        # The reader of the mail to its address has confirmed the order. Details: pay_until.
         TransitionRule("email_confirmed", (PENDING,)),
         # The customer pays on delivery, or a bank transfer is complete.
         TransitionRule("confirmed", (PENDING,), next_state=CONFIRMED),
@@ -171,16 +152,16 @@ TRANSITION_RULES = {
             payment="authorized",
             when_payment=("voided", "paid"),
         ),
-        # Its units were sold meanwhile: the money goes back.
+        # Its units were sold meanwhile, so the money is refunded.
         TransitionRule(
             "paid_too_late", (EXPIRED,), payment="authorized", when_payment=("voided", "paid")
         ),
-        # Details: payment_id, amount, key. An order may be paid in parts: it is paid when all is there.
+        # Details: payment_id, amount, key. An order may be paid in parts.
         TransitionRule(
             "captured",
             _ANY,
             payment="paid",
-            # Also after a partial refund: orders.lifecycle.balance says what is still to be captured.
+            # Also after a partial refund; orders.lifecycle.balance limits the amount.
             when_payment=(
                 "unpaid",
                 "authorized",
@@ -191,7 +172,7 @@ TRANSITION_RULES = {
                 "refunded",
             ),
         ),
-        # The authorised amount cannot be captured any more: staff look at it. Details: payment_id.
+        # The authorised amount can no longer be captured, so staff decide. Details: payment_id.
         TransitionRule(
             "capture_refused",
             (CONFIRMED, ON_HOLD, CLOSED),
@@ -207,10 +188,10 @@ TRANSITION_RULES = {
         TransitionRule("payment_started", (PENDING,)),
         # Details: payment_id, cause (orders.lifecycle.payment_failures).
         TransitionRule("payment_failed", (PENDING,), payment="failed"),
-        # A payment that does not pay the order, whatever has become of it. Details: payment_id, amount, outcome.
+        # An attempt ended without paying the order. Details: payment_id, amount, outcome.
         TransitionRule("payment_closed", _ANY),
         TransitionRule("expired", (PENDING,), next_state=EXPIRED),
-        # Of a parcel each, or of all that is left (orders.lifecycle.parcels).
+        # About one parcel, or about all remaining units (orders.lifecycle.parcels).
         TransitionRule("packed", (CONFIRMED,), when_to_pack=True),
         TransitionRule(
             "shipped",
@@ -223,24 +204,24 @@ TRANSITION_RULES = {
             "delivered", (CONFIRMED, ON_HOLD), fulfilment="delivered", when_under_way=True
         ),
         TransitionRule("lost", (CONFIRMED, ON_HOLD), when_under_way=True),
-        # The carrier or the number of a parcel that was sent. Details: parcel, carrier, tracking, mail.
+        # A sent parcel gets another carrier or number. Details: parcel, carrier, tracking, mail.
         TransitionRule(
             "tracked",
             (CONFIRMED, ON_HOLD, CLOSED),
             when_fulfilment=("partially_shipped", "shipped", "delivered"),
         ),
-        # Backordered units have arrived: other units are reserved for the order now.
+        # Backordered units have arrived, and are reserved for the order now.
         TransitionRule("allocated", (CONFIRMED, ON_HOLD)),
-        # It has been to pack for too long.
+        # It has waited LATE_AFTER to be packed.
         TransitionRule("late", (CONFIRMED,), when_fulfilment=_UNSENT),
-        # Fewer units of a line, or another delivery address: for what is not packed yet.
+        # Fewer unpacked units of a line, or another delivery address.
         TransitionRule(
             "changed", (CONFIRMED, ON_HOLD), when_fulfilment=("unfulfilled", "partially_shipped")
         ),
-        # Staff have put tags on it, or taken some off. Details: added, removed.
+        # Staff have added or removed tags. Details: added, removed.
         TransitionRule("tagged", _ANY),
         TransitionRule("held", (CONFIRMED,), next_state=ON_HOLD, when_fulfilment=_UNSENT),
-        # Not an order whose payment has failed.
+        # Any payment status except "failed".
         TransitionRule(
             "resumed",
             (ON_HOLD,),
@@ -254,7 +235,7 @@ TRANSITION_RULES = {
                 "voided",
             ),
         ),
-        # Also what was lost on the way, all of it; and what was sent before its payment failed.
+        # Also an order whose parcels were all lost, and one that was sent before its payment failed.
         TransitionRule(
             "closed",
             (CONFIRMED, ON_HOLD),
@@ -269,31 +250,31 @@ TRANSITION_RULES = {
             when_fulfilment=_UNSENT,
             when_packed=False,
         ),
-        # Details: name, as it was typed. What follows from it: orders.operations.withdrawals.
+        # Details: name, as it was typed. orders.operations.withdrawals follows it.
         TransitionRule("withdrawn", _ANY),
-        # Of a return each (orders.lifecycle.returns).
+        # About one return each (orders.lifecycle.returns).
         TransitionRule("return_requested", _SENDING_BACK),
         TransitionRule("return_approved", _SENDING_BACK),
         TransitionRule("return_rejected", _SENDING_BACK),
         TransitionRule("return_received", _SENDING_BACK),
-        # No money goes back for it; its note says why.
+        # The return is not refunded; the note says why.
         TransitionRule("return_closed", (CONFIRMED, ON_HOLD, CLOSED)),
-        # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
+        # Details: refund, amount, lines, reason. `refunded` (refund, amount) follows once it is sent.
         TransitionRule("refund_owed", _ENDED),
         TransitionRule("refunded", _ENDED, payment="refunded"),
     )
 }
-# By which of them an order becomes one that is sent.
+# The events that confirm an order.
 CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
 STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
-# The event after which an order has no personal data any more. It changes none of the statuses.
+# The event that deletes an order's personal data. It changes none of the statuses.
 ERASED = "erased"
-# The kinds of event that a row may have.
+# All kinds of events.
 EVENT_KINDS = tuple(ORDER_LABELS["event"])
 
 
 def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
-    """Return what staff may do with the order now, in the order of their buttons."""
+    """Return the rules of the events that staff may cause now, in the order of their buttons."""
     return [rule for rule in STAFF_TRANSITIONS if rule.is_allowed(order)]
 
 
@@ -311,8 +292,8 @@ def board_column(order: OrderState) -> str:
         case "cancelled" | "expired":
             return "cancelled"
     if order.has_open_withdrawal:
-        return "returns_waiting"  # nobody is to send it by mistake
-    # What is still to be sent comes before returns.
+        return "returns_waiting"  # so that nobody sends it by mistake
+    # Units to send come before returns.
     if order.fulfilment in ("unfulfilled", "partially_shipped") and order.state != CLOSED:
         return (
             "partly_shipped"
@@ -327,7 +308,7 @@ def board_column(order: OrderState) -> str:
 
 
 def customer_status(order: OrderState) -> str:
-    """Return what the shopper is told of the order's state: a key of ORDER_LABELS["status"]."""
+    """Return the order's status for the shopper: a key of ORDER_LABELS["status"]."""
     match order.state:
         case "pending_payment":
             if order.lacks_email_confirmation:

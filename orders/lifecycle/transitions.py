@@ -1,4 +1,4 @@
-"""What is to happen to an order: built once where it is decided, and handed down unchanged to what writes it."""
+"""A change of an order: built once where it is decided, and passed unchanged to the function that writes it."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -9,13 +9,13 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Transition:
-    """An event that an order's state has to allow, and what it changes in the order's header.
+    """An event that an order has to allow, and its changes of the order's header.
 
-    `kind` is one of orders.lifecycle.states.TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
-    `details` are the event's (orders.lifecycle.parcels, orders.lifecycle.returns, orders.lifecycle.balance); `companion_events` are events, by their kind,
-    that happen with it or not at all. `payment_id` is the payment that pays the order from then on, `allocations_json` which
-    units are reserved for it, as its header stores them; None and '' leave them. `claim` is the one under which the order's
-    units were reserved; this ends it. Without one, no process may have a claim.
+    `kind` is one of TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
+    `companion_events` are the details, by kind, of events that are written in the same batch.
+    `payment_id` is the payment that now pays the order, `allocations_json` its new allocations as the header stores them;
+    None and '' keep the old ones. `claim` is the claim under which its units were reserved; the write ends it. Without
+    `claim`, the write fails while any process has one.
     """
 
     kind: str
@@ -31,5 +31,5 @@ class Transition:
 
     @property
     def events(self) -> dict[str, Mapping[str, Any]]:
-        """The details of all its events by kind, in the order in which they happen: its own first."""
+        """The details of all its events by kind, its own first."""
         return {self.kind: self.details, **self.companion_events}

@@ -1,6 +1,6 @@
-"""Everything that happens to orders, one function an event.
+"""The commands on orders, one function for each event.
 
-A crash anywhere leaves a row behind: in `pending_effects_by_minute` for an event's effects (copies, stock, mail), in
+A crash leaves a row behind: in `pending_effects_by_minute` for an event's effects (copies, stock, mail), in
 `reservations_by_minute` for reserved units. The jobs read both and finish the work.
 """
 
@@ -13,6 +13,7 @@ from orders.operations.effects import apply_effects, ensure_bought_items_removed
 from orders.operations.erasure import anonymize_order, delete_order_lists
 from orders.operations.expiry import expire_order
 from orders.operations.guest_orders import claim_guest_orders
+from orders.operations.order_values import OrderDraft
 from orders.operations.parcels import (
     correct_tracking,
     mark_parcel_delivered,
@@ -39,7 +40,6 @@ from orders.operations.pending_effects import (
 )
 from orders.operations.placement import (
     CLAIM_SECONDS,
-    OrderDraft,
     claim_expired_order,
     claim_order_number,
     place_order,

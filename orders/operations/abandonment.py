@@ -1,4 +1,4 @@
-"""A checkout that becomes no order: it is marked as abandoned, and its reservations are released."""
+"""Abandoned checkouts: they are marked, so that they cannot become orders, and their reservations are released."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,9 @@ from jobs.minutes import MINUTE
 from orders.lifecycle.states import ABANDONED
 from promotions.operations import release_vouchers
 
-# How long the mark of an abandoned checkout stays: longer than the checkout page's id is valid.
+# The TTL of the mark: longer than a checkout page's id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
-# The sweeper may be that late.
+# How late the sweeper may be.
 MAX_SWEEP_DELAY = timedelta(minutes=5)
 
 DELETE_ITEMS = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
@@ -29,10 +29,9 @@ ABANDON = conditional_write(
 
 
 def mark_checkout_abandoned(order_id: UUID) -> bool:
-    """Mark a checkout as abandoned, so that it can no longer become an order.
+    """Mark a checkout as abandoned, so that it can no longer become an order; return whether it is abandoned now.
 
-    Returns whether it is abandoned now; False while it is being placed, or when it has become an order.
-    Raises CassandraUnavailable.
+    False: it is being placed, or has become an order. Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
         if_lost=applied_if(lambda row: row.state == ABANDONED),
@@ -48,10 +47,10 @@ def mark_checkout_abandoned(order_id: UUID) -> bool:
 
 
 def abandon_checkout(order_id: UUID) -> bool:
-    """Abandon a checkout and release its reservations at once: its own shopper must not see its lines as sold out.
+    """Abandon a checkout and release its reservations at once, so that its shopper does not see its lines as sold out.
 
-    Returns whether it is abandoned; False while it is being placed, or when it has become an order. What is overlooked
-    here is found by the sweeper when it is due. Raises CassandraUnavailable.
+    Return whether it is abandoned, as `mark_checkout_abandoned`. The sweeper releases later what this misses.
+    Raises CassandraUnavailable.
     """
     if not mark_checkout_abandoned(order_id):
         return False
@@ -65,10 +64,7 @@ def abandon_checkout(order_id: UUID) -> bool:
 
 
 def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
-    """Release reservations that belong to no order, given by their expiry rows, and update the products' stock. Paid ones stay.
-
-    Raises CassandraUnavailable.
-    """
+    """Release the unpaid reservations of these expiry rows, which belong to no order. Raises CassandraUnavailable."""
     reading = [
         (
             expiry,
@@ -95,7 +91,7 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
 
 
 def allocation_from_expiry(expiry: Row) -> Allocation:
-    """Return a reservation's allocation as its expiry row has it. Its line and product are not known, and not needed to release it."""
+    """Return the allocation in a reservation's expiry row. Its line and product are unknown, and not needed to release it."""
     return Allocation(
         0,
         expiry.variant_id,

@@ -1,4 +1,4 @@
-"""An order that adds to another one stands in the first one's history (decision 058)."""
+"""Notes in an order's history about later orders that add to it (decision 058)."""
 
 from cassandra.util import uuid_from_time
 
@@ -11,7 +11,7 @@ _NODE_BITS = 48
 
 
 def note_addition(order: Order) -> None:
-    """Note in the history of the order that this one adds to, for the staff, that it does. Raises CassandraUnavailable."""
+    """Note this order, for staff, in the history of the order that it adds to. Raises CassandraUnavailable."""
     if not order.added_to:
         return
     first = queries.get_order_by_number(order.added_to)
@@ -19,7 +19,7 @@ def note_addition(order: Order) -> None:
         each.details.get("added_order") == order.number for each in first.events
     ):
         return
-    # Its id follows from this order, so that two who write it at once write one note.
+    # The event's id is derived from this order, so that concurrent writers write one note.
     event_id = uuid_from_time(order.placed_at, node=order.order_id.int % 2**_NODE_BITS, clock_seq=0)
     event = make_event(
         event_id, "note", actor="system", public=False, details={"added_order": order.number}

@@ -1,8 +1,8 @@
-"""Stock arrives for backorders: the oldest waiting orders get theirs first.
+"""Stock that arrives is allocated to waiting orders, oldest first.
 
 A waiting line is allocated as a whole to the warehouse "ahead" (inventory.allocation). Its units are reserved in a real
-warehouse, then an event records it, then the stock follows: committed in the warehouse, and the backorder is released. A
-process that dies on the way leaves a reservation whose expiry leads the sweeper to it, or the next run, which finds it again.
+warehouse, then an event records that, and the effects commit these units and release the backorder. If a process dies on the
+way, the reservation's expiry leads the sweeper to it, or the next run finds it.
 """
 
 import json
@@ -27,10 +27,10 @@ log = logging.getLogger(__name__)
 
 
 def allocate_backorders(now: datetime) -> int:
-    """Reserve what has arrived for the orders that wait for it; return how many got something. Raises CassandraUnavailable.
+    """Reserve arrived stock for the waiting orders; return how many got units. Raises CassandraUnavailable.
 
-    One worker at a time does it. An order that needs more than has arrived keeps its turn: younger ones do not overtake
-    it. What is left is copied to the pages only then: until then they do not offer it (see `manage.py stock`).
+    One worker runs it at a time. Younger orders do not overtake an order that needs more than has arrived. Product pages
+    offer the rest only afterwards (see `manage.py stock`).
     """
     served = 0
     for variant_id, product_id in stock.list_backordered_variants():
@@ -38,7 +38,7 @@ def allocate_backorders(now: datetime) -> int:
             order_ids = stock.list_waiting_orders(variant_id)
             for order_id in order_ids:
                 is_served: bool | None = None
-                # An order that always fails lets the younger ones overtake.
+                # Younger orders do overtake an order that always raises.
                 with guard_row(f"backorder {order_id}"):
                     is_served = _allocate_order(order_id, variant_id, now)
                 served += bool(is_served)
@@ -50,7 +50,7 @@ def allocate_backorders(now: datetime) -> int:
 
 
 def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
-    """Return whether an order got its units of a variant; None when it cannot take any now."""
+    """Reserve a variant's arrived units for an order; return whether it got them, None if it cannot take any now."""
     order = queries.get_order(order_id)
     if order is None or order.state not in (CONFIRMED, ON_HOLD) or order.withdrawals:
         return None
@@ -86,12 +86,12 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
 
 
 def _allocations_with_arrivals(order: Order, take: int, arrived: list[Allocation]) -> str:
-    """Return the order's allocations, as its header stores them, with these units in their warehouses."""
+    """Return the order's allocations with the arrived units in their warehouses, as its header stores them."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     for each in arrived:
         units_by_line = reserved_units.setdefault(each.warehouse_id, {})
         units_by_line[each.line_number] = units_by_line.get(each.line_number, 0) + each.quantity
-        # A line of which nothing waits any more stays, with no units: so its backorder is found, and released.
+        # A line without waiting units stays listed, so that its backorder is found and released.
         reserved_units[BACKORDER_WAREHOUSE][each.line_number] -= each.quantity
     warehouses: Mapping[str, object] = {
         warehouse: [[line, units] for line, units in lines.items()]

@@ -1,8 +1,7 @@
 """An order is changed before it is packed: fewer units of a line, or another delivery address in the same country.
 
-What is left is summed up anew at the prices of the order; delivery costs what it did. Each line keeps its share of its
-discount, but of the whole discount no more than the remaining lines had of it: "buy two, get the third free" does not
-leave the third alone for nothing. The same batch decides the refund of what was paid too much.
+The sums are recalculated at the prices of the order; delivery costs the same. The new discount is at most the share that the
+remaining lines had: after "buy two, get the third free" the third alone is not free. The same batch decides the refund.
 """
 
 import json
@@ -23,6 +22,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import TransitionRefused
 from orders.lifecycle.items import Item, prorate_discount
 from orders.lifecycle.parcels import units_to_pack
+from orders.lifecycle.stored_sums import dump_discounts, dump_taxes
 from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
 from pricing import tax
@@ -38,13 +38,11 @@ def change_order(
     *,
     actor: str,
     now: datetime,
-    note: str = "",
 ) -> Order:
-    """Lower the quantities of lines, by line number, or change the address of an order that is not packed yet; return it.
+    """Lower quantities, by line number, or change the address of an order that is not packed yet; return the order.
 
-    `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given up, the others
-    can. `now` is in UTC. Raises TransitionRefused when that cannot happen to the order as it was read, or nothing would change;
-    OrderChanged when another write was faster, CassandraUnavailable.
+    Lines that `quantities` does not name stay as they are. `now` is in UTC. Raises TransitionRefused if the order does not
+    allow the change or nothing would change, OrderChanged if another write was faster, CassandraUnavailable.
     """
     change = plan_change(order, queries.list_items(order), quantities, address)
     return transition_order(
@@ -53,7 +51,6 @@ def change_order(
             "changed",
             actor=actor,
             at=now,
-            note=note,
             allocations_json=change.allocations_json,
             details=change.details,
             companion_events=change.companion_events,
@@ -64,14 +61,14 @@ def change_order(
 def compute_change_refund(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int]
 ) -> Money:
-    """Return how much money goes back if an order is changed to these quantities. Raises TransitionRefused."""
+    """Return the refund that a change to these quantities would cause. Raises TransitionRefused."""
     owed = plan_change(order, items, quantities, None).companion_events.get("refund_owed", {})
     return from_minor_units(owed.get("amount", 0), order.total.currency.code)
 
 
 @dataclass(frozen=True)
 class OrderChange:
-    """The details of a change's event, the units reserved from then on ('' for the same), and the events that come with it."""
+    """A change's event details, the new allocations ('' if they stay the same), and its companion events."""
 
     details: dict[str, Any]
     allocations_json: str
@@ -81,7 +78,7 @@ class OrderChange:
 def plan_change(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None
 ) -> OrderChange:
-    """Return what a change means for the order with these items. Raises TransitionRefused when nothing changes, or it is not allowed."""
+    """Return the planned change of an order. Raises TransitionRefused if it is not allowed or changes nothing."""
     fewer = {
         line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)
     }
@@ -135,7 +132,7 @@ def recalculate_sums(
                 total += sum((part.tax for part in taxes), zero)
             if total <= order.total or discount == most:
                 break
-            # Where tax is added, what stays may have a higher rate than what goes: fewer units never cost more.
+            # Where tax is added, the remaining lines may have a higher rate. Fewer units must not cost more.
             discount = min(most, discount + total - order.total)
         discounts = tuple(
             Discount(each.name, from_minor_units(amount, zero.currency.code))
@@ -154,17 +151,8 @@ def recalculate_sums(
         "total": to_minor_units(total),
         "was": to_minor_units(order.total),
         "tax": sum(to_minor_units(part.tax) for part in taxes),
-        "taxes": [
-            {
-                "rate": str(part.rate),
-                "net": to_minor_units(part.net),
-                "tax": to_minor_units(part.tax),
-            }
-            for part in taxes
-        ],
-        "discounts": [
-            {"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts
-        ],
+        "taxes": dump_taxes(taxes),
+        "discounts": dump_discounts(discounts),
         "item_count": sum(line.quantity for line in lines),
     }
 
@@ -190,7 +178,7 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
 
 
 def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
-    """Return the allocations after the change: backordered units go first, then those in the smallest part."""
+    """Return the allocations after the change: backordered units go first, then those of the warehouse with the fewest."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     free = units_to_pack(reserved_units, order.parcels())
     if BACKORDER_WAREHOUSE in reserved_units:
@@ -204,7 +192,7 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
             reserved_units[warehouse][line] = reserved_units[warehouse].get(line, 0) - units
             too_many -= units
     taken: dict[str, object] = {"take": json.loads(order.allocations_json)["take"]}
-    # A line of which nothing is left stays, with no units: so its reservation is found, and released.
+    # A line without units stays listed, so that its reservation is found and released.
     return json.dumps(
         taken
         | {
@@ -217,7 +205,7 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
 def _due_refund(
     order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the refund for the units that are given up, if they were paid for and not refunded."""
+    """Return the details of the refund for the removed units; {} if they were not paid for, or are refunded already."""
     items, zero = tuple(items), order.total * 0
     removed = {line: order.quantities[line] - count for line, count in fewer.items()}
     refunded_units, _ = balance.refunded_units_by_line(
@@ -235,7 +223,7 @@ def _due_refund(
     )
     refundable = balance.refundable_amount(order)
     amount = min(refundable, order.captured - total, order.total - total - refunded_amount)
-    # Never less than the excess that the shop would have over the order's total.
+    # At least what the shop holds beyond the order's new total.
     amount = max(amount, refundable - total)
     if to_minor_units(amount) <= 0:
         return {}

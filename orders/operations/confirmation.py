@@ -1,6 +1,6 @@
-"""An order that nobody pays before it is sent is confirmed by whoever reads the mail of its address (decision 023).
+"""Orders that are sent before they are paid are confirmed by the mail to their address (decision 023).
 
-Until then it is reserved for half an hour, its address may be a stranger's, and no mail but one goes there.
+Until then the units are reserved for half an hour. The address may be a stranger's, so it gets only this one mail.
 """
 
 from datetime import datetime
@@ -13,7 +13,8 @@ from orders.lifecycle.errors import AlreadyConfirmed, ConfirmationTooLate
 from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_as_planned
-from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
+from orders.operations.emails import mail_context, mail_options
+from orders.operations.mail_texts import compose_confirmation_mail
 from payments.gateways import METHODS
 from payments.methods import TRANSFER
 from pricing.money import to_minor_units
@@ -22,9 +23,8 @@ from pricing.money import to_minor_units
 def confirm_email(order: Order, now: datetime) -> Order:
     """Confirm an order's e-mail address; return the order. Confirming it again changes nothing.
 
-    From now on an order by transfer has its days to be paid. One on delivery is confirmed by this, and one that costs nothing by its
-    effects. Raises ConfirmationTooLate when it has
-    ended, OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    The deadline of a transfer begins now. An order on delivery is confirmed by this; the effects confirm a free one.
+    Raises ConfirmationTooLate if the order has ended, OrderChanged if other writes keep changing it, CassandraUnavailable.
     """
 
     def plan(order: Order) -> Transition | None:
@@ -33,7 +33,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
         return _confirmation(order, now) if order.needs_email_confirmation else None
 
     confirmed = transition_as_planned(order, plan)
-    # Whoever has the mailed link gets mail there.
+    # The mailed link has arrived, so the address is reachable.
     allow_address(confirmed.email)
     return confirmed
 
@@ -52,10 +52,10 @@ def _confirmation(order: Order, now: datetime) -> Transition:
 
 
 def reject_order(order: Order, now: datetime) -> Order:
-    """Cancel an order of which whoever reads its mail says that it is not theirs; return the order.
+    """Cancel an order whose mail reached a stranger; return the order. An order that has ended stays as it is.
 
-    One that has ended stays as it is. Raises AlreadyConfirmed when they have said before that it is theirs, TransitionRefused when it
-    is packed or sent already, OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    Raises AlreadyConfirmed if its address was confirmed, TransitionRefused if it is packed or sent, OrderChanged if other
+    writes keep changing it, CassandraUnavailable.
     """
 
     def plan(order: Order) -> Transition | None:
@@ -69,7 +69,7 @@ def reject_order(order: Order, now: datetime) -> Order:
 
 
 def resend_confirmation_mail(order: Order, now: datetime) -> bool:
-    """Mail the link that confirms an order once more, once a minute at most; return whether the order still needs it.
+    """Mail an order's confirmation link again, at most once a minute; return whether the order still needs it.
 
     Raises CassandraUnavailable.
     """
@@ -83,8 +83,6 @@ def resend_confirmation_mail(order: Order, now: datetime) -> bool:
         "order_updated",
         mail_context(order, items, compose_confirmation_mail(order)),
         now,
-        plain=has_plain_mail(order),
-        about=order.user_id,
-        order_number=order.number,
+        mail_options(order),
     )
     return True

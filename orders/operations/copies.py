@@ -1,4 +1,4 @@
-"""The lists in which an order is found, rewritten from the order itself."""
+"""The copies of an order in lists and in the search, rewritten from the order itself."""
 
 import json
 from datetime import UTC, date, datetime, timedelta
@@ -8,14 +8,14 @@ from cassandra.util import Date
 
 from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
-from orders import queries
+from orders import board_queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
 from orders.operations.user_stats import mark_statement
 from orders.search_terms import TRACKING, find_head, list_former_terms, list_terms
 from pricing.money import to_minor_units
 
-# All of them carry "placed + version" as their timestamp: of two that are applied out of order, the later event's stays.
+# The timestamp of each copy is "placed + version", so that a late write of an earlier version loses.
 OFF_BOARD = write(
     "Q15",
     """DELETE FROM orders_by_status USING TIMESTAMP :at
@@ -37,7 +37,6 @@ BY_USER = write(
        VALUES (:user_id, :year, :placed_at, :order_id, :number, :customer_label, :total, :currency, :item_count,
                :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
 )
-# An order keeps its place in time in each of these lists, whatever happens to it.
 YEAR = write(
     "Q11",
     "INSERT INTO order_years_by_user (user_id, year) VALUES (:user_id, :year) USING TIMESTAMP :at",
@@ -57,7 +56,7 @@ BY_TERM = write(
     """INSERT INTO orders_by_search_term (kind, head, year, term, placed_at, order_id, number, label)
        VALUES (:kind, :head, :year, :term, :placed_at, :order_id, :number, :label) USING TIMESTAMP :at""",
 )
-# What stands in the search is known by the order, so that it can be taken out again.
+# The terms by order, so that they can be deleted from the search.
 TERM = write(
     "order search",
     """INSERT INTO search_terms_by_order (order_id, kind, term, number) VALUES (:order_id, :kind, :term, :number)
@@ -74,17 +73,16 @@ OFF_TERM = write(
     """DELETE FROM search_terms_by_order USING TIMESTAMP :at
        WHERE order_id = :order_id AND kind = :kind AND term = :term""",
 )
-# In real time: the sweeper of emptied days relies on it.
+# Timestamped in real time; the sweeper of emptied days relies on it.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
 
 def write_copies(order: Order) -> None:
-    """Write the order's row on the board, in its owner's list and in its e-mail address's; delete it from its former board columns.
+    """Write the order's copies: the board, the search, and the lists of its owner and e-mail address.
 
-    Of a member's order that money was paid for it also notes that the member's sums are to be counted again.
-
-    Those are read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when this
-    process dies in between, some may be written: the order's pending effect (docs/decisions/004) has all of them written again.
+    It deletes the order from its former board columns, and notes a paying member whose sums have to be counted again.
+    Repeating it changes nothing. Raises CassandraUnavailable; then some copies may be written, and the order's pending effect
+    (docs/decisions/004) writes all of them again.
     """
     write_batch(copy_statements(order))
 
@@ -95,12 +93,12 @@ def copy_timestamp(order: Order) -> int:
 
 
 def copy_timestamp_at(placed_at: datetime, version: int) -> int:
-    """Return the timestamp that the copies of an order placed then have at a version."""
+    """Return the timestamp of the copies at a version of an order that was placed at `placed_at`."""
     return round(placed_at.timestamp() * 1000) * 1000 + version
 
 
 def board_columns(order: Order) -> dict[str, object]:
-    """Return what of an order stands on the board alone, by the columns of `orders_by_status`."""
+    """Return the values of the columns that only `orders_by_status` has."""
     return {
         "name": order.name,
         "email": order.email,
@@ -144,7 +142,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
             BY_TERM.bind(head=head, year=day.year, placed_at=placed_at, label=label, at=at, **found)
         )
         batch.append(TERM.bind(at=at, **found))
-    if order.email:  # an order whose person was erased has none
+    if order.email:  # erased orders have none
         listed = {
             "email": email_key(order.email),
             "year": day.year,
@@ -184,13 +182,13 @@ DELETE_DAY = write(
 
 
 def delete_empty_days(now: datetime) -> int:
-    """Delete the days on which a column of the board has no orders any more; return how many.
+    """Delete the days on which a column of the board has no more orders; return how many. Raises CassandraUnavailable.
 
-    The deletion is dated an hour back: a day to which an order has just been added stays. Raises CassandraUnavailable.
+    The deletion is dated an hour back, so that a day to which an order was just added stays.
     """
     before = current_microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
     board_days: list[tuple[str, date]] = [
-        (status, day) for status in BOARD_COLUMNS for day in queries.list_board_days(status)
+        (status, day) for status in BOARD_COLUMNS for day in board_queries.list_board_days(status)
     ]
     reading = [
         (status, day, ANY.start(status=status, day=day))

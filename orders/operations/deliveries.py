@@ -1,4 +1,4 @@
-"""Which orders have arrived on a day."""
+"""The list of orders that arrived on a day."""
 
 from datetime import UTC, timedelta
 
@@ -9,12 +9,12 @@ from orders.lifecycle.parcels import DELIVERED
 INSERT_DELIVERED = write(
     "Q15", "INSERT INTO delivered_orders_by_day (day, order_id) VALUES (:day, :order_id)"
 )
-# What arrived longer ago is no news: an importer brings old orders.
+# Older arrivals, such as those of imported orders, are not listed.
 _NEWS_FOR = timedelta(days=14)
 
 
 def note_delivery(order: Order) -> None:
-    """Note on which day the last parcel of an order arrived, once all have; done again, it changes nothing. Raises CassandraUnavailable."""
+    """List a fully delivered order under the day of its last parcel; repeating it changes nothing. Raises CassandraUnavailable."""
     if order.fulfilment != "delivered":
         return
     arrived = [each.delivered_at for each in order.parcels() if each.state == DELIVERED]

@@ -1,4 +1,4 @@
-"""The effects of an order's events: stock, refunds, the lists, the cart, the mail. Applying them again changes nothing."""
+"""The effects of an order's events on stock, refunds, lists, the cart and mail. Applying them again changes nothing."""
 
 import logging
 from collections.abc import Callable
@@ -38,22 +38,22 @@ from promotions.operations import has_voucher_use, redeem_voucher, release_vouch
 
 log = logging.getLogger(__name__)
 
-# How often an order may change before a transition, or the use of its voucher, is given up.
+# How often a transition, or the use of a voucher, is retried while the order changes.
 MAX_ATTEMPTS = 5
 
 
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
-    """Apply a transition to the order as it was read; return the order after it and its effects.
+    """Apply a transition to the order as it was read; return the order after the transition and its effects.
 
-    Of two callers the faster wins: the other gets OrderChanged, and nothing of theirs is written. The effects (stock,
-    lists, mail) are applied at once, or by the worker if this process dies; `with_effects=False` leaves them to the worker.
-    Raises TransitionRefused when the order's state does not allow it, OrderChanged, CassandraUnavailable.
+    The effects are applied at once, or by the worker if this process dies; `with_effects=False` leaves them to the worker.
+    Raises TransitionRefused if the order does not allow it, OrderChanged if another write was faster, CassandraUnavailable;
+    then nothing is written.
     """
     if not with_effects:
         return append_event(order, transition)[0]
     lines = queries.prefetch_items(order.order_id)
     fresh, pending_effect = append_event(order, transition)
-    # The event is written, whatever comes now; the pending effect leads the worker to what is left to do.
+    # The event is written. If the effects fail, the pending effect leads the worker to them.
     try:
         items = queries.items_from_rows(fresh, lines.rows())
         with effects_under_way(pending_effect):
@@ -71,9 +71,10 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
 def transition_as_planned(
     order: Order, plan: Callable[[Order], Transition | None], *, with_effects: bool = True
 ) -> Order:
-    """Apply what `plan` makes of the order as it is then, until no other write is faster; return the order, as it is if that is None.
+    """Apply the transition that `plan` returns for the order, and retry with the fresh order if another write was faster.
 
-    Raises OrderChanged when something else keeps happening to it, what `plan` raises, TransitionRefused, CassandraUnavailable.
+    Return the order after it, or the order unchanged if `plan` returns None. Raises the errors of `plan`, TransitionRefused,
+    OrderChanged after MAX_ATTEMPTS, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         transition = plan(order)
@@ -87,7 +88,7 @@ def transition_as_planned(
 
 
 def apply_effects(order_id: UUID, now: datetime) -> Order | None:
-    """Apply all effects of an order as it is now; return it, or None if there is none. Raises what `apply_order_effects` does."""
+    """Apply all effects of an order; return it, or None if there is none. Raises the errors of `apply_order_effects`."""
     reading, lines = queries.prefetch_order(order_id), queries.prefetch_items(order_id)
     order = queries.order_from_rows(reading.rows())
     if order is None:
@@ -96,18 +97,17 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
 
 
 def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) -> Order:
-    """Apply all effects of an order as it was read or written; return it.
+    """Apply the effects of all events of an order; return the order.
 
-    All, whatever has happened last: the caller clears the pending effect of everything up to then.
-    Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
-    then all is done except at the gateway.
+    Raises CassandraUnavailable. Raises SettlementUnstable, or GatewayUnavailable (also for a payment that the gateway does not
+    know) after all other effects are applied.
     """
     order = _confirm_free_order(follow_withdrawal(order, now), now)
     stock_error: LookupError | None = None
     try:
         sync_stock(order, items, now)
     except LookupError as error:
-        # Units that cannot move wait for staff; the customer gets the mails, and is charged, all the same.
+        # Staff have to correct the stock; the other effects do not wait for it.
         log.exception("order %s: its units do not move", order.number)
         stock_error = error
     _sync_voucher(order, now)
@@ -118,7 +118,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         payment_error = error
         order = queries.get_order(order.order_id) or order
     except (LookupError, ValueError) as error:
-        # For example after another account's key was configured: the money waits for staff, all else does not.
+        # For example after another account's key was configured. Staff have to settle it; the other effects do not wait.
         log.exception("order %s: its gateway does not settle the payment", order.number)
         payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
@@ -142,10 +142,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
 
 
 def _confirm_free_order(order: Order, now: datetime) -> Order:
-    """Confirm an order that costs nothing, however it was placed; return the order. Done again, it does nothing.
-
-    One that has to be confirmed by mail waits for that. Raises CassandraUnavailable.
-    """
+    """Confirm a free order, once its e-mail address needs no confirmation; return the order. Raises CassandraUnavailable."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         if order.state != PENDING or to_minor_units(order.total) or order.needs_email_confirmation:
             break
@@ -157,9 +154,9 @@ def _confirm_free_order(order: Order, now: datetime) -> Order:
 
 
 def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Make the stock follow the order: committed, shipped parcel by parcel, released, restocked. Raises CassandraUnavailable.
+    """Commit, ship, release and restock an order's units as its events say; repeating it changes nothing.
 
-    Where each line's units belong follows from the order's events, so doing it again changes nothing.
+    Raises CassandraUnavailable.
     """
     if order.state == PENDING:
         return
@@ -187,15 +184,15 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
         inventory.restock_units(order.order_id, return_id, parts, now)
 
 
-# As it is at this moment: `placing` is set while a late payment reserves the units again.
+# `placing` is set while a late payment reserves the units again.
 CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
 
 
 def _sync_voucher(order: Order, now: datetime) -> None:
-    """Make the use of a voucher follow the order: released by one that has ended, claimed by any other.
+    """Release the voucher of an order that has ended; claim it for any other.
 
-    The order may have ended since it was read, or have been revived by a late payment; so its state is read before each
-    step, and after it. A guest's order that has become a member's keeps the use that the guest took.
+    The order may have ended since it was read, or a late payment may have revived it, so its state is read before and after each
+    step. A guest's order that a member has claimed keeps the guest's use.
     """
     for _ in retry_attempts(MAX_ATTEMPTS if order.voucher else 0):
         row, has_use = (
@@ -228,12 +225,12 @@ def _sync_voucher(order: Order, now: datetime) -> None:
                 return
 
 
-# For this long the cart remembers which orders it was emptied for.
+# How long a cart remembers the orders whose lines were removed from it.
 _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Remove what an order has bought from its cart, once it is paid for or known to be meant. Raises CassandraUnavailable."""
+    """Remove an order's lines from its cart, once the order is paid or, by transfer, confirmed. Raises CassandraUnavailable."""
     if order.cart_id and _has_bought_items(order):
         bought = {str(item.variant_id): item.quantity for item in items}
         carts.remove_bought_lines(
@@ -242,7 +239,7 @@ def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) ->
 
 
 def ensure_bought_items_removed(order: Order, now: datetime) -> None:
-    """Do the same for an order of which it has most likely been done. Raises CassandraUnavailable."""
+    """Do the same, but first check cheaply whether it was done already. Raises CassandraUnavailable."""
     if (
         order.cart_id
         and _has_bought_items(order)
@@ -252,8 +249,8 @@ def ensure_bought_items_removed(order: Order, now: datetime) -> None:
 
 
 def _has_bought_items(order: Order) -> bool:
-    # A transfer takes days: its lines leave the cart as soon as it is known to be meant.
-    is_meant = order.payment_method == TRANSFER and not order.is_unproved
-    kinds = ("placed",) if is_meant else CONFIRMING_EVENTS
+    # A transfer takes days, so its lines leave the cart before it is paid.
+    is_confirmed_transfer = order.payment_method == TRANSFER and not order.is_unproved
+    kinds = ("placed",) if is_confirmed_transfer else CONFIRMING_EVENTS
     paid = next((event for event in order.events if event.kind in kinds), None)
     return paid is not None and paid.at > current_time() - _EMPTIED_ONCE

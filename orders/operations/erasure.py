@@ -1,7 +1,7 @@
-"""An order without its person: the number, the sums and the days stay, because tax law asks for them; nothing else does.
+"""Removing the person from an order. Tax law requires the number, sums and days, so these stay.
 
-The header is blanked by a conditional batch that also writes an event, like everything that happens to an order. The
-rows that lead from the person to the order are deleted last, so that a second run after a crash still finds the orders.
+A conditional batch blanks the header and writes an event. The rows that lead from the person to the order are deleted last,
+so that a second run after a crash finds the orders.
 """
 
 import json
@@ -28,17 +28,17 @@ BLANK_ORDER = conditional_write(
               billing_address = :nowhere, cart_id = :nobody, customer_notes = '', fingerprint = '', version = :version
        WHERE order_id = :order_id IF version = :seen AND placing = null""",
 )
-# What staff noted may be about the person, and so may what an event is about.
+# Notes of staff and details of events may be about the person.
 BLANK_EVENT = conditional_write(
     "Q14",
     """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
        IF kind = :kind""",
 )
-# Where it was sent, its number at the carrier, a reason that was written, who has withdrawn, and the keyed hash of a network.
+# Details with personal data: address, tracking number, written reason, name in a withdrawal, keyed hash of a network.
 _PERSONAL = ("address", "tracking", "reason", "name", "buckets")
 DELETE_LIST = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
 DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
-# Dated like a copy of the blanked order: a copy of the order as it was before, written late, loses.
+# Timestamped like a copy of the blanked order, so that a late copy of the earlier order loses.
 OFF_EMAIL = write(
     "Q15",
     """DELETE FROM orders_by_email_and_year USING TIMESTAMP :at
@@ -56,7 +56,7 @@ OFF_EMAIL_YEAR = write(
     "Q15",
     "DELETE FROM order_years_by_email USING TIMESTAMP :at WHERE email = :email AND year = :year",
 )
-# Copies are dated in microseconds, "placed + version", and orders are placed in milliseconds: so many are one order's.
+# Copies are timestamped "placed + version" in microseconds. Orders are placed in milliseconds, so each has a thousand.
 _VERSIONS = 1000
 TERMS = read(
     "order search", "SELECT kind, term FROM search_terms_by_order WHERE order_id = :order_id"
@@ -68,9 +68,9 @@ OFF_TERMS = write(
 
 
 def anonymize_order(order: Order, now: datetime) -> None:
-    """Remove the person from an order and its copies; a second call finishes what a first one left.
+    """Remove the person from an order and its copies; a second call finishes an interrupted one.
 
-    `now` is in UTC. Raises OrderChanged when something else happened to the order meanwhile, CassandraUnavailable.
+    `now` is in UTC. Raises OrderChanged if another write was faster, CassandraUnavailable.
     """
     if not order.is_erased:
         _remove_from_email_list(order)
@@ -97,21 +97,20 @@ def _remove_from_email_list(order: Order) -> None:
     year = EMAIL_YEAR_WRITTEN.one(**key)
     if year is None or ANY_WITH_EMAIL.one(**key):
         return
-    # As the last version of the order that was placed last: none of their copies brings it back, and an order that is
-    # placed meanwhile does.
+    # Timestamped as the last version of the year's last order: its late copies do not restore the row, a new order does.
     OFF_EMAIL_YEAR.run(**key, at=year.written // _VERSIONS * _VERSIONS + _VERSIONS - 1)
 
 
 def _remove_search_terms(order: Order) -> None:
     at = copy_timestamp(order) + 1
-    # Those of a copy that is being written now as well: they may not be among the stored ones yet.
+    # Also the present terms: a copy that is being written now may not have stored them yet.
     terms = {(row.kind, row.term) for row in TERMS.all(order_id=order.order_id)} | set(
         list_terms(order)
     )
     personal = sorted((kind, term) for kind, term in terms if kind in PERSONAL_KINDS)
     if personal:
         write_batch([off_search_statement(order, *each, at) for each in personal])
-    # Last: what leads to the terms is there until they are gone.
+    # The list of the terms is deleted last, so that a second run finds them.
     write_batch(
         [OFF_TERMS.bind(order_id=order.order_id, kind=kind, at=at) for kind in PERSONAL_KINDS]
     )
@@ -120,7 +119,7 @@ def _remove_search_terms(order: Order) -> None:
 def off_search_statement(
     order: Order, kind: str, term: str, write_timestamp: int
 ) -> BoundStatement:
-    """Return the write that takes an order out of the search under a term, as of a timestamp in microseconds."""
+    """Return the write that deletes an order's term from the search, as of a timestamp in microseconds."""
     return OFF_SEARCH.bind(
         kind=kind,
         head=find_head(kind, term),

@@ -1,4 +1,4 @@
-"""An order that is not paid in time expires."""
+"""Expiring orders that were not paid in time."""
 
 import logging
 from datetime import datetime
@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 
 
 def expire_order(order: Order, now: datetime) -> Order:
-    """Expire an order that was not paid in time, unless the gateway says it was; return the order after that.
+    """Expire an order that was not paid in time, unless its gateway reports a payment; return the order.
 
-    A gateway that is no longer configured, or knows no such payment, cannot keep its units reserved for ever: what it
-    reports later is a late payment. Raises GatewayUnavailable for one that does not answer, CassandraUnavailable.
+    The order also expires if its gateway is no longer configured or does not know the payment; a later report counts as a
+    late payment. Raises GatewayUnavailable if the gateway does not answer, CassandraUnavailable.
     """
     for attempt in order.payment_attempts:
         if attempt.state == "started":

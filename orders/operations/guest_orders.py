@@ -1,4 +1,4 @@
-"""Orders placed as a guest become a member's, once the member has proved the e-mail address they were placed with."""
+"""Assigning guest orders to the member who has proved their e-mail address."""
 
 from uuid import UUID
 
@@ -8,7 +8,7 @@ from orders import queries
 from orders.operations.copies import write_copies
 from orders.operations.pending_effects import record_pending_effects
 
-# Neither the version nor the history change: nothing has happened to the order.
+# The version and the history stay: this is no event of the order.
 SET_OWNER = conditional_write(
     "Q12",
     "UPDATE orders SET user_id = :user_id WHERE order_id = :order_id IF user_id = null AND email = :email",
@@ -16,10 +16,10 @@ SET_OWNER = conditional_write(
 
 
 def claim_guest_orders(user_id: UUID, email: str) -> int:
-    """Assign a guest's orders to the member who has proved their e-mail address; return how many.
+    """Assign the guest orders with an e-mail address to the member who has proved it; return how many.
 
-    An order that has a member already stays theirs, and one that anybody may have placed with the address
-    (Order.is_unproved) is nobody's. A second call finds nothing to do. Raises CassandraUnavailable.
+    Orders of members stay theirs, and unproved orders stay unassigned. A second call changes nothing.
+    Raises CassandraUnavailable.
     """
     claimed = 0
     for order_id in queries.list_order_ids_by_email(email):
@@ -28,7 +28,7 @@ def claim_guest_orders(user_id: UUID, email: str) -> int:
             continue
         if order.is_unproved:
             continue
-        # It is not cleared: an event that happens meanwhile to the order of before leaves the rest to the worker.
+        # This is not cleared: a concurrent event may write copies of the earlier order, so the worker writes them again.
         record_pending_effects(order_id)
         if SET_OWNER.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
@@ -37,7 +37,6 @@ def claim_guest_orders(user_id: UUID, email: str) -> int:
             email=order.email,
         ):
             claimed += 1
-        # As it is now: an event may have happened meanwhile.
         if fresh := queries.get_order(order_id):
             write_copies(fresh)
     return claimed

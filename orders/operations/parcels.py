@@ -1,7 +1,7 @@
-"""What happens to an order's parcels: one event each, guarded like all events of an order.
+"""The events of an order's parcels.
 
-`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, OrderChanged when another
-write was faster, CassandraUnavailable; times are in UTC.
+`order` is the order as it was read, `now` is in UTC. Each function returns the order after the event. They raise TransitionRefused
+if the order does not allow the event, OrderChanged if another write was faster, and CassandraUnavailable.
 """
 
 from collections.abc import Mapping
@@ -17,23 +17,15 @@ from orders.operations.transitions import check_transition
 
 
 def pack_parcel(
-    order: Order,
-    warehouse: str,
-    lines: Mapping[int, int],
-    *,
-    actor: str,
-    now: datetime,
-    note: str = "",
+    order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime
 ) -> Order:
-    """Pack units of lines, by line number, into a new parcel in a warehouse; return the order with it as its last one."""
+    """Pack units, by line number, into a new parcel in a warehouse; it is the last of the returned order."""
     details = {
         "parcel": str(len(order.parcels()) + 1),
         "warehouse": warehouse,
         "lines": {line: units for line, units in lines.items() if units},
     }
-    return transition_order(
-        order, Transition("packed", actor=actor, at=now, note=note, details=details)
-    )
+    return transition_order(order, Transition("packed", actor=actor, at=now, details=details))
 
 
 def ship_parcel(
@@ -44,19 +36,15 @@ def ship_parcel(
     *,
     actor: str,
     now: datetime,
-    note: str = "",
 ) -> Order:
-    """Ship a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none.
-
-    Raises TrackingNumberTaken, too.
-    """
+    """Ship a packed parcel. `tracking` is the carrier's number for it, '' for none. Also raises TrackingNumberTaken."""
     details = {
         "parcel": parcel_id,
         "carrier": carrier or order.method.carrier,
         "tracking": tracking,
     }
     return transition_with_number(
-        order, Transition("shipped", actor=actor, at=now, note=note, details=details)
+        order, Transition("shipped", actor=actor, at=now, details=details)
     )
 
 
@@ -70,9 +58,9 @@ def correct_tracking(
     now: datetime,
     has_mail: bool = False,
 ) -> Order:
-    """Give a parcel that was sent another carrier and number; return the order. The former number is free then (effects).
+    """Give a sent parcel another carrier and number ('' for none); the effects free its old number.
 
-    `tracking` is '' for a parcel without a number. With `has_mail` its buyer is mailed the number. Raises TrackingNumberTaken, too.
+    With `has_mail` the buyer is mailed the new number. Also raises TrackingNumberTaken.
     """
     details = {
         "parcel": parcel_id,
@@ -84,10 +72,10 @@ def correct_tracking(
 
 
 def transition_with_number(order: Order, transition: Transition) -> Order:
-    """Apply a transition whose details may have a tracking number, which is taken before; return the order.
+    """Apply a transition, and first take the tracking number in its details, if there is one.
 
-    A transition that is refused takes none, and one that loses against another write gives it back. What a process that dies in
-    between leaves taken, the consistency check gives back (I32). Raises TrackingNumberTaken, too.
+    A refused transition takes no number, and one that loses against another write gives it back. If the process dies in
+    between, the consistency check gives it back (I32). Also raises TrackingNumberTaken.
     """
     tracking = transition.details.get("tracking")
     if not tracking:
@@ -101,29 +89,21 @@ def transition_with_number(order: Order, transition: Transition) -> Order:
         raise
 
 
-def mark_parcel_delivered(
-    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
-) -> Order:
-    """Record that a parcel has arrived; return the order."""
-    return transition_order(
-        order,
-        Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}),
-    )
+def mark_parcel_delivered(order: Order, parcel_id: str, *, actor: str, now: datetime) -> Order:
+    """Record that a parcel has arrived."""
+    return _transition_parcel(order, "delivered", parcel_id, actor, now)
 
 
-def mark_parcel_lost(
-    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
-) -> Order:
-    """Record that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
-    return transition_order(
-        order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id})
-    )
+def mark_parcel_lost(order: Order, parcel_id: str, *, actor: str, now: datetime) -> Order:
+    """Record that a parcel was lost. Its units still count as sent; staff refund them."""
+    return _transition_parcel(order, "lost", parcel_id, actor, now)
 
 
-def unpack_parcel(
-    order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
-) -> Order:
-    """Unpack a parcel that has not been shipped; return the order, whose units are to be packed again."""
-    return transition_order(
-        order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id})
-    )
+def unpack_parcel(order: Order, parcel_id: str, *, actor: str, now: datetime) -> Order:
+    """Unpack a parcel that has not been shipped; its units are to be packed again."""
+    return _transition_parcel(order, "unpacked", parcel_id, actor, now)
+
+
+def _transition_parcel(order: Order, kind: str, parcel_id: str, actor: str, now: datetime) -> Order:
+    details = {"parcel": parcel_id}
+    return transition_order(order, Transition(kind, actor=actor, at=now, details=details))

@@ -1,4 +1,4 @@
-"""The units of an order that waits for its payment stay reserved a little longer, while its shopper is still about to pay."""
+"""Extending the reservation of an unpaid order's units."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from payments.methods import MANUAL_METHODS
 
 
 def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
-    """Return until when an extension now would reserve the order's units, None if there is none: an hour is the most."""
+    """Return the deadline after an extension now, at most an hour after placing; None if no extension is possible."""
     if (
         order.state != PENDING
         or order.payment_method in MANUAL_METHODS
@@ -27,9 +27,9 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
 
 
 def extend_payment_deadline(order: Order, now: datetime) -> datetime:
-    """Reserve the units of an order for ten minutes from now, an hour in all; return until when they are reserved.
+    """Reserve an order's units for ten minutes from now, at most an hour in all; return until when they are reserved.
 
-    A second call at once changes nothing. `now` is in UTC. Raises NotPayable when the order waits for no payment or
+    An immediate second call changes nothing. `now` is in UTC. Raises NotPayable if the order is not waiting for a payment or
     its deadline has passed, CassandraUnavailable.
     """
     if order.state != PENDING or order.pay_until <= now:

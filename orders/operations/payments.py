@@ -1,4 +1,4 @@
-"""An order's payment: attempts at a gateway, whose answer alone counts."""
+"""An order's payments: attempts at a gateway, whose answer alone counts, and payments that staff record."""
 
 import logging
 from collections.abc import Sequence
@@ -30,12 +30,9 @@ from orders.lifecycle.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDI
 from orders.lifecycle.transitions import Transition
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_as_planned, transition_order
+from orders.operations.order_values import serialize_allocations
 from orders.operations.pending_effects import ASK_AFTER, record_payment_inquiry
-from orders.operations.placement import (
-    claim_expired_order,
-    serialize_allocations,
-    unclaim_expired_order,
-)
+from orders.operations.placement import claim_expired_order, unclaim_expired_order
 from orders.operations.refunds import record_refund, reverse_payment
 from orders.operations.transitions import add_note
 from orders.voucher_customers import find_voucher_customer_keys
@@ -49,12 +46,12 @@ from promotions.operations import redeem_voucher
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 20
-# However often a payment is tried, an order's units are not reserved for longer than this.
+# The longest reservation of an order's units, however often a payment is tried.
 MAX_RESERVATION_DURATION = timedelta(hours=1)
 # A shorter extension of the reservation is not worth a write.
 MIN_EXTENSION = timedelta(minutes=1)
 
-# The gateway answers the same under one id: whoever writes it later writes the same.
+# The gateway gives one reference for each id, so repeated writes are equal.
 INSERT_REFERENCE = write(
     "Q12",
     """INSERT INTO payments (order_id, payment_id, gateway, reference)
@@ -77,12 +74,13 @@ class PaymentRedirect:
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this, unless
-    its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, GatewayMissing, GatewayUnavailable, CassandraUnavailable.
+    Each attempt extends the reservation of the units by ten minutes. It confirms an order on delivery, unless its e-mail
+    address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged, GatewayMissing,
+    GatewayUnavailable, CassandraUnavailable.
     """
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
-        # Its effects confirm it (apply_order_effects): no gateway is needed.
+        # Its effects confirm it (apply_order_effects) without a gateway.
         return PaymentRedirect(derive_payment_id(order.order_id, 0), own_page)
     if order.state != PENDING:
         raise NotPayable
@@ -105,7 +103,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
 
 
 def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
-    """Return the open attempt, or start one if there is none; with it the order. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
+    """Return the order and its open attempt, which is started if there is none. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
 
     def plan(order: Order) -> Transition | None:
         if order.state != PENDING:
@@ -129,7 +127,7 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
 
 
 def _find_gateway(order: Order) -> PaymentAttempt:
-    """Return the open attempt of an order of former days, whose events do not say at which gateway it is."""
+    """Return the open attempt of an older order, whose events do not name its gateway."""
     attempt = queries.load_payment_references(order).open_payment_attempt
     assert attempt
     gateway = attempt.gateway or gateways.resolve_gateway_name(order.payment_method)
@@ -137,7 +135,7 @@ def _find_gateway(order: Order) -> PaymentAttempt:
 
 
 def _extend_deadline(order: Order, now: datetime) -> None:
-    """Reserve the order's units for another ten minutes, an hour in all: whoever starts a payment needs some time for it."""
+    """Reserve the order's units for another ten minutes, at most an hour in all."""
     until = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
     if until - order.pay_until >= MIN_EXTENSION:
         EXTEND_DEADLINE.apply(
@@ -162,12 +160,22 @@ def _request(
 
 
 def confirm_order(order: Order, payment_id: UUID, actor: str, now: datetime) -> Order:
-    """Confirm an order whose payment no gateway has to approve; one that no longer waits for payment stays as it is.
+    """Confirm an unpaid order whose payment needs no gateway; other orders stay as they are.
 
-    Raises OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    Raises OrderChanged if other writes keep changing it, CassandraUnavailable.
     """
     confirmed = Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
     return transition_as_planned(order, lambda order: confirmed if order.state == PENDING else None)
+
+
+@dataclass(frozen=True)
+class _Settlement:
+    """The gateway's outcome of an attempt, and whether its effects are applied at once."""
+
+    attempt: PaymentAttempt
+    outcome: PaymentOutcome
+    now: datetime
+    with_effects: bool
 
 
 def settle_payment(
@@ -175,10 +183,9 @@ def settle_payment(
 ) -> Order | None:
     """Ask the gateway for an attempt's outcome, and update the order; return the order, or None if there is none.
 
-    Only the gateway's answer counts, and only for this order's number, amount and currency. A payment that comes after
-    the order has expired reserves the units again, or is refunded if they are gone; a second one is refunded.
-    `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable,
-    OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    The payment must be for this order's number, amount and currency. A payment after the order has expired reserves the units
+    again, or is refunded if they are gone; a second payment is refunded. `with_effects=False` leaves the effects to the worker.
+    Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
     """
     reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -191,7 +198,7 @@ def settle_payment(
 def settle_order_payment(
     order: Order, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order:
-    """Do what `settle_payment` does for an order that has just been read."""
+    """Do the same as `settle_payment` for an order that has just been read."""
     order = queries.load_payment_references(order)
     attempt = next((each for each in order.payment_attempts if each.payment_id == payment_id), None)
     if attempt is None:
@@ -207,24 +214,19 @@ def settle_order_payment(
     payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
+    settlement = _Settlement(attempt, payment_outcome, now, with_effects)
     if payment_outcome.state in PAYMENT_FAILURES:
-        return _close_attempt(order, attempt, payment_outcome.state, now, with_effects=with_effects)
-    if (payment_outcome.number, payment_outcome.amount) != (
-        order.number,
-        attempt.amount,
-    ) or attempt.amount != order.total:
-        return _return_wrong_payment(
-            order, attempt, payment_outcome, now, with_effects=with_effects
-        )
+        return _close_attempt(order, settlement, payment_outcome.state)
+    is_its = (payment_outcome.number, payment_outcome.amount) == (order.number, attempt.amount)
+    if not is_its or attempt.amount != order.total:
+        return _return_wrong_payment(order, settlement)
     if payment_outcome.state in ("voided", "refunded"):
-        return _close_unwanted_payment(
-            order, attempt, payment_outcome, now, with_effects=with_effects
-        )
-    return _accept_payment(order, attempt, payment_outcome, now, with_effects=with_effects)
+        return _close_unwanted_payment(order, settlement)
+    return _accept_payment(order, settlement)
 
 
 def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
-    """Confirm the order if all of the money is there: the process that recorded it may have died before it did."""
+    """Confirm the order if its total has arrived: the process that recorded the money may have died before."""
     if order.captured < order.total:
         return order
     if order.state == PENDING:
@@ -239,39 +241,21 @@ def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime)
     return order
 
 
-def _return_wrong_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
+def _return_wrong_payment(order: Order, settlement: _Settlement) -> Order:
     """Reverse a payment of another amount, in another currency, or for another order."""
-    log.error(
-        "order %s: the gateway has %s for %s",
-        order.number,
-        payment_outcome.amount,
-        payment_outcome.number,
-    )
-    reverse_payment(attempt, payment_outcome)
-    text = f"A payment of {payment_outcome.amount} is not what this order costs. You get it back."
-    return _close_attempt(order, attempt, "failed", now, note=text, with_effects=with_effects)
+    amount, number = settlement.outcome.amount, settlement.outcome.number
+    log.error("order %s: the gateway has %s for %s", order.number, amount, number)
+    reverse_payment(settlement.attempt, settlement.outcome)
+    text = f"A payment of {amount} is not what this order costs. You get it back."
+    return _close_attempt(order, settlement, "failed", text)
 
 
-def _close_attempt(
-    order: Order,
-    attempt: PaymentAttempt,
-    outcome: str,
-    now: datetime,
-    *,
-    note: str = "",
-    with_effects: bool,
-) -> Order:
-    """Record what has become of an attempt that does not pay the order, unless it is recorded; return the order.
+def _close_attempt(order: Order, settlement: _Settlement, outcome: str, note: str = "") -> Order:
+    """Record the outcome of an attempt that does not pay the order, once; return the order.
 
-    While the order waits for a payment, one that has failed is an event of its own: the shopper is told why (PAYMENT_FAILURES).
+    If the order waits for payment, a failed attempt is the event `payment_failed`, so that the shopper is told.
     """
+    attempt = settlement.attempt
     details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
 
     def plan(order: Order) -> Transition | None:
@@ -284,58 +268,52 @@ def _close_attempt(
         else:
             kind = "payment_closed"
             more = {"outcome": outcome, "amount": to_minor_units(attempt.amount)}
-        return Transition(kind, actor="system", at=now, note=note, details=details | more)
+        return Transition(
+            kind, actor="system", at=settlement.now, note=note, details=details | more
+        )
 
-    return transition_as_planned(order, plan, with_effects=with_effects)
+    return transition_as_planned(order, plan, with_effects=settlement.with_effects)
 
 
-def _accept_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
-    details = {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
+def _accept_payment(order: Order, settlement: _Settlement) -> Order:
+    attempt, now, with_effects = settlement.attempt, settlement.now, settlement.with_effects
+    authorized = Transition(
+        "authorized",
+        actor="system",
+        at=now,
+        payment_id=attempt.payment_id,
+        details=_payment_details(attempt),
+    )
     for _ in retry_attempts(5):
         if order.payment_id == attempt.payment_id:
             return order
         try:
             if order.state == PENDING:
-                order = transition_order(
-                    order,
-                    Transition(
-                        "authorized",
-                        actor="system",
-                        at=now,
-                        payment_id=attempt.payment_id,
-                        details=details,
-                    ),
-                    with_effects=with_effects,
-                )
+                order = transition_order(order, authorized, with_effects=with_effects)
             elif order.state == EXPIRED and order.payment == "voided" and not order.is_erased:
                 order = _accept_late_payment(order, attempt, now, with_effects=with_effects)
             else:
-                reverse_payment(attempt, payment_outcome)
-                return _close_unwanted_payment(
-                    order, attempt, payment_outcome, now, with_effects=with_effects
-                )
+                reverse_payment(attempt, settlement.outcome)
+                return _close_unwanted_payment(order, settlement)
         except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
-            # It took too long to be sure of the units; the attempt is still open, and the worker asks again.
+            # Reserving the units took too long. The attempt stays open, so the worker asks again.
             return order
     return order
+
+
+def _payment_details(attempt: PaymentAttempt) -> dict[str, Any]:
+    return {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
 
 
 def _accept_late_payment(
     order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
 ) -> Order:
-    """Reserve an expired order's units again; if they are gone, or not wanted any more, the money is to be refunded."""
+    """Reserve an expired order's units again; if they are gone, or its cart has changed, the effects refund the money."""
     claim = claim_expired_order(order)
     if claim is None:
-        sleep(0.2)  # the process that has the claim is about to decide
+        sleep(0.2)  # give the process that has the claim time to decide
         return queries.get_order(order.order_id) or order
     items = queries.list_items(order)
     wanted_lines = [
@@ -379,20 +357,17 @@ def _accept_late_payment(
             payment_id=attempt.payment_id,
             allocations_json=allocations_json,
             claim=claim.claim_id,
-            details={
-                "payment_id": str(attempt.payment_id),
-                "amount": to_minor_units(attempt.amount),
-            },
+            details=_payment_details(attempt),
         ),
         with_effects=with_effects,
     )
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines.
+    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines; else ''.
 
-    Empty if nothing prevents it; a transfer's lines have left the cart long ago. Raises CheckoutBusy while another
-    checkout of the cart is being placed, CassandraUnavailable.
+    A transfer's lines have left the cart long ago, so they do not count. Raises CheckoutBusy while another checkout of the
+    cart is being placed, CassandraUnavailable.
     """
     if order.cart_id is None or (order.payment_method == TRANSFER and order.is_email_confirmed):
         return ""
@@ -413,32 +388,23 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     return ""
 
 
-def _close_unwanted_payment(
-    order: Order,
-    attempt: PaymentAttempt,
-    payment_outcome: PaymentOutcome,
-    now: datetime,
-    *,
-    with_effects: bool,
-) -> Order:
-    if to_minor_units(payment_outcome.captured):
-        outcome = "refunded"
-        text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
-    else:
-        outcome = "voided"
-        text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
-    return _close_attempt(order, attempt, outcome, now, note=text, with_effects=with_effects)
+def _close_unwanted_payment(order: Order, settlement: _Settlement) -> Order:
+    amount = settlement.attempt.amount
+    if to_minor_units(settlement.outcome.captured):
+        text = f"A payment of {amount} that was not needed any more is on its way back."
+        return _close_attempt(order, settlement, "refunded", text)
+    text = f"A payment of {amount} was not needed any more. It was let go, and nothing was charged."
+    return _close_attempt(order, settlement, "voided", text)
 
 
 def record_manual_payment(
-    order: Order, amount: Money, *, key: str, actor: str, now: datetime, note: str = ""
+    order: Order, amount: Money, *, key: str, actor: str, now: datetime
 ) -> tuple[Order, Money]:
-    """Record money that came by transfer or was paid on delivery; return the order, and the excess.
+    """Record money that came by transfer or on delivery; return the order, and the excess over its total.
 
-    The same `key` again records nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
-    an order that has ended the money is to be refunded. A missing amount or an excess is noted in the order's history;
-    the excess is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; OrderChanged,
-    CassandraUnavailable.
+    Repeating a `key` records nothing. Once the total has arrived, the order is paid, and one by transfer is confirmed. If the
+    order has ended, the money is refunded. A missing amount or an excess is noted in the order's history.
+    Raises NotPayable if the order is paid in another way or in full, OrderChanged, CassandraUnavailable.
     """
     zero = order.total * 0
     if key in balance.capture_keys(order):
@@ -453,11 +419,11 @@ def record_manual_payment(
         "key": key,
         "came": to_minor_units(amount),
     }
-    # An order that expired while the money was under way may still get its units: that is decided first.
+    # An expired order may still get its units; that is decided before the effects.
     with_effects = order.state != EXPIRED
     order = transition_order(
         order,
-        Transition("captured", actor=actor, at=now, note=note, details=details),
+        Transition("captured", actor=actor, at=now, details=details),
         with_effects=with_effects,
     )
     order = _settle_manual_payment(order, attempt, now)
@@ -477,15 +443,13 @@ def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order
     return add_note(order, text, actor="system", now=now, public=True)
 
 
-def record_manual_refund(
-    order: Order, refund_id: str, *, actor: str, now: datetime, note: str = ""
-) -> Order:
+def record_manual_refund(order: Order, refund_id: str, *, actor: str, now: datetime) -> Order:
     """Record that staff have sent a due refund; return the order.
 
-    Raises NotPayable if staff are not the ones to send it, OrderChanged, CassandraUnavailable.
+    Raises NotPayable if a gateway sends it, or it is not due; OrderChanged, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in MANUAL_METHODS:
         raise NotPayable
-    record_refund(order, refund, actor=actor, now=now, note=note)
+    record_refund(order, refund, actor=actor, now=now)
     return apply_effects(order.order_id, now) or order

@@ -1,7 +1,7 @@
-"""Pending effects: which orders may have effects to apply, and from when on to look.
+"""Pending effects: the orders that may have effects to apply, and from when on the worker looks.
 
-Recorded before an event, cleared once all its effects are applied. Both carry the time of the writing: clearing one
-event's pending effect spares the one that another event has written later for the same order and minute.
+They are recorded before an event, and cleared once its effects are applied. Both writes have the timestamp of the recording, so
+clearing one event's pending effect keeps a later one of the same order and minute.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ DELETE_PENDING_EFFECT = write(
     "Q12",
     "DELETE FROM pending_effects_by_minute USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
-# The effects of the last two minutes' events may still be being applied: cleared now, they would be missing after a crash.
+# A process may still be applying the effects of the last two minutes. Clearing these would lose them after its crash.
 DUE_EFFECTS = DueRows(
     job="orders",
     label="order",
@@ -33,13 +33,13 @@ DUE_EFFECTS = DueRows(
     delete=DELETE_PENDING_EFFECT,
     wait=2 * MINUTE,
 )
-# After how long the worker asks the gateway about an attempt without an outcome.
+# How long the worker waits before it asks the gateway about an attempt without an outcome.
 ASK_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class PendingEffect:
-    """An order to be looked at from a minute on. `write_timestamp` is in microseconds since 1970."""
+    """An order that the worker looks at from a minute on. `write_timestamp` is in microseconds since 1970."""
 
     minute: datetime
     order_id: UUID
@@ -47,26 +47,23 @@ class PendingEffect:
 
 
 def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
-    """Record that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
-
-    Pending effects are recorded in real time, as the worker runs, whatever `now` an importer of old orders passes.
-    """
+    """Record that the worker looks at an order, by default from this minute of real time on. Raises CassandraUnavailable."""
     row = DUE_EFFECTS.note(look_at, order_id=order_id)
     return PendingEffect(row["minute"], order_id, row["written"])
 
 
 def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
-    """Have the worker ask the gateway about a payment that starts then, should nobody come back from it. Raises CassandraUnavailable."""
+    """Have the worker ask the gateway about a payment, ASK_AFTER its start. Raises CassandraUnavailable."""
     return record_pending_effects(order_id, max(started_at, current_time()) + ASK_AFTER)
 
 
-# The order whose effects this thread applies: its pending effect stays until all of them are applied.
+# The pending effect of the effects that this thread is applying.
 _under_way: ContextVar[PendingEffect | None] = ContextVar("pending_effect", default=None)
 
 
 @contextmanager
 def effects_under_way(pending_effect: PendingEffect) -> Iterator[None]:
-    """Let the events that these effects cause share the pending effect, which the caller clears after the block."""
+    """Let the events that these effects cause share a pending effect; the caller clears it after the block."""
     token = _under_way.set(pending_effect)
     try:
         yield
@@ -75,10 +72,10 @@ def effects_under_way(pending_effect: PendingEffect) -> Iterator[None]:
 
 
 def ensure_pending_effects(order_id: UUID) -> PendingEffect:
-    """Return the pending effect of an event that is about to be written, recorded now unless one of this minute stands.
+    """Return the pending effect for an event that is about to be written: the shared one of this minute, or a new one.
 
-    Nobody else's event can have cleared that meanwhile: the order would be another one by then, and this event be refused. After
-    that `forget_pending_effects` has the next one record its own. Raises CassandraUnavailable.
+    Another process can have cleared the shared one only with an event of its own; then this event is refused, and
+    `forget_pending_effects` makes the next one record its own. Raises CassandraUnavailable.
     """
     shared = _under_way.get()
     if shared and (shared.order_id, shared.minute) == (order_id, floor_to_minute(current_time())):
@@ -87,7 +84,7 @@ def ensure_pending_effects(order_id: UUID) -> PendingEffect:
 
 
 def forget_pending_effects() -> None:
-    """Have the events that these effects still cause record pending effects of their own."""
+    """Make the next events of these effects record pending effects of their own."""
     _under_way.set(None)
 
 

@@ -1,27 +1,21 @@
-"""A checkout becomes an order.
+"""Placing a checkout as an order.
 
-claim > pending effects > the cart > reservations > the voucher's use > items, number and when to ask about the payment > the order and
-its first payment, by one conditional batch > its copies. Up to the batch nothing of it is visible, and a process that dies on the way leaves rows (pending effects, reservation
-expiries) that lead to what has to be released.
+The steps: claim > pending effects > cart > reservations > voucher > items, number and payment inquiry > the order and its first
+payment, by one conditional batch > effects. Nothing is visible before the batch. A process that dies on the way leaves pending
+effects and reservation expiries, which lead the worker to the units that it has to release.
 """
 
-import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import cached_property, partial
+from datetime import datetime
+from functools import partial
 from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
-from cassandra.query import BoundStatement
-from cassandra.util import Date, uuid_from_time
-from django.conf import settings
-
-from accounts.addresses import Address
 from cart import operations as carts
 from cart.entities import Cart
 from cart.errors import CartError
@@ -33,7 +27,6 @@ from cassandra_db import (
     conditional_write,
     run_side_by_side,
     truncate_to_milliseconds,
-    write,
     write_batch,
 )
 from inventory import operations as inventory
@@ -48,104 +41,52 @@ from orders.lifecycle.errors import (
     CheckoutUsed,
     TooManyUnpaidUnits,
 )
-from orders.lifecycle.events import Event
-from orders.lifecycle.payment_attempts import derive_payment_id, started_details
-from orders.lifecycle.states import ABANDONED, CANCELLED, EXPIRED, PENDING
+from orders.lifecycle.states import ABANDONED, CANCELLED, EXPIRED
 from orders.operations.abandonment import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
 from orders.operations.effects import (
     apply_effects,
     apply_order_effects,
     ensure_bought_items_removed,
 )
+from orders.operations.order_values import (
+    OrderDraft,
+    header_values,
+    item_statements,
+    item_values,
+    order_from_header,
+    placed_events,
+    unit_count,
+)
 from orders.operations.pending_effects import (
     clear_pending_effects,
     record_payment_inquiry,
     record_pending_effects,
 )
-from orders.operations.transitions import event_statement, make_event
-from orders.operations.unpaid_units import count_unpaid_units, list_buckets, release_unpaid_units
+from orders.operations.transitions import event_statement
+from orders.operations.unpaid_units import count_unpaid_units, release_unpaid_units
 from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.errors import GatewayUnavailable
-from payments.methods import MANUAL_METHODS, is_paid_afterwards
-from pricing import delivery, quotes, tax
-from pricing.money import to_minor_units
-from pricing.quotes import snapshot_columns
+from payments.methods import MANUAL_METHODS
 from promotions.errors import VoucherRefused
 from promotions.operations import redeem_voucher
 
 log = logging.getLogger(__name__)
 
-# For how long after its claim a process begins any further write, in seconds.
+# How long after its claim a process may begin a write, in seconds.
 WORK_SECONDS = 20
-# The TTL of a claim, in seconds: for so long nobody else places the checkout of a process that has died. A write that is slower
-# than the difference does no harm: it is an order only while the claim stands, units are released at the expiry that was
-# recorded before them, and the lines of the later claim have the later timestamps.
+# The TTL of a claim, in seconds. A write that outlasts it does no harm: the order is placed only under the claim, recorded
+# expiries release the units, and the lines of a later claim have later timestamps.
 CLAIM_SECONDS = WORK_SECONDS + 5
-# How long a second submit of the same checkout waits for the first. After that its page asks again by itself.
+# How long a second submit of a checkout waits for the first; then its page asks again by itself.
 WAIT_SECONDS = 4.0
 
 
 @dataclass(frozen=True)
-class OrderDraft:
-    """All that an order is made of. `order_id` is the checkout's id; `fingerprint` identifies its content."""
-
-    order_id: UUID
-    owner_id: UUID
-    user_id: UUID | None
-    email: str
-    delivery_address: Address
-    billing_address: Address
-    method: delivery.DeliveryMethod
-    tax_rates: tax.TaxRates
-    lines: tuple[quotes.QuotedLine, ...]
-    cart_id: UUID | None
-    fingerprint: str
-    payment_method: str = "card"
-    customer_notes: str = ""  # what the shopper says about the delivery
-    voucher: str = ""  # the code as it was typed; its effect is in `promotions`
-    promotions: tuple[quotes.Promotion, ...] = ()
-    cart: Cart | None = None  # as it was when it was reviewed: if it has changed, nothing is placed
-    checkout_number: int = 0  # how many of the cart's checkouts ended without payment
-    # units as the page has read them, by variant and warehouse
-    stock: Mapping[UUID, Mapping[str, int]] | None = None
-    # whether the e-mail address is a member's own and proved; the checkout says so, and an importer's orders need no proof
-    is_email_confirmed: bool = True
-    # where it was placed from, to count the units that nobody has paid for (web.rate_limits.list_networks)
-    networks: Sequence[tuple[str, int]] = ()
-    # who places it, who of the staff has offered it, and the number of the order that it adds to (decision 058)
-    placed_by: str = "shopper"
-    offered_by: str = ""
-    added_to: str = ""
-
-    @cached_property
-    def sums(self) -> quotes.Quote:
-        return quotes.compute_quote(self.lines, self.tax_rates, self.method, self.promotions)
-
-    @property
-    def is_paid_afterwards(self) -> bool:
-        """Whether whoever places it risks nothing (gateways.is_paid_afterwards)."""
-        return is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
-
-    def pay_until(self, now: datetime) -> datetime:
-        """Return until when its units stay reserved without a payment, or without the confirmation of its e-mail address."""
-        if self.is_paid_afterwards and not self.is_email_confirmed:
-            return now + timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
-        return gateways.METHODS[self.payment_method].pay_until(now)
-
-    @cached_property
-    def unpaid_unit_buckets(self) -> dict[str, int]:
-        """Where its units are counted until they are paid for, each with the most units that it takes."""
-        if not self.is_paid_afterwards:
-            return {}
-        return list_buckets(self.email, self.networks)
-
-
-@dataclass(frozen=True)
 class Claim:
-    """This process's exclusive right to reserve an order's units, `since` a moment (in seconds of `monotonic`).
+    """This process's exclusive right to reserve an order's units, since `since` (seconds of `monotonic`).
 
-    `is_retry`: it was claimed before, so there may be reservations already.
+    `is_retry`: an earlier claim may have left reservations.
     """
 
     claim_id: UUID
@@ -158,7 +99,7 @@ class Claim:
             raise CheckoutBusy
 
 
-# Nothing has been reserved for it yet. MARK_TRIED stands in the same batch, and outlives the claim.
+# The first claim: nothing is reserved yet. MARK_TRIED in the same batch outlives the claim.
 CLAIM_FIRST = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
@@ -175,18 +116,11 @@ CLAIM_AGAIN = conditional_write(
 UNCLAIM = conditional_write(
     "Q12", "UPDATE orders SET placing = null WHERE order_id = :order_id IF placing = :me"
 )
-INSERT_ITEM = write(
-    "Q13",
-    """INSERT INTO order_items (order_id, line_number, product_id, variant_id, sku, name, slug, options, picture,
-                                 unit_price, quantity, line_total, discount, tax_added, tax_class)
-       VALUES (:order_id, :line_number, :product_id, :variant_id, :sku, :name, :slug, :options, :picture,
-               :unit_price, :quantity, :line_total, :discount, :tax_added, :tax_class)""",
-)
 INSERT_NUMBER = conditional_write(
     "Q12",
     "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
-# Only while the claim stands: a process that outlived its claim places nothing.
+# Conditional on the claim: a process whose claim has expired places nothing.
 PLACE = conditional_write(
     "Q12",
     """UPDATE orders SET placing = null, number = :number, owner_id = :owner_id, user_id = :user_id, email = :email,
@@ -205,12 +139,11 @@ PLACE = conditional_write(
 
 
 def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = None) -> Order:
-    """Turn a checkout into an order that waits for its payment; placing it again returns the same order.
+    """Place a checkout as an order that waits for its payment; placing it again returns the same order.
 
-    Its units are reserved until then (see inventory.operations.reserve_stock), by default for as long as its payment method
-    allows. Raises OutOfStock, VoucherRefused, TooManyUnpaidUnits, CartChanged, or CartOrdered when another checkout has the
-    cart, with nothing placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
-    meanwhile, CheckoutBusy, CassandraUnavailable.
+    The units stay reserved until `pay_until`, by default as long as the payment method allows. Raises OutOfStock,
+    VoucherRefused, TooManyUnpaidUnits, CartChanged, CartOrdered (another checkout has the cart), CheckoutUsed (it became an order
+    with other content), CheckoutAbandoned (its units were released), CheckoutBusy, CassandraUnavailable.
     """
     gateway = gateways.resolve_gateway_name(draft.payment_method)
     now = truncate_to_milliseconds(now)  # as it will be read
@@ -221,7 +154,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
-        count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, _unit_count(draft))
+        count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, unit_count(draft))
         allocations = inventory.reserve_stock(
             draft.order_id,
             _wanted_lines(draft),
@@ -245,7 +178,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
         steps.append(partial(record_payment_inquiry, draft.order_id, now))
     number, *_ = run_side_by_side(*steps)
     header = header_values(draft, number, now, pay_until, allocations)
-    order = _placed_order(header, placed_events(draft, gateway, now))
+    order = order_from_header(header, placed_events(draft, gateway, now))
     placed_id = order.events[-1].event_id
     outcome = apply_batch(
         PLACE.bind(me=claim.claim_id, **header),
@@ -253,7 +186,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
         if_lost=applied_if(lambda row: row.event_id == placed_id),
     )
     if not outcome:
-        # The claim ran out meanwhile; what is reserved is found by its reservation expiries.
+        # The claim has expired; the reservation expiries lead the worker to the units.
         raise CheckoutBusy
     items = queries.items_from_rows(order, [SimpleNamespace(**each) for each in item_values(draft)])
     order = apply_order_effects(order, items, now)
@@ -262,54 +195,10 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
 
 
 def _write_items(draft: OrderDraft, claim: Claim) -> None:
-    claim.check()  # whoever claims it next writes later, or not at all
+    claim.check()  # so that the writes of a later claim have later timestamps
     if claim.is_retry:
         write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
     write_batch(list(item_statements(draft)))
-
-
-def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event, ...]:
-    """Return the events of an order that is placed, the newest first: with it starts its first payment, unless it costs nothing."""
-    needs_confirmation = draft.is_paid_afterwards and not draft.is_email_confirmed
-    board = "unconfirmed" if needs_confirmation else "to_pay"
-    details: dict[str, Any] = {} if draft.is_email_confirmed else {"email_confirmed": False}
-    if draft.unpaid_unit_buckets:
-        details["buckets"] = list(draft.unpaid_unit_buckets)
-    details |= {
-        name: value for name in ("offered_by", "added_to") if (value := getattr(draft, name))
-    }
-    placed = make_event(
-        uuid_from_time(now), "placed", actor=draft.placed_by, board=board, details=details
-    )
-    if not to_minor_units(draft.sums.total):
-        return (placed,)
-    payment_started = make_event(
-        uuid_from_time(now + timedelta(milliseconds=1)),
-        "payment_started",
-        actor=draft.placed_by,
-        public=False,
-        board=board,
-        details=started_details(derive_payment_id(draft.order_id, 0), gateway, draft.sums.total),
-    )
-    return payment_started, placed
-
-
-def _placed_order(header: Mapping[str, Any], events: tuple[Event, ...]) -> Order:
-    """Return the order that is being written, as it will be read."""
-    row = SimpleNamespace(
-        **header,
-        payment="unpaid",
-        fulfilment="unfulfilled",
-        version=1,
-        payment_id=None,
-        captured=0,
-        refunded=0,
-        tags=None,
-        event_id=None,
-    )
-    order = queries.order_from_rows([row])
-    assert order
-    return replace(order, events=events)
 
 
 def _claim_checkout(draft: OrderDraft) -> Claim | Order:
@@ -353,7 +242,7 @@ def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
 
 
 def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
-    """Claim the cart for the checkout, if the cart is as it was reviewed and no other checkout has it.
+    """Claim the cart for the checkout, if the cart has not changed since its review and no other checkout has it.
 
     Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
     """
@@ -377,10 +266,10 @@ def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
 
 @contextmanager
 def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
-    """Yield whether the checkout that has the cart no longer needs it; False while it is being placed.
+    """Yield whether the checkout that has the cart no longer needs it; False while that checkout is being placed.
 
-    What it has bought is removed from the cart, if that is still to be done. What it has reserved without becoming an
-    order is released. Meanwhile no payment revives an order that has expired. Raises CartOrdered.
+    It removes bought lines from the cart, and releases the units of an abandoned checkout. Inside the block no payment revives
+    an expired order. Raises CartOrdered if the cart's order waits for its payment.
     """
     order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
     if cart.checkout_id in (None, by):
@@ -400,7 +289,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
                 unclaim_expired_order(order, claim)
     else:
         if order.state == CANCELLED:
-            # Its units are perhaps the ones that are wanted now.
+            # Its units may be the ones that are wanted now.
             with suppress(GatewayUnavailable):
                 apply_effects(order.order_id, now)
         ensure_bought_items_removed(order, now)
@@ -409,7 +298,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
 
 
 def _close_payment_pages(order: Order) -> None:
-    """Close the payment pages that an order has left open, where the gateway can: the cart is another checkout's now."""
+    """Close the open payment pages of an order that has ended, as far as the gateway can: its cart is another checkout's now."""
     if order.state not in (CANCELLED, EXPIRED):
         return
     for attempt in queries.load_payment_references(order).payment_attempts:
@@ -421,7 +310,7 @@ def _close_payment_pages(order: Order) -> None:
             try:
                 gateways.get_gateway(attempt.gateway).void(attempt.reference)
             except (GatewayUnavailable, LookupError) as error:
-                # A payment that still comes is refunded. Nobody waits for the same gateway twice.
+                # A payment that still comes is refunded. The other attempts would wait for the same gateway.
                 log.warning(
                     "order %s: a payment attempt stays open at %s: %s",
                     order.number,
@@ -439,9 +328,9 @@ CLAIM_EXPIRED_ORDER = conditional_write(
 
 
 def claim_expired_order(order: Order) -> Claim | None:
-    """Claim an expired order's units, so that no other process reserves or releases any meanwhile.
+    """Claim an expired order's units, so that no other process reserves or releases them meanwhile.
 
-    Returns None when another process has the claim, or the order has changed. Raises CassandraUnavailable.
+    Return None if another process has the claim, or the order has changed. Raises CassandraUnavailable.
     """
     claim = Claim(uuid4(), monotonic())
     outcome = CLAIM_EXPIRED_ORDER.apply(
@@ -460,7 +349,7 @@ def unclaim_expired_order(order: Order, claim: Claim) -> None:
 
 
 def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
-    """Claim a use of the draft's voucher, or release its units. Raises VoucherRefused, CassandraUnavailable."""
+    """Claim a use of the draft's voucher; if it is refused, release the units. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
@@ -483,33 +372,8 @@ def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
     ]
 
 
-def _unit_count(draft: OrderDraft) -> int:
-    return sum(line.quantity for line in draft.lines)
-
-
-def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
-    """Return the writes of an order's lines."""
-    return (INSERT_ITEM.bind(order_id=draft.order_id, **each) for each in item_values(draft))
-
-
-def item_values(draft: OrderDraft) -> Iterable[dict[str, Any]]:
-    """Yield the values of an order's lines."""
-    parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
-    for number, (line, discount, tax_added) in enumerate(parts, 1):
-        yield {
-            "line_number": number,
-            **snapshot_columns(line),
-            "unit_price": to_minor_units(line.unit_price),
-            "quantity": line.quantity,
-            "line_total": to_minor_units(line.total),
-            "discount": to_minor_units(discount),
-            "tax_added": to_minor_units(tax_added),
-            "tax_class": line.tax_class,
-        }
-
-
 def claim_order_number(order_id: UUID) -> str:
-    """Claim the order's number, which is unique; claiming again finds the same. Raises CassandraUnavailable."""
+    """Claim a unique number for an order; claiming again returns the same. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.derive_order_number(order_id, attempt)
         claim = INSERT_NUMBER.apply(
@@ -520,70 +384,3 @@ def claim_order_number(order_id: UUID) -> str:
         if claim or (claim.current and claim.current.order_id == order_id):
             return number
     raise LookupError(f"no free number for order {order_id}")
-
-
-def serialize_allocations(allocations: Iterable[Allocation], take: int = 0) -> str:
-    """Return the allocations as the order's header stores them."""
-    by_warehouse: dict[str, object] = {"take": take}
-    for each in allocations:
-        lines = by_warehouse.setdefault(each.warehouse_id, [])
-        assert isinstance(lines, list)
-        lines.append([each.line_number, each.quantity])
-    return json.dumps(by_warehouse)
-
-
-def header_values(
-    draft: OrderDraft,
-    number: str,
-    now: datetime,
-    pay_until: datetime,
-    allocations: Iterable[Allocation],
-) -> dict[str, Any]:
-    """Return the values of an order's header when it is placed."""
-    quote, promise = draft.sums, draft.method.promise(now)
-    taxes = [
-        {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
-        for part in quote.taxes
-    ]
-    return {
-        "order_id": draft.order_id,
-        "number": number,
-        "owner_id": draft.owner_id,
-        "user_id": draft.user_id,
-        "email": draft.email,
-        "name": draft.delivery_address.name,
-        "state": PENDING,
-        "placed_at": now,
-        "pay_until": pay_until,
-        "currency": quote.total.currency.code,
-        "subtotal": to_minor_units(quote.subtotal),
-        "delivery": to_minor_units(quote.delivery),
-        "discount": to_minor_units(quote.discount),
-        "total": to_minor_units(quote.total),
-        "tax": to_minor_units(quote.tax),
-        "taxes": json.dumps(taxes),
-        "item_count": _unit_count(draft),
-        "country": draft.delivery_address.country,
-        "delivery_address": draft.delivery_address.stored_fields(),
-        "billing_address": draft.billing_address.stored_fields(),
-        "delivery_method": promise.code,
-        "delivery_title": promise.name,
-        "carrier": promise.carrier,
-        "estimated_from": Date(promise.first),
-        "estimated_delivery": Date(promise.last),
-        "tax_rates": json.dumps(
-            {name: str(rate) for name, rate in draft.tax_rates.by_class.items()}
-        ),
-        "first_item_name": draft.lines[0].name,
-        "first_item_picture": draft.lines[0].picture,
-        "skus": json.dumps(sorted({line.sku for line in draft.lines})),
-        "cart_id": draft.cart_id,
-        "allocations": serialize_allocations(allocations),
-        "fingerprint": draft.fingerprint,
-        "payment_method": draft.payment_method,
-        "voucher": draft.voucher,
-        "customer_notes": draft.customer_notes,
-        "discounts": json.dumps(
-            [{"name": each.name, "amount": to_minor_units(each.amount)} for each in quote.discounts]
-        ),
-    }

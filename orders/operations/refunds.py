@@ -1,7 +1,7 @@
-"""What is to be done with an order's money at its gateway: capture, void, refund.
+"""Moving an order's money at its gateway: capture, void, refund.
 
-Each is decided by an event first, done at the gateway under that event's key, and recorded by a second event. A process
-that dies in between leaves the first, and the next one does the same again under the same key: once at the gateway.
+A first event decides each step; the gateway executes it under that event's key; a second event records it. After a crash the
+next process repeats it under the same key, so the gateway executes it once.
 """
 
 import logging
@@ -29,12 +29,11 @@ log = logging.getLogger(__name__)
 
 
 def settle_captures_and_refunds(order: Order, now: datetime) -> Order:
-    """Do what is due with the order's money; return the order after that. `now` is in UTC.
+    """Capture, void and refund an order's money as far as due; return the order. `now` is in UTC.
 
-    An authorised amount is captured once the order is confirmed, and voided if the order ended without being sent. What was
-    captured for an order that has ended is refunded in full; a refund that staff decided is carried out. Where only staff
-    can move the money (gateways.MANUAL_METHODS), a refund stays due until they record it.
-    Raises GatewayUnavailable, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
+    An authorised amount is captured once the order is confirmed, and voided if it has ended. The captured amount of an order
+    that has ended is refunded in full, and due refunds are sent. Refunds of MANUAL_METHODS stay due until staff record them.
+    Raises GatewayUnavailable, SettlementUnstable after many steps, CassandraUnavailable.
     """
     for _ in range(12):
         step = _next_step(order)
@@ -43,7 +42,7 @@ def settle_captures_and_refunds(order: Order, now: datetime) -> Order:
         try:
             order = step(order, now)
         except OrderChanged as stale:
-            order = stale.order  # changed by the worker, or another request, at the same time
+            order = stale.order
         except TransitionRefused as refused:
             order = queries.get_order(order.order_id) or refused.order
     raise SettlementUnstable(order)
@@ -89,7 +88,7 @@ def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: d
 def _handle_capture_refusal(
     order: Order, attempt: PaymentAttempt, refused: Exception, now: datetime
 ) -> Order:
-    """Handle a refused capture: captured already, or voided by a process that saw the order end, or refused by the bank."""
+    """Handle a refused capture: the order has changed, or the amount was captured already, or the bank refuses."""
     fresh = queries.get_order(order.order_id)
     if fresh and fresh.version != order.version:
         return fresh
@@ -102,7 +101,7 @@ def _handle_capture_refusal(
 
 
 def _void_payment(order: Order, now: datetime) -> Order:
-    """Void the authorisation of an order that has ended, unless it was captured meanwhile."""
+    """Void the authorisation of an order that has ended; if it was captured meanwhile, record that instead."""
     attempt = _paying_attempt(order)
     _gateway_for(attempt).void(attempt.reference)
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
@@ -123,7 +122,7 @@ def _append_about(
 def _unrecorded_amount(
     order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome
 ) -> Money:
-    """Return how much more the gateway has captured than the order has recorded."""
+    """Return the amount that the gateway has captured and the order has not recorded."""
     return (
         payment_outcome.captured
         - payment_outcome.refunded
@@ -134,7 +133,7 @@ def _unrecorded_amount(
 def _record_earlier_capture(
     order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
 ) -> Order:
-    """Record what was captured for an earlier version of the order; the excess is refunded."""
+    """Record an amount that was captured for an earlier version of the order, and refund the excess."""
     unrecorded = _unrecorded_amount(order, attempt, payment_outcome)
     amount = min(unrecorded, balance.amount_to_capture(order))
     if excess := to_minor_units(unrecorded - amount):
@@ -147,7 +146,7 @@ def _record_earlier_capture(
 
 
 def _decide_full_refund(order: Order, now: datetime) -> Order:
-    """Decide to refund all that is left of an ended order's money."""
+    """Decide to refund the rest of the money of an order that has ended."""
     details = {
         "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
         "amount": to_minor_units(balance.refundable_amount(order)),
@@ -172,9 +171,7 @@ def _refund_next(order: Order, now: datetime) -> Order:
     return record_refund(order, refund, actor="system", now=now)
 
 
-def record_refund(
-    order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
-) -> Order:
+def record_refund(order: Order, refund: Refund, *, actor: str, now: datetime) -> Order:
     """Record that a due refund was sent, and from which payments; return the order.
 
     Raises TransitionRefused, OrderChanged, CassandraUnavailable.
@@ -185,15 +182,12 @@ def record_refund(
         "amount": to_minor_units(refund.amount),
         "of": {str(payment_id): to_minor_units(part) for payment_id, part in sources.items()},
     }
-    transition = Transition("refunded", actor=actor, at=now, note=note, details=details)
+    transition = Transition("refunded", actor=actor, at=now, details=details)
     return append_event(order, transition)[0]
 
 
 def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) -> None:
-    """Reverse a payment that the shop does not want: void it, or refund what was captured.
-
-    Raises GatewayUnavailable, CassandraUnavailable.
-    """
+    """Reverse an unwanted payment: void it, and refund the captured amount. Raises GatewayUnavailable."""
     _gateway_for(attempt).void(attempt.reference)
     if left := to_minor_units(payment_outcome.captured - payment_outcome.refunded):
         part = from_minor_units(left, payment_outcome.captured.currency.code)

@@ -1,6 +1,6 @@
-"""Deletes a copy without an order, or one in the wrong list. For the consistency check.
+"""Deleting copies without an order, or in the wrong list, for the consistency check.
 
-Like every write of these lists it carries a timestamp, so that a copy which an event writes meanwhile stays.
+The deletions have the timestamp of the wrong copy, so that a copy which an event writes meanwhile stays.
 """
 
 from datetime import UTC, datetime
@@ -46,5 +46,5 @@ def delete_from_email_list(
 
 
 def delete_email_year(email: str, year: int, write_timestamp: int) -> None:
-    """Delete a year in which no order was placed with an e-mail address, as of the row's timestamp. Raises CassandraUnavailable."""
+    """Delete a year without orders of an e-mail address, as of the row's timestamp. Raises CassandraUnavailable."""
     OFF_EMAIL_YEAR.run(email=email, year=year, at=write_timestamp)

@@ -1,4 +1,4 @@
-"""The mails about an order, sent again by staff with the words that they had."""
+"""Resending the mails about an order with their original text."""
 
 from datetime import datetime
 from uuid import UUID
@@ -17,19 +17,18 @@ from orders.operations.transitions import add_note, submit_under_way
 
 
 def get_order_mail(order: Order, mail_id: UUID) -> Row | None:
-    """Return a mail about this order (as `mail.queries.get_mail`), None if there is none, or none any more. Raises CassandraUnavailable."""
+    """Return a mail of `mail.queries.get_mail` that is about this order, or None. Raises CassandraUnavailable."""
     mail = mails.get_mail(mail_id)
-    is_its = mail is not None and mail.recipient and mail.order_number == order.number
-    return mail if is_its else None
+    return mail if mail and mail.recipient and mail.order_number == order.number else None
 
 
 def resend_mail(
     order: Order, mail_id: UUID, *, actor: str, submit_id: UUID, now: datetime
 ) -> Order:
-    """Send a mail about an order again with the same words, to the order's present address; return the order with a note of it.
+    """Send a mail about an order again with the same text, to the order's present address; return the order with a note.
 
-    Once for each `submit_id`, however often, and by how many at once, this is called with it. `now` is in UTC.
-    Raises MailRefused, whose text says why, CassandraUnavailable; then call it again.
+    It is sent once for each `submit_id`. `now` is in UTC. Raises MailRefused, whose message says why; CassandraUnavailable, then
+    call it again.
     """
     if any(event.submit_id == submit_id for event in order.events):
         return order
@@ -39,12 +38,12 @@ def resend_mail(
     )
     with submit_under_way(submit_id):
         text = _("Email sent again: %(subject)s") % {"subject": mail.subject}
-        # The mail is queued once, at one time: so two who send it at once write one note.
+        # All callers get the time of the first queueing, so they write one note.
         return add_note(order, text, actor=actor, now=queued_at, once=submit_id)
 
 
 def check_resend(order: Order, mail_id: UUID) -> Row:
-    """Return a mail about an order that may be sent again. Raises MailRefused, whose text says why not, CassandraUnavailable."""
+    """Return a mail about an order that may be sent again. Raises MailRefused, whose message says why not, CassandraUnavailable."""
     mail = get_order_mail(order, mail_id)
     if mail is None or mail.text is None:
         raise MailRefused(_("This email is no longer kept. Emails are kept for 30 days."))
@@ -62,7 +61,7 @@ def check_resend(order: Order, mail_id: UUID) -> Row:
 
 
 def find_confirmation_mail_id(order: Order) -> UUID:
-    """Return the id of the mail that has confirmed an order. Raises MailRefused if it has not been confirmed."""
+    """Return the id of an order's confirmation mail. Raises MailRefused if the order has not been confirmed."""
     for event in order.events:
         if event.kind in CONFIRMING_EVENTS:
             return derive_mail_id(order.order_id, mail_event_key(event))
@@ -70,8 +69,8 @@ def find_confirmation_mail_id(order: Order) -> UUID:
 
 
 def find_dispatch_mail_id(order: Order, until: datetime) -> UUID:
-    """Return the id of the mail about what was dispatched of an order last, until then (UTC). Raises MailRefused if nothing was."""
-    for event in order.events:  # the last one first
+    """Return the id of the mail about an order's last dispatch until then (UTC). Raises MailRefused if nothing was shipped."""
+    for event in order.events:
         if event.kind == "shipped" and event.at <= until:
             return derive_mail_id(order.order_id, mail_event_key(event))
     raise MailRefused(_("Nothing of this order has been shipped yet."))

@@ -1,7 +1,6 @@
-"""Of a day's paid orders, how many were by people who had bought before (Q18).
+"""Counting a day's paid orders by new and returning customers (Q18). A customer is a mailbox; erased orders do not count.
 
-It is counted by the worker, afterwards, of what is written anyway: the facts of sales name a day's orders, an order its mailbox, and that its earlier
-orders. Who buys waits for none of it. A customer is a mailbox here; of an order whose person was erased nobody knows any more.
+The worker counts them later: the facts of sales list a day's orders, an order its mailbox, and the mailbox its earlier orders.
 """
 
 from collections import Counter
@@ -16,7 +15,7 @@ from jobs.rows import guard_row
 from mail.addresses import email_key
 from orders import queries
 
-# What reports show of visits goes back so far; in an existing shop it fills up from the latest day on.
+# As far back as the reports of visits go.
 COUNTED_BACK = timedelta(days=89)
 MAX_EARLIER = 20
 
@@ -29,9 +28,9 @@ EARLIER = read(
 
 
 def count_returning_customers(now: datetime, most: int) -> int:
-    """Count the days that have got other paid orders since they were counted, `most` at once, the latest first; return how many.
+    """Count the past days whose number of paid orders has changed, latest first, at most `most`; return how many.
 
-    The day that is going on is not counted yet. Raises CassandraUnavailable.
+    Raises CassandraUnavailable.
     """
     last = shop_day(now) - timedelta(days=1)
     first = last - COUNTED_BACK
@@ -49,10 +48,7 @@ def count_returning_customers(now: datetime, most: int) -> int:
 
 
 def count_customers_of_day(day: date) -> None:
-    """Count a day's paid orders by whether their customers had bought before; doing it again changes nothing.
-
-    Raises CassandraUnavailable.
-    """
+    """Count a day's paid orders by new and returning customers; repeating it changes nothing. Raises CassandraUnavailable."""
     at = current_microseconds()
     order_ids = {fact.order_id for fact in sales.list_day_facts(day)}
     first_orders = returning_orders = 0
@@ -68,7 +64,7 @@ def count_customers_of_day(day: date) -> None:
 
 
 def _has_bought_before(email: str, placed_at: datetime) -> bool:
-    """Return whether a mailbox has an earlier order that was paid: what was never paid has no facts."""
+    """Return whether a mailbox has an earlier paid order; unpaid orders have no facts."""
     key, year = email_key(email), placed_at.astimezone(UTC).year
     for each in queries.list_order_years_by_email(email):
         if each > year:

@@ -1,7 +1,7 @@
-"""Returns of an order, and decisions about refunds: one event each, guarded like all events of an order.
+"""The events of an order's returns, and decisions about refunds.
 
-`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, OrderChanged when another
-write was faster, CassandraUnavailable; times are in UTC.
+`order` is the order as it was read, `now` is in UTC. Each function returns the order after the event. They raise TransitionRefused
+if the order does not allow the event, OrderChanged if another write was faster, and CassandraUnavailable.
 """
 
 from collections.abc import Mapping
@@ -20,73 +20,57 @@ from pricing.money import to_minor_units
 
 
 def request_return(
-    order: Order,
-    lines: Mapping[int, int],
-    reason: str,
-    *,
-    actor: str,
-    now: datetime,
-    note: str = "",
+    order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime
 ) -> Order:
-    """Ask to send units back, by line number; return the order with the return as its last one.
+    """Request a return of units by line number; it is the last return of the returned order.
 
-    Delivered units may be sent back for the order's `return_days`, and once.
+    Delivered units can be returned once, within the order's `return_days`.
     """
     wanted = {line: units for line, units in lines.items() if units}
     if not has_all_units(wanted, order.returnable_units(now)):
         raise TransitionRefused(order, "return_requested", _("that many can’t be returned"))
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
     return transition_order(
-        order, Transition("return_requested", actor=actor, at=now, note=note, details=details)
+        order, Transition("return_requested", actor=actor, at=now, details=details)
     )
 
 
 def approve_return(
     order: Order, return_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Agree to a return; return the order."""
-    return transition_order(
-        order,
-        Transition(
-            "return_approved", actor=actor, at=now, note=note, details={"return": return_id}
-        ),
-    )
+    """Approve a return."""
+    return _transition_return(order, "return_approved", return_id, actor, now, note)
 
 
 def reject_return(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
-    """Refuse a return; `note` says why, in words for the shopper. Return the order."""
-    return transition_order(
-        order,
-        Transition(
-            "return_rejected", actor=actor, at=now, note=note, details={"return": return_id}
-        ),
-    )
+    """Reject a return; `note` tells the shopper why."""
+    return _transition_return(order, "return_rejected", return_id, actor, now, note)
 
 
 def receive_return(
-    order: Order,
-    return_id: str,
-    restock: Mapping[int, int],
-    *,
-    actor: str,
-    now: datetime,
-    note: str = "",
+    order: Order, return_id: str, restock: Mapping[int, int], *, actor: str, now: datetime
 ) -> Order:
-    """Record that a return has arrived, and how many units of each line are restocked; return the order."""
+    """Record that a return has arrived, and how many units of each line are restocked."""
     details = {
         "return": return_id,
         "restock": {line: units for line, units in restock.items() if units},
     }
     return transition_order(
-        order, Transition("return_received", actor=actor, at=now, note=note, details=details)
+        order, Transition("return_received", actor=actor, at=now, details=details)
     )
 
 
 def close_return(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
-    """End a return that has arrived, without a refund; `note` says why, in words for the shopper. Return the order."""
+    """Close a return that has arrived, without a refund; `note` tells the shopper why."""
+    return _transition_return(order, "return_closed", return_id, actor, now, note)
+
+
+def _transition_return(
+    order: Order, kind: str, return_id: str, actor: str, now: datetime, note: str
+) -> Order:
+    details = {"return": return_id}
     return transition_order(
-        order,
-        Transition("return_closed", actor=actor, at=now, note=note, details={"return": return_id}),
+        order, Transition(kind, actor=actor, at=now, note=note, details=details)
     )
 
 
@@ -98,15 +82,13 @@ def decide_refund(
     *,
     actor: str,
     now: datetime,
-    note: str = "",
     return_id: str = "",
     delivery: bool = False,
 ) -> Order:
-    """Decide a refund, for these units of lines or, without any, for the order; return the order.
+    """Decide a refund for units by line number, or without any for the whole order.
 
-    It goes back the way it came, now or when the gateway can be reached again. Together with earlier refunds it is
-    never more than what was captured. `return_id` is the return that it is for; `delivery` says whether it includes
-    what was paid for the delivery.
+    The effects send it the way the payment came. All refunds together never exceed the captured amount.
+    `return_id` is the return that it is for; `delivery` says whether it includes the delivery costs.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
@@ -118,6 +100,4 @@ def decide_refund(
         details["return"] = return_id
     if delivery:
         details["delivery"] = True
-    return transition_order(
-        order, Transition("refund_owed", actor=actor, at=now, note=note, details=details)
-    )
+    return transition_order(order, Transition("refund_owed", actor=actor, at=now, details=details))

@@ -1,8 +1,7 @@
-"""What an order sold, line by line, for the figures (Q18): what was paid for each line, and what of that went back.
+"""The sales of an order for reports (Q18): the paid and the refunded amount of each line.
 
-Delivery is not sold by a line, and is left out. Units given up before they were packed were not sold, so the money for
-them is no refund here. A refund for lines counts for these lines; a refund without lines is spread over all of them,
-until nothing is left of them. Net is rounded line by line.
+Delivery is left out. Units that were removed before packing were not sold, so their refunds do not count. A refund for lines
+counts for these lines; a refund without lines is spread over all of them. Net amounts are rounded line by line.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from pricing.proration import prorate_amount
 
 @dataclass
 class _LineSale:
-    """What a line sold and gave back, in units and minor units."""
+    """The sales and refunds of a line, in units and minor units."""
 
     item: Item
     gross: int
@@ -36,7 +35,7 @@ class _LineSale:
         return self.gross - self.back
 
     def prorate_units(self, units: int) -> int:
-        """Return what so many more units were paid for, and never more than is left."""
+        """Return the price of `units` more units, at most the unrefunded amount."""
         more = min(units, self.item.quantity - self.units_back)
         if not more:
             return 0
@@ -61,16 +60,16 @@ class _LineSale:
 
 
 def record_order_sale(order: Order, items: Sequence[Item]) -> None:
-    """Record in the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
+    """Record the present sales of a paid order for reports; an unpaid one has none. Raises CassandraUnavailable."""
     if sale := build_sale(order, items):
         analytics.record_sale(sale)
 
 
 def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
-    """Return what a paid order sold, as it is now; None for one that was not paid."""
+    """Return the present sales of a paid order; None for an unpaid one."""
     if not order.has_been_paid or not items:
         return None
-    # A line of which nothing is left is recorded, too: it may have been recorded as sold before.
+    # Lines without units are recorded, too: an earlier version may have sold them.
     left = {item.line_number: item for item in order.current_lines(items)}
     lines = [
         _line_sale(left.get(item.line_number) or item.with_quantity(0), order.tax_rates)
@@ -85,7 +84,7 @@ def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
 
 
 def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
-    """Yield the refunds without their part for units that were taken out of the order since: those were not sold."""
+    """Yield the refunds, without the parts for units that changes have removed from the order: those were not sold."""
     items_by_line = {item.line_number: item for item in items}
     _, removed = balance.refunded_units_by_line(
         order, {line: item.quantity for line, item in items_by_line.items()}
@@ -122,7 +121,7 @@ def _worth(lines: Mapping[int, int], items_by_line: Mapping[int, Item]) -> int:
 
 
 def _line_sale(item: Item, rates: Mapping[str, Decimal]) -> _LineSale:
-    """Return what was paid for a line."""
+    """Return the sales of a line without refunds."""
     if item.tax_added:
         return _LineSale(
             item,

@@ -1,4 +1,4 @@
-"""Tags are put on an order and taken off: an event like any other, so that the history says who did it, and every copy follows."""
+"""Changing the tags of an order, by an event like any other change."""
 
 from collections.abc import Iterable
 from contextlib import nullcontext
@@ -26,13 +26,12 @@ def change_tags(
     submit_id: UUID | None = None,
     now: datetime,
 ) -> Order:
-    """Put tags on an order and take others off; return it, as it is if that changes nothing.
+    """Add tags to an order and remove others (a tag in both is removed); return the order, unchanged if nothing differs.
 
-    Whatever else happens to the order meanwhile, the change still is about these tags alone, so it is planned anew. It
-    happens once for each `submit_id`; None is for a form that is under way (orders.submits). A tag of both is taken off.
-    `now` is in UTC. Raises InvalidTag, TooManyTags, OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    The change happens once for each `submit_id`; None uses the submit under way (orders.submits). `now` is in UTC.
+    Raises InvalidTag, TooManyTags, OrderChanged if other writes keep changing the order, CassandraUnavailable.
     """
-    # What is there to be taken off may be older than a rule of today, and is only compared.
+    # Tags to remove are only compared, because they may be older than today's rules.
     wanted, unwanted = {normalize_tag(tag) for tag in add}, {tag.casefold() for tag in remove}
 
     def plan(current: Order) -> Transition | None:
@@ -50,7 +49,7 @@ def change_tags(
 
     with submit_under_way(submit_id) if submit_id else nullcontext():
         tagged = transition_as_planned(order, plan)
-    # A suggestion that a crash swallows comes with the tag's next use.
+    # A suggestion that is lost in a crash is written with the tag's next use.
     for tag in sorted(wanted - unwanted):
         INSERT_RECENT_TAG.run(scope=ALL_TAGS, tag=tag)
     return tagged

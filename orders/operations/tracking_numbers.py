@@ -1,8 +1,8 @@
-"""Whose parcel has a tracking number: a number is one order's, so that no customer follows another's parcel.
+"""The owners of tracking numbers: a number belongs to one order, so that no customer follows another's parcel.
 
-A number is taken before the event that gives it to a parcel, for the version of the order that the event is conditional on. So a
-newer version of the order without the number proves that no such event was written, and that none can be: the number is free.
-An event on a newer version takes the number again, for that version.
+A number is taken before the event that gives it to a parcel, for the order's version on which that event is conditional. If a
+newer version lacks the number, that event was not and cannot be written, so the number is free. An event on a newer version
+takes the number again, for that version.
 """
 
 from collections.abc import Iterable
@@ -40,9 +40,10 @@ def find_tracking_owner(tracking: str) -> UUID | None:
 
 
 def take_tracking_number(tracking: str, order: Order) -> None:
-    """Take a tracking number for an event on this version of an order, which may have it already.
+    """Take a tracking number for an event on this version of an order, which may own it already.
 
-    Raises TrackingNumberTaken if it is another's, OrderChanged if others of the same order keep interfering, CassandraUnavailable.
+    Raises TrackingNumberTaken if another order owns it, OrderChanged if other events of the order keep interfering,
+    CassandraUnavailable.
     """
     wanted = {"tracking": tracking, "order_id": order.order_id, "version": order.version}
 
@@ -65,22 +66,19 @@ def take_tracking_number(tracking: str, order: Order) -> None:
 
 
 def release_tracking_numbers(order: Order) -> None:
-    """Forget which numbers an order's parcels have, or had: its person is erased. Raises CassandraUnavailable."""
+    """Free all present and former numbers of an order whose person is erased. Raises CassandraUnavailable."""
     for tracking in sorted(order.former_tracking_numbers | list_tracking_numbers(order)):
         _release(tracking, order.order_id, order.version + 1)
 
 
 def release_unused_numbers(order: Order, numbers: Iterable[str]) -> None:
-    """Free those of an order's numbers that no parcel of it has, nor can get by an event on an earlier version.
-
-    Raises CassandraUnavailable.
-    """
+    """Free the numbers that no parcel of an order has, nor can get by an event on an earlier version. Raises CassandraUnavailable."""
     for tracking in sorted(set(numbers) - list_tracking_numbers(order)):
         _release(tracking, order.order_id, order.version)
 
 
 def release_taken_number(tracking: str, order_id: UUID, version: int | None) -> bool:
-    """Free a number that an order has taken for a version and not again since; return whether it was so. Raises CassandraUnavailable."""
+    """Free a number, if an order took it last for this version; return whether it did. Raises CassandraUnavailable."""
     return bool(
         RELEASE_TRACKING.apply(
             if_lost=SEND_AGAIN, tracking=tracking, order_id=order_id, seen=version
@@ -99,6 +97,6 @@ def _release(tracking: str, order_id: UUID, before: int) -> None:
         row = OWNER.one(tracking=tracking)
         if row is None or row.order_id != order_id or (row.version or 0) >= before:
             return
-        # Refused if it was taken again meanwhile; then another look decides.
+        # If it was taken again meanwhile, this is refused, and the loop reads it again.
         if release_taken_number(tracking, order_id, row.version):
             return

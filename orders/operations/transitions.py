@@ -1,7 +1,7 @@
-"""An order's events: each is one conditional batch that changes the header and appends its row, guarded by state and version."""
+"""Writing an order's events: one conditional batch, guarded by state and version, changes the header and adds the rows."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -20,6 +20,7 @@ from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.events import Event
 from orders.lifecycle.parcels import plan_packing
 from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.stored_sums import dump_discounts, dump_taxes
 from orders.lifecycle.transitions import Transition
 from orders.operations.pending_effects import (
     PendingEffect,
@@ -27,11 +28,9 @@ from orders.operations.pending_effects import (
     forget_pending_effects,
 )
 from pricing.money import to_minor_units
-from pricing.quotes import Discount
-from pricing.tax import TaxPart
 from web.logs import current_request_id
 
-# The parts of a UUID of version 1 that are no time.
+# The parts of a UUID of version 1 other than its time.
 _NODE, _CLOCK_SEQUENCE = 2**48 - 1, 2**14 - 1
 # The form that this thread works on (orders.submits).
 _submit_id: ContextVar[UUID | None] = ContextVar("submit_id", default=None)
@@ -43,7 +42,7 @@ UPDATE_HEADER = conditional_write(
                          allocations = :allocations, placing = null
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
-# In a batch with UPDATE_HEADER, whose condition is for both.
+# These three are batched with UPDATE_HEADER, whose condition guards the whole batch.
 UPDATE_SUMS = conditional_write(
     "Q12",
     """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
@@ -51,11 +50,9 @@ UPDATE_SUMS = conditional_write(
                          delivery_address = :delivery_address
        WHERE order_id = :order_id""",
 )
-# In a batch with UPDATE_HEADER, too.
 UPDATE_DEADLINE = conditional_write(
     "Q12", "UPDATE orders SET pay_until = :pay_until WHERE order_id = :order_id"
 )
-# In a batch with UPDATE_HEADER, too.
 UPDATE_TAGS = conditional_write("Q12", "UPDATE orders SET tags = :tags WHERE order_id = :order_id")
 INSERT_EVENT = conditional_write(
     "Q14",
@@ -76,8 +73,8 @@ def make_event(
     board: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> Event:
-    """Return an event as it will be read, with the ids of the request, and of the form, that cause it."""
-    # JSON knows no numbers as keys.
+    """Return an event as it will be read, with the ids of the request and the form that cause it."""
+    # JSON turns numbers as keys into texts.
     stored_details = json.loads(json.dumps(details or {}))
     return Event(
         event_id,
@@ -110,13 +107,13 @@ def event_statement(order_id: UUID, event: Event, state: str) -> BoundStatement:
 
 
 def _current_submit_id(actor: str) -> UUID | None:
-    # What follows from a submit by itself is no part of it.
+    # Events of the system that follow from a submit are no part of it.
     return None if actor == "system" else _submit_id.get()
 
 
 @contextmanager
 def submit_under_way(submit_id: UUID) -> Iterator[None]:
-    """Have all events that somebody causes meanwhile carry the id of the form that they have sent."""
+    """Give the events inside the block, except those of the system, the id of the submitted form."""
     token = _submit_id.set(submit_id)
     try:
         yield
@@ -127,13 +124,12 @@ def submit_under_way(submit_id: UUID) -> Iterator[None]:
 def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
     """Apply a transition to the order as it was read; return the order after it, and its pending effect.
 
-    It is not read again: the condition ensures that it is what was read, changed by what was written.
-    Raises TransitionRefused when the order's state does not allow it, OrderChanged when another write was faster, CassandraUnavailable.
+    Raises TransitionRefused if the order does not allow it, OrderChanged if another write was faster, CassandraUnavailable.
     """
     then, rows = _apply_events(order, transition)
     then = replace(
         then,
-        version=order.version + 1,  # of the batch, however many events it has
+        version=order.version + 1,  # one for the batch, however many events it has
         payment_id=transition.payment_id or order.payment_id,
     )
     pending_effect = ensure_pending_effects(order.order_id)
@@ -158,7 +154,7 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     )
     if outcome:
         return then, pending_effect
-    # The pending effect stays: in the same minute it is the winner's, too, who may clear it.
+    # The pending effect stays: the faster write may share it, and clears it.
     forget_pending_effects()
     fresh = queries.get_order(order.order_id)
     if fresh is None:
@@ -186,7 +182,7 @@ def _event(order: Order, kind: str, details: Mapping[str, Any], transition: Tran
     if kind == "packed":
         planned = plan_packing(details, order.parcels(), order.reserved_units)
         details = planned[0] if len(planned) == 1 else {"parcels": planned}
-    # Where a payment has gone that did not pay the order is news only with a note that says so.
+    # The shopper sees the end of an attempt that did not pay the order only if a note explains it.
     is_news = kind == "payment_closed" and bool(transition.note)
     return make_event(
         new_event_id(order, transition.at),
@@ -222,32 +218,11 @@ def _sums_statement(then: Order) -> BoundStatement:
         discount=to_minor_units(then.discount),
         total=to_minor_units(then.total),
         tax=to_minor_units(then.tax),
-        taxes=serialize_taxes(then.taxes),
-        discounts=serialize_discounts(then.discounts),
+        taxes=json.dumps(dump_taxes(then.taxes)),
+        discounts=json.dumps(dump_discounts(then.discounts)),
         item_count=then.item_count,
         name=then.name,
         delivery_address=then.delivery_address.stored_fields(),
-    )
-
-
-def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
-    """Return the tax by rate as an order's header stores it."""
-    return json.dumps(
-        [
-            {
-                "rate": str(part.rate),
-                "net": to_minor_units(part.net),
-                "tax": to_minor_units(part.tax),
-            }
-            for part in taxes
-        ]
-    )
-
-
-def serialize_discounts(discounts: Iterable[Discount]) -> str:
-    """Return the discounts as an order's header stores them."""
-    return json.dumps(
-        [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
     )
 
 
@@ -260,10 +235,9 @@ def add_note(
     public: bool = False,
     once: UUID | None = None,
 ) -> Order:
-    """Write a note into the order's history, for staff unless `public`; return the order with it.
+    """Add a note to the order's history, for staff unless `public`; return the order with it.
 
-    A note changes nothing else, so it makes no open page stale. Of those with the same `now` and `once` there is one, however
-    many write it. Raises CassandraUnavailable.
+    The version stays, so no open page becomes stale. Notes with the same `now` and `once` are one. Raises CassandraUnavailable.
     """
     event_id = (
         uuid_from_time(now, node=once.int & _NODE, clock_seq=once.int >> 48 & _CLOCK_SEQUENCE)
@@ -279,7 +253,7 @@ def add_note(
 
 
 def new_event_id(order: Order, now: datetime) -> UUID:
-    """Return an id for an event that happens now, later than all earlier events, whatever a host's clock says."""
+    """Return an id for a new event, later than all earlier events even if clocks differ."""
     last = order.events[0].at if order.events else now
     event_id: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))
     return event_id

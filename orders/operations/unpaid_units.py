@@ -1,10 +1,9 @@
-"""How many units may be on the unpaid orders of one mailbox, and of its networks (shop_settings.terms).
+"""Limits on the units of unpaid orders, for each mailbox and each network (shop_settings.terms).
 
-By transfer and on delivery nobody pays before the units are reserved: without a bound a stranger could sell out the shop. An
-order has a row in the bucket of its mailbox and in that of each of its networks, written before its units are reserved, and deleted once
-it is paid or has ended. The sum of the rows is what counts, and a version that changes with each new row makes checking and
-writing one step. A row goes by itself, too: so a checkout that died in between counts for an hour longer than its
-order could have waited, and not for ever.
+Transfers and payments on delivery reserve units before anybody pays, so without a limit a stranger could sell out the shop. An
+order has a row in the bucket of its mailbox and of each network. The row is written before its units are reserved, and deleted
+once the order is paid or has ended. The bucket's version changes with each row, so that checking the sum and writing is one step.
+Rows have a TTL, so a checkout that died does not count for ever.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,24 +49,24 @@ KEEP_ORDER = conditional_write(
 RELEASE_ORDER = conditional_write(
     "limits", "DELETE FROM unpaid_units WHERE bucket = :bucket AND order_id = :order_id IF EXISTS"
 )
-# The worker may be that late with an order whose time has run out.
+# How late the worker may be with an expired order.
 _MARGIN = timedelta(hours=1)
-# Days that an order may wait end with the last one, which is at most 25 hours long.
+# A deadline in days ends with its last day, which has at most 25 hours.
 _LONGEST = max(method.pay_within for method in METHODS.values()) + timedelta(hours=25) + _MARGIN
 MAX_ATTEMPTS = 20
 
 
 def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """Return the buckets of a mailbox and its networks, each with the most units that it takes; none where there is no bound.
+    """Return the buckets of a mailbox and its networks, each with its limit of units; those without a limit are left out.
 
-    `networks` are those of web.rate_limits.list_networks: a wider one takes its share, a number of times as much.
+    `networks` are those of web.rate_limits.list_networks; the limit of a network is multiplied by its share.
     """
     terms = get_terms()
     bounds = {f"mailbox {email_key(email)}": terms.unpaid_units_of_mailbox} | {
         f"network {network}": terms.unpaid_units_of_network * share for network, share in networks
     }
     return {
-        # Keyed: neither the table nor the order shows whose network it was.
+        # A keyed hash, so that neither the table nor the order reveals the network.
         salted_hmac("orders.unpaid_units", name, algorithm="sha256").hexdigest(): most
         for name, most in bounds.items()
         if most
@@ -75,9 +74,9 @@ def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, i
 
 
 def count_unpaid_units(order_id: UUID, buckets: Mapping[str, int], units: int) -> None:
-    """Count an order's units in its buckets, unless one would have more than its most; an order counts once.
+    """Count an order's units, once, in each of its buckets. Raises TooManyUnpaidUnits if they exceed a bucket's limit.
 
-    Raises TooManyUnpaidUnits, CheckoutBusy, CassandraUnavailable; then `release_unpaid_units` removes what was counted.
+    Also raises CheckoutBusy, CassandraUnavailable. After an error call `release_unpaid_units`.
     """
     for bucket, most in buckets.items():
         _count_in_bucket(order_id, bucket, most, units)
@@ -111,9 +110,9 @@ def _count_in_bucket(order_id: UUID, bucket: str, most: int, units: int) -> None
 
 
 def sync_unpaid_units(order: Order) -> None:
-    """Count an order's units for as long as it may stay unpaid, and no longer once it is paid or has ended.
+    """Count an order's units as long as it may stay unpaid, and release them once it is paid or has ended.
 
-    Doing it again changes nothing. Raises CassandraUnavailable.
+    Repeating it changes nothing. Raises CassandraUnavailable.
     """
     is_over = order.state in (CANCELLED, EXPIRED)
     is_paid = order.captured >= order.total and not order.needs_email_confirmation
@@ -131,6 +130,6 @@ def sync_unpaid_units(order: Order) -> None:
 
 
 def release_unpaid_units(order_id: UUID, buckets: Mapping[str, int] | tuple[str, ...]) -> None:
-    """Count an order's units no longer. Raises CassandraUnavailable."""
+    """Stop counting an order's units. Raises CassandraUnavailable."""
     for bucket in buckets:
         RELEASE_ORDER.apply(if_lost=REFUSED_MEANS_DONE, bucket=bucket, order_id=order_id)

@@ -1,6 +1,6 @@
-"""A person's sums: how many orders they have paid for, and what they have spent, by currency.
+"""A person's sums: the number of paid orders and the amount spent, by currency.
 
-They are counted from the orders themselves, by the worker. Whom to count follows from a row that an order's copies bring along.
+The worker counts them from the orders. The copies of a paid order include a row that tells it whom to count.
 """
 
 from uuid import UUID
@@ -12,7 +12,7 @@ from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE
 from orders import queries
 
-# The row is dated when it is written, so that taking it away spares a later one of the same minute.
+# The row has the time of its writing as its timestamp, so that deleting it keeps a later one of the same minute.
 MARKED = write(
     "Q11",
     """INSERT INTO pending_user_stats_by_minute (minute, user_id, written) VALUES (:minute, :user_id, :written)
@@ -31,7 +31,7 @@ DUE_USER_STATS = DueRows(
     delete=UNMARKED,
     wait=2 * MINUTE,
 )
-# Dated when the orders were read: of two counts at once the one that knows more stays.
+# Timestamped when the orders were read, so that of two concurrent counts the newer one stays.
 STATS_EMPTIED = write("Q11", "DELETE FROM user_stats USING TIMESTAMP :at WHERE user_id = :user_id")
 STATS = write(
     "Q11",
@@ -41,12 +41,12 @@ STATS = write(
 
 
 def mark_statement(user_id: UUID) -> BoundStatement:
-    """Return the write that notes that a person's sums are to be counted again soon: in real time, as the worker runs."""
+    """Return the write that makes the worker count a person's sums again, some minutes of real time later."""
     return MARKED.bind(**DUE_USER_STATS.date_row({"user_id": user_id}))
 
 
 def count_user_stats(user_id: UUID) -> None:
-    """Count a person's sums anew, from the orders; doing it again changes nothing. Raises CassandraUnavailable."""
+    """Count a person's sums again from the orders; repeating it changes nothing. Raises CassandraUnavailable."""
     read_at = current_microseconds()
     sums = queries.compute_user_stats(user_id)
     write_batch(

@@ -1,7 +1,4 @@
-"""A gateway's webhooks. A webhook is a reason to ask the gateway, and nothing more: its content is not trusted.
-
-What cannot be asked for is noted for staff.
-"""
+"""Processing a gateway's webhooks. Their content is not trusted: each only makes us ask the gateway, or leaves a note for staff."""
 
 import logging
 from datetime import datetime
@@ -16,9 +13,9 @@ from payments.gateways import WebhookEvent
 
 log = logging.getLogger(__name__)
 
-# For how long a request has a webhook to itself, in seconds; after that, another may process it.
+# How long a request has the exclusive right to process a webhook, in seconds.
 BUSY_SECONDS = 120
-# For how long a processed webhook is remembered, in seconds: longer than any gateway sends one again.
+# How long a processed webhook is remembered, in seconds: longer than any gateway sends one again.
 KNOWN_SECONDS = 7 * 24 * 3600
 
 BEGIN_WEBHOOK = conditional_write(
@@ -38,10 +35,10 @@ FORGET_WEBHOOK = conditional_write(
 
 
 def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
-    """Ask the gateway about a webhook's payment, once for each event; return whether it was the first time.
+    """Ask the gateway about a webhook's payment, once for each event; return whether this was the first time.
 
-    A webhook that failed may come again. Raises LookupError for a payment that is not this order's, or that
-    this gateway knows by another reference; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
+    A webhook that failed may come again. Raises LookupError if the payment is not this order's, or has another reference at this
+    gateway; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
     """
     claim_values = {"gateway": gateway, "event_id": webhook.event_id, "me": uuid4()}
     claim = BEGIN_WEBHOOK.apply(

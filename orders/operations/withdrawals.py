@@ -1,8 +1,8 @@
 """Withdrawal from a contract (Directive 2011/83/EU, Article 11a): a consumer's statement is recorded, acknowledged and followed.
 
-A statement that names an order and its e-mail address is an event of that order: the acknowledgement is that event's mail,
-and what follows from it is one of the order's effects, so a crash in between leaves nothing undone. Any other may be meant
-for an order all the same, with a letter mistyped: the shop's own mailbox gets it. Its sender is told the same, whatever it was.
+A statement that names an order and its e-mail address is an event of that order. Its mail acknowledges it, and the order's effects
+follow it, so a crash leaves nothing undone. Any other statement may be mistyped, so it goes to the shop's own mailbox. All senders
+get the same answer.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from uuid import UUID, uuid5
 
 from cassandra_db import retry_attempts
 from mail.addresses import email_key
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.returns import REJECTED
 from orders.lifecycle.states import TRANSITION_RULES
 from orders.lifecycle.transitions import Transition
-from orders.operations.emails import withdrawal_paragraphs
+from orders.operations.mail_texts import withdrawal_paragraphs
 from orders.operations.transitions import append_event
 from shop_settings.terms import get_terms
 
@@ -29,7 +29,7 @@ RETURN_REASON = "Withdrawal from the contract"
 
 @dataclass(frozen=True)
 class WithdrawalStatement:
-    """What a consumer has stated: `number` as orders have it, `email` where it is acknowledged."""
+    """A consumer's statement. `number` is normalized; `email` gets the acknowledgement."""
 
     name: str
     number: str
@@ -37,18 +37,18 @@ class WithdrawalStatement:
 
     @property
     def statement_id(self) -> UUID:
-        """The same for the same words: sent twice it is one statement."""
+        """The id of the statement; the same for the same words."""
         return uuid5(_STATEMENTS, f"{self.number} {email_key(self.email)} {self.name}")
 
 
 def record_withdrawal(
     statement: WithdrawalStatement, now: datetime, *, is_above_limit: bool = False
 ) -> None:
-    """Record a statement, and have it acknowledged; a second one with the same words changes nothing. `now` is in UTC.
+    """Record a statement, and have it acknowledged; repeating the same words changes nothing. `now` is in UTC.
 
-    Above the limit only an order's first one is recorded: so anybody may always withdraw, and a mailbox gets no more mails.
-    The order's worker does the rest: the answer takes as long whether there is such an order or not. What cannot be written
-    to its order, since that changes again and again, goes to the shop's mailbox, too. Raises CassandraUnavailable.
+    Above the limit only an order's first statement is recorded, so that everybody can withdraw and no mailbox is flooded.
+    The worker applies the effects, so the answer takes equally long whether the order exists or not. If other writes keep
+    changing the order, the statement goes to the shop's mailbox. Raises CassandraUnavailable.
     """
     order = queries.get_order_by_number(statement.number)
     transition = Transition("withdrawn", actor="shopper", at=now, details={"name": statement.name})
@@ -75,7 +75,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
         "statement": statement,
         "paragraphs": withdrawal_paragraphs(statement.number, statement.email, now),
     }
-    # First the shop's: whoever has an acknowledgement has withdrawn.
+    # The shop's mail comes first: an acknowledged withdrawal must have reached the shop.
     queue_mail(
         statement.statement_id,
         "unmatched",
@@ -83,7 +83,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
         "withdrawal_unmatched",
         context,
         now,
-        plain=True,
+        MailOptions(plain=True),
     )
     queue_mail(
         statement.statement_id, "received", statement.email, "withdrawal_received", context, now
@@ -91,10 +91,10 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
 
 
 def follow_withdrawal(order: Order, now: datetime) -> Order:
-    """Do what is due after a withdrawal, and return the order after it: done again, it does nothing. Raises CassandraUnavailable.
+    """Follow an order's withdrawal; return the order. Repeating it changes nothing. Raises CassandraUnavailable.
 
-    What is not packed is cancelled. What is packed is put on hold for staff, who take it apart, and then it is cancelled. For
-    what has arrived a return is requested, whatever the day: staff answer it.
+    An order that is not packed is cancelled. A packed order is put on hold until staff have unpacked it. For units that have
+    arrived a return is requested, even after the return period.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         transition = _next_step(order, now)
@@ -116,7 +116,7 @@ def _next_step(order: Order, now: datetime) -> Transition | None:
         return Transition("cancelled", actor="shopper", at=now)
     first = order.withdrawals[-1].at
     since = {event.kind for event in order.events if event.at > first}
-    # Once: whoever resumes it has decided that it is sent all the same.
+    # Only once: if staff resume it, they have decided to send it.
     if (
         order.has_packed_parcel
         and "held" not in since
@@ -135,7 +135,7 @@ def _next_step(order: Order, now: datetime) -> Transition | None:
 
 
 def _units_to_return(order: Order, since: datetime) -> dict[int, int]:
-    """Return the units by line that have arrived and are in no return; not those of one that staff have declined since."""
+    """Return by line the units that have arrived and are in no return, nor in one that staff have declined since."""
     units = order.returnable_units()
     for each in order.returns:
         if each.state == REJECTED and each.requested_at > since:

@@ -1,6 +1,6 @@
 """Barcodes: Code 128 (ISO/IEC 15417), code set B, which any hand-held scanner reads and types."""
 
-# The widths of the bars and of the spaces between them, in modules, six by six by value; the stop has a seventh.
+# The widths of bars and spaces in modules: six digits for each value, seven for the stop.
 _WIDTHS = (
     "212222222122222221121223121322131222122213122312132212221213221312231212112232122132122231"
     "113222123122123221223211221132221231213212223112312131311222321122321221312212322112322211"
@@ -16,7 +16,7 @@ _FIRST, _LAST = " ", "~"
 
 
 def bar_values(text: str) -> list[int]:
-    """Return what a text is in Code 128, with its start, its check value and its stop; nothing for one that has other letters."""
+    """Return a text's values in Code 128, with start, check value and stop; [] if it has other letters."""
     if not text or not all(_FIRST <= each <= _LAST for each in text):
         return []
     values = [_START_B, *(ord(each) - ord(_FIRST) for each in text)]
@@ -25,7 +25,7 @@ def bar_values(text: str) -> list[int]:
 
 
 def bar_widths(text: str) -> list[int]:
-    """Return the widths of a text's bars and of the spaces between them, in modules, a bar first; nothing if it has none."""
+    """Return the widths of a text's bars and spaces in modules, beginning with a bar; [] if the text has other letters."""
     values = bar_values(text)
     widths = "".join(_WIDTHS[6 * each : 6 * each + (7 if each == _STOP else 6)] for each in values)
     return [int(each) for each in widths]

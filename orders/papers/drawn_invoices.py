@@ -1,7 +1,6 @@
-"""Invoices that were drawn lately, in this process's memory: whoever opens one again and again has it drawn once.
+"""A cache of recently drawn invoices in this process's memory.
 
-A GET writes nothing, so they are in no table. All are forgotten at once, two minutes after the first of them was drawn: so long an
-erasure waits before it begins, and it leaves none behind.
+All are forgotten together, two minutes after the first was drawn. An erasure waits that long before it begins, so it leaves none.
 """
 
 import threading
@@ -21,8 +20,7 @@ _lock = threading.Lock()
 
 
 def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
-    """Return the invoice of an order with these lines as a PDF file, drawn anew only if it shows something else than before."""
-    # By its content: another event, address or seller is another invoice.
+    """Return the invoice of an order with these lines as a PDF file, from the cache if nothing in it has changed."""
     terms = list_terms(get_settings())
     content_key = sha256(repr((order, items, terms)).encode()).hexdigest()
     with _lock:
@@ -31,7 +29,7 @@ def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
 
 
 def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
-    # What draws it, with its typefaces, takes as long to load as all of the shop: no command shall wait for it.
+    # Loading the drawing code and typefaces takes as long as loading the whole shop; commands must not wait for it.
     from orders.papers.invoice import render_invoice
 
     pdf = render_invoice(order, items)
@@ -46,6 +44,6 @@ def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
 
 
 def forget_invoices() -> None:
-    """Forget all invoices that were drawn."""
+    """Empty the cache."""
     with _lock:
         _drawn.clear()

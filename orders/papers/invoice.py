@@ -1,10 +1,8 @@
-"""An order's invoice as a PDF: the lines, the tax by rate, what was paid and what was refunded.
+"""An order's invoice as a PDF: the lines, the tax by rate, payments and refunds.
 
-It is made from the order alone (orders.papers.drawn_invoices keeps it for two minutes). The order's number is the invoice's; refunds follow as credits with numbers derived
-from it, so that each document that changes a sum has a number.
+It is drawn from the order alone (orders.papers.drawn_invoices caches it) and has the order's number. Refunds are credits, with
+numbers derived from it.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +28,7 @@ from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
 
-_PAID_BY = {  # what was paid, and what is still to be paid
+_PAID_BY = {  # the sentences for the paid amount, and for the amount to pay
     "card": (
         gettext_noop("Paid by card: %(amount)s."),
         gettext_noop("To be paid by card: %(amount)s."),
@@ -65,7 +63,7 @@ class _Page(Sheet):
     """A4 with the seller at the foot of each page."""
 
     def __init__(self, order: Order, folder: Path) -> None:
-        # Who sold it on the day of the invoice, whoever does today.
+        # The seller on the day of the invoice.
         self.terms = get_terms(timezone.localdate(_confirmation_event(order).at))
         title = _("Invoice %(number)s") % {"number": order.number}
         super().__init__(folder, title, self.terms.seller_name, order.changed_at)
@@ -138,7 +136,7 @@ class _Page(Sheet):
         self.set_xy(MARGIN, lowest + 7)
 
     def write_lines(self, items: Sequence[Item]) -> None:
-        """Write the order's lines, a row each; the headings are repeated on each page."""
+        """Write a row for each line; the headings are repeated on each page."""
         rows = [
             [
                 str(item.quantity),
@@ -190,7 +188,7 @@ class _Page(Sheet):
         )
 
     def write_payment(self) -> None:
-        """Write what was paid and how, what was refunded, and what is still to be paid."""
+        """Write the payment, the open amount, and the credits."""
         order = self.order
         self.ln(4)
         self.write_line(_("Payment"), 11, "B")
@@ -213,7 +211,7 @@ class _Page(Sheet):
         self._write_amount(_("Refunded"), format_money(refunded), "B")
 
     def write_missing_letters(self) -> None:
-        """Say where to read what the typeface lacks the letters for."""
+        """Say where to read text whose letters the typeface lacks."""
         if self.lacks_letters:
             self.ln(5)
             url = f"{settings.PUBLIC_URL}{reverse('orders:detail', args=[self.order.number])}"
@@ -227,7 +225,7 @@ class _Page(Sheet):
 
 
 def describe_payment(order: Order) -> list[str]:
-    """Return in sentences what was paid, what was refunded and what is open."""
+    """Return sentences about the paid, the refunded and the open amount."""
     paid_text, to_pay_text = _PAID_BY.get(order.payment_method, _PAID_OTHERWISE)
     paid = order.captured if order.captured.amount else order.total * int(order.has_been_paid)
     refunded = order.refunded if order.refunded.amount else paid * int(order.payment == "refunded")
@@ -252,7 +250,7 @@ def describe_payment(order: Order) -> list[str]:
 
 
 def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
-    """Return the refunds, the oldest first: a number, the event, the reason, and the amount."""
+    """Return the refunds, oldest first: number, event, reason, amount."""
     reasons = {
         event.details.get("refund"): event.details.get("reason", "")
         for event in order.events

@@ -1,13 +1,11 @@
-"""The files of orders that go out: papers for those who pick and pack, and tables. They hold addresses, so they are encrypted.
+"""The kinds of files of orders: papers for the warehouse, and CSV tables. They contain addresses, so they are stored encrypted.
 
-Each is made in two steps: lines of text are written for some orders at a time, and at the end a table is these lines, and a paper
-is drawn from them.
+The worker writes lines of text for some orders at a time. In the end a table consists of these lines, and a paper is drawn from
+them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -15,6 +13,7 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
+from moneyed import Money
 
 from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
 from inventory.queries import get_places
@@ -26,9 +25,8 @@ from orders.queries import items_from_rows, order_from_rows, prefetch_items, pre
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
-    from moneyed import Money
 
-# A paper is drawn at once, in memory: so many orders are some megabytes and half a minute. A table has no such bound.
+# A paper is drawn in memory; this many orders take some megabytes and half a minute. Tables have no such bound.
 MAX_PRINTED_ORDERS = 1000
 _AT_ONCE = 25
 PDF, CSV = "pdf", "csv"
@@ -39,24 +37,24 @@ OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
 
 @dataclass(frozen=True)
 class OrderFile:
-    """A kind of file of orders. `draw` makes the file of all lines; without it, it is a table of them.
+    """A kind of file of orders. `draw` makes a paper of all lines; without `draw`, the file is a table of them.
 
-    `roles` may make and fetch it. `is_personal` says whether names and addresses are in it.
+    `roles` may make and fetch it. `is_personal` says whether it contains names and addresses.
     """
 
     name: str
-    label: StrOrPromise
-    help: StrOrPromise
+    label: "StrOrPromise"
+    help: "StrOrPromise"
     format: str
     list_lines: Callable[[OrderItems], Lines]
     head: list[str]
     draw: Callable[[Lines, datetime], bytes] | None = None
-    orders_a_page: int = 0  # 0 where that is not known before
+    orders_a_page: int = 0  # 0 if unknown
     roles: tuple[str, ...] = ORDER_STAFF
     is_personal: bool = True
 
     def iterate_lines(self, order_ids: Sequence[UUID]) -> Lines:
-        """Yield what it says of orders; those that are not there (any more) are left out. Raises CassandraUnavailable."""
+        """Yield the file's lines for these orders, without missing ones. Raises CassandraUnavailable."""
         for first in range(0, len(order_ids), _AT_ONCE):
             yield from self.list_lines(_read_orders(order_ids[first : first + _AT_ONCE]))
 
@@ -68,11 +66,8 @@ def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
             yield order, items_from_rows(order, item_rows.rows())
 
 
-# ---- Papers
-
-
 def _pick_lines(found: OrderItems) -> Lines:
-    """What is still to be packed: of an order with nothing of it, its number alone."""
+    """Yield the units to pack; an order without any gets a line with its number alone."""
     wanted = []
     for order, items in found:
         by_line = {each.line_number: each for each in items}
@@ -96,7 +91,7 @@ def _pick_lines(found: OrderItems) -> Lines:
 
 
 def _list_boxes(order: Order, items: Sequence[Item]) -> dict[str, dict[int, int]]:
-    """Return what lies, or will lie, in an order's parcels, units by warehouse and line; if none is left, what has been sent."""
+    """Return the units, by warehouse and line, to pack or in packed parcels; if there are none, the sent ones."""
     if order.state not in (CONFIRMED, CLOSED):
         return {}
     waiting = [each for each in order.parcels() if each.state == parcels.PACKED]
@@ -145,7 +140,7 @@ def _address(order: Order) -> str:
     return "\n".join(order.delivery_address.lines)
 
 
-# What draws has its typefaces, and takes long to load: only who draws does.
+# The drawing code with its typefaces takes long to load, so only these functions import it.
 def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
     from orders.papers.staff_papers import PickLine, draw_picking_list
 
@@ -172,145 +167,88 @@ def _draw_address_labels(lines: Lines, now: datetime) -> bytes:
     return draw_address_labels((LabelLine(*cells) for cells in lines), now)
 
 
-# ---- Tables
-
-
 def _amount(money: Money) -> str:
     return f"{money.amount:.2f}"
-
-
-@dataclass(frozen=True, slots=True)
-class _OrderRow:
-    """The columns of a table with a line for each order, in this order. Sums have no currency, times are UTC."""
-
-    number: str
-    placed: str
-    status: str
-    payment: str
-    payment_method: str
-    fulfilment: str
-    currency: str
-    subtotal: str
-    delivery: str
-    discount: str
-    tax: str
-    total: str
-    paid: str
-    refunded: str
-    items: str
-    country: str
-    email: str
-    name: str
-    delivery_method: str
-    delivery_address: str
-    billing_address: str
-    voucher: str
-    account: str
-
-
-@dataclass(frozen=True, slots=True)
-class _DeliveryRow:
-    """The columns of a table of what goes where: what those who pack and send need, and nothing of money."""
-
-    number: str
-    placed: str
-    status: str
-    fulfilment: str
-    items: str
-    country: str
-    name: str
-    delivery_method: str
-    delivery_address: str
-    delivery_notes: str
-
-
-@dataclass(frozen=True, slots=True)
-class _ItemRow:
-    """The columns of a table with a line for each line of an order, as it is now."""
-
-    number: str
-    placed: str
-    status: str
-    country: str
-    sku: str
-    product: str
-    options: str
-    units: str
-    currency: str
-    unit_price: str
-    line_total: str
-    discount: str
-
-
-def _order_rows(found: OrderItems) -> Lines:
-    for order, items in found:
-        row = _OrderRow(
-            number=order.number,
-            placed=order.placed_at.isoformat(timespec="seconds"),
-            status=order.state,
-            payment=order.payment,
-            payment_method=order.payment_method,
-            fulfilment=order.fulfilment,
-            currency=order.total.currency.code,
-            subtotal=_amount(order.subtotal),
-            delivery=_amount(order.delivery),
-            discount=_amount(order.discount),
-            tax=_amount(order.tax),
-            total=_amount(order.total),
-            paid=_amount(order.captured),
-            refunded=_amount(order.refunded),
-            items=_list_units(order, items),
-            country=order.country,
-            email=order.email,
-            name=order.name,
-            delivery_method=order.method.name,
-            delivery_address=_address(order),
-            billing_address="\n".join(order.billing_address.lines),
-            voucher=order.voucher,
-            account="yes" if order.user_id else "no",
-        )
-        yield list(astuple(row))
 
 
 def _list_units(order: Order, items: Sequence[Item]) -> str:
     return ", ".join(f"{each.quantity} × {each.sku}" for each in order.current_lines(items))
 
 
+def _placed(order: Order) -> str:
+    return order.placed_at.isoformat(timespec="seconds")
+
+
+# The columns of each table, in this order. Sums have no currency, times are UTC.
+_ORDER_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
+    "number": lambda order, items: order.number,
+    "placed": lambda order, items: _placed(order),
+    "status": lambda order, items: order.state,
+    "payment": lambda order, items: order.payment,
+    "payment_method": lambda order, items: order.payment_method,
+    "fulfilment": lambda order, items: order.fulfilment,
+    "currency": lambda order, items: order.total.currency.code,
+    "subtotal": lambda order, items: _amount(order.subtotal),
+    "delivery": lambda order, items: _amount(order.delivery),
+    "discount": lambda order, items: _amount(order.discount),
+    "tax": lambda order, items: _amount(order.tax),
+    "total": lambda order, items: _amount(order.total),
+    "paid": lambda order, items: _amount(order.captured),
+    "refunded": lambda order, items: _amount(order.refunded),
+    "items": _list_units,
+    "country": lambda order, items: order.country,
+    "email": lambda order, items: order.email,
+    "name": lambda order, items: order.name,
+    "delivery_method": lambda order, items: order.method.name,
+    "delivery_address": lambda order, items: _address(order),
+    "billing_address": lambda order, items: "\n".join(order.billing_address.lines),
+    "voucher": lambda order, items: order.voucher,
+    "account": lambda order, items: "yes" if order.user_id else "no",
+}
+# For those who pack and send: nothing about money.
+_DELIVERY_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
+    "number": lambda order, items: order.number,
+    "placed": lambda order, items: _placed(order),
+    "status": lambda order, items: order.state,
+    "fulfilment": lambda order, items: order.fulfilment,
+    "items": _list_units,
+    "country": lambda order, items: order.country,
+    "name": lambda order, items: order.delivery_address.name,
+    "delivery_method": lambda order, items: order.method.name,
+    "delivery_address": lambda order, items: _address(order),
+    "delivery_notes": lambda order, items: order.customer_notes,
+}
+# A row for each line of an order, as it is now.
+_ITEM_COLUMNS: dict[str, Callable[[Order, Item], str]] = {
+    "number": lambda order, item: order.number,
+    "placed": lambda order, item: _placed(order),
+    "status": lambda order, item: order.state,
+    "country": lambda order, item: order.country,
+    "sku": lambda order, item: item.sku,
+    "product": lambda order, item: item.name,
+    "options": lambda order, item: item.options_label,
+    "units": lambda order, item: str(item.quantity),
+    "currency": lambda order, item: order.total.currency.code,
+    "unit_price": lambda order, item: _amount(item.unit_price),
+    "line_total": lambda order, item: _amount(item.line_total),
+    "discount": lambda order, item: _amount(item.discount),
+}
+
+
+def _order_rows(found: OrderItems) -> Lines:
+    for order, items in found:
+        yield [value(order, items) for value in _ORDER_COLUMNS.values()]
+
+
 def _delivery_rows(found: OrderItems) -> Lines:
     for order, items in found:
-        row = _DeliveryRow(
-            number=order.number,
-            placed=order.placed_at.isoformat(timespec="seconds"),
-            status=order.state,
-            fulfilment=order.fulfilment,
-            items=_list_units(order, items),
-            country=order.country,
-            name=order.delivery_address.name,
-            delivery_method=order.method.name,
-            delivery_address=_address(order),
-            delivery_notes=order.customer_notes,
-        )
-        yield list(astuple(row))
+        yield [value(order, items) for value in _DELIVERY_COLUMNS.values()]
 
 
 def _item_rows(found: OrderItems) -> Lines:
     for order, items in found:
         for item in order.current_lines(items):
-            row = _ItemRow(
-                number=order.number,
-                placed=order.placed_at.isoformat(timespec="seconds"),
-                status=order.state,
-                country=order.country,
-                sku=item.sku,
-                product=item.name,
-                options=item.options_label,
-                units=str(item.quantity),
-                currency=order.total.currency.code,
-                unit_price=_amount(item.unit_price),
-                line_total=_amount(item.line_total),
-                discount=_amount(item.discount),
-            )
-            yield list(astuple(row))
+            yield [value(order, item) for value in _ITEM_COLUMNS.values()]
 
 
 ORDER_FILES = {
@@ -352,7 +290,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each order, with its sums and addresses."),
             CSV,
             _order_rows,
-            list(_OrderRow.__slots__),
+            list(_ORDER_COLUMNS),
             roles=MONEY_STAFF,
         ),
         OrderFile(
@@ -361,7 +299,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each order, with what goes where."),
             CSV,
             _delivery_rows,
-            list(_DeliveryRow.__slots__),
+            list(_DELIVERY_COLUMNS),
         ),
         OrderFile(
             "order-lines",
@@ -369,7 +307,7 @@ ORDER_FILES = {
             gettext_lazy("A line for each line of an order, with its SKU and price."),
             CSV,
             _item_rows,
-            list(_ItemRow.__slots__),
+            list(_ITEM_COLUMNS),
             is_personal=False,
         ),
     )

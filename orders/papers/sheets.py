@@ -1,9 +1,7 @@
-"""What all printed papers share: A4 pages in the shop's typeface, lines, tables, barcodes, and letters that it lacks.
+"""The base of all printed papers: A4 pages in the shop's typeface with lines, tables and barcodes.
 
-Text is written as it is read: what goes from right to left is turned round line by line, and Arabic letters are joined.
+Text from right to left is reordered line by line, and Arabic letters are joined. Letters that the typeface lacks become "?".
 """
-
-from __future__ import annotations
 
 import re
 import unicodedata
@@ -34,7 +32,7 @@ _MAX_MODULE = 0.33  # mm: a wider bar is no easier to read
 
 
 class Sheet(FPDF):
-    """Pages in the shop's typeface. `folder` is kept until `output` was called. `lacks_letters` once a letter was not there."""
+    """Pages in the shop's typeface. `folder` must exist until `output` returns. `lacks_letters` is set once a letter was missing."""
 
     def __init__(self, folder: Path, title: str, author: str, made_at: datetime) -> None:
         super().__init__(format="A4")
@@ -52,11 +50,11 @@ class Sheet(FPDF):
         self.set_draw_color(*LINE)
 
     def choose_font(self, size: float = 9.5, style: str = "") -> None:
-        """Write in this size (points) and style ("" or "B") from now on."""
+        """Use this size (in points) and style ("" or "B") from now on."""
         self.set_font(_FAMILY, style, size)
 
     def printable(self, text: str) -> str:
-        """Return a text of one line as it is printed, and note whether the typeface lacks some of its letters."""
+        """Return a text of one line as it is printed; set `lacks_letters` if the typeface lacks some of its letters."""
         return in_visual_order(self._joined(text))
 
     def _joined(self, text: str) -> str:
@@ -65,17 +63,17 @@ class Sheet(FPDF):
         return join_letters(printable)
 
     def write_line(
-        self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0
+        self, text: str, size: float = 9.5, style: str = "", *, width: float = 0
     ) -> None:
         """Write a text of one or more lines and continue below it."""
         self.choose_font(size, style)
         for line in self.wrap_text(text, width or self.w - self.r_margin - self.x):
-            self.cell(width, size * 0.5, line, align=align, new_x=XPos.LEFT, new_y=YPos.NEXT)
+            self.cell(width, size * 0.5, line, align="L", new_x=XPos.LEFT, new_y=YPos.NEXT)
 
     def write_table(
         self, head: list[str], rows: list[list[str]], widths: tuple[int, ...], aligned: str
     ) -> None:
-        """Write rows in columns of these widths in mm, each aligned to L or R, and the headings on each page again."""
+        """Write rows in columns of these widths (mm), aligned L or R, with the headings on each page."""
         headings = [[name] for name in head]
         self.write_row(headings, widths, aligned, "B")
         for row in rows:
@@ -102,7 +100,7 @@ class Sheet(FPDF):
         self.set_xy(self.l_margin, lowest)
 
     def wrap_text(self, text: str, width: float) -> list[str]:
-        """Return a text as it is printed, in lines that fit into a width in mm."""
+        """Return a text as it is printed, in lines that fit into a width (mm)."""
         lines: list[str] = []
         for line in self._joined(text).split("\n"):
             if self.get_string_width(line) < width - 2:
@@ -115,9 +113,9 @@ class Sheet(FPDF):
         return [in_visual_order(each) for each in lines]
 
     def draw_barcode(self, text: str, left: float, top: float, width: float, height: float) -> bool:
-        """Draw a text as Code 128 into a box (mm), with its margins; return whether it has one, and fits."""
+        """Draw a text as Code 128 into a box (mm); return False if it has no barcode or does not fit."""
         widths = bar_widths(text)
-        # Ten modules on each side stay white.
+        # The margins on both sides are ten modules each.
         module = min(_MAX_MODULE, width / (sum(widths) + 20)) if widths else 0
         if module < 0.15:
             return False
@@ -132,7 +130,7 @@ class Sheet(FPDF):
 
 @cache
 def _face(name: str) -> bytes:
-    """Return a font face without its layout tables, which we do not use and which take longest to subset."""
+    """Return a font face without its layout tables, which are unused and slow to subset."""
     font, file = TTFont(BytesIO(myfont(name)), recalcTimestamp=False), BytesIO()
     for table in ("GSUB", "GPOS", "GDEF"):
         del font[table]
@@ -159,7 +157,7 @@ def printable_text(text: str) -> str:
 
 
 def _nearest(letter: str) -> str:
-    """Return the letter in a form that the typeface has, such as one of ordinary width; else "?" or ''."""
+    """Return a letter's compatible form that the typeface has, '' for an invisible letter, else "?"."""
     plain = unicodedata.normalize("NFKC", letter)
     if unicodedata.category(letter) in ("Cc", "Cf", "Mn"):
         return ""
@@ -168,7 +166,7 @@ def _nearest(letter: str) -> str:
 
 @cache
 def _letter_forms() -> dict[str, dict[str, str]]:
-    """Return which forms of Arabic letters the typeface has: by the letters, by "initial", "medial" and "final"."""
+    """Return the typeface's forms of Arabic letters, by letters and then by "initial", "medial", "final" and "isolated"."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for code in (*range(0xFB50, 0xFBFF), *range(0xFE80, 0xFEFD)):
         form, _, letters = unicodedata.decomposition(chr(code)).partition("> ")
@@ -179,7 +177,7 @@ def _letter_forms() -> dict[str, dict[str, str]]:
 
 
 def join_letters(text: str) -> str:
-    """Return a text with Arabic letters in the forms that they have beside each other; still in the order in which it is read."""
+    """Return a text with its Arabic letters joined, in reading order."""
     if not _RIGHT_TO_LEFT.search(text):
         return text
     forms = _letter_forms()
@@ -201,7 +199,7 @@ def join_letters(text: str) -> str:
 
 
 def in_visual_order(line: str) -> str:
-    """Return a line as it is printed from left to right."""
+    """Return a line in the order in which it is printed from left to right."""
     if not _RIGHT_TO_LEFT.search(line):
         return line
     return str(BidiParagraph(line, base_direction=TextDirection.LTR).get_reordered_string())

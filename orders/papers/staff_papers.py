@@ -1,11 +1,10 @@
 """The papers of many orders as one PDF each: a picking list, packing slips, address labels.
 
-Each is drawn from lines of text alone, in the order of the orders, so that the worker can read orders in steps and draw once.
+They are drawn from lines of text alone, so that the worker can read orders in steps and draw once.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -22,17 +21,17 @@ from inventory.warehouses import find_warehouse_name
 from orders.papers.sheets import MARGIN, ROW, SOFT, Sheet
 from shop_settings.terms import get_terms
 
-# A sheet of eight, 105 by 74 mm, as every maker of labels has it.
+# A standard sheet of eight labels, 105 by 74 mm each.
 LABELS_A_ROW, LABELS_A_PAGE = 2, 8
 _LABEL_WIDTH, _LABEL_HEIGHT, _LABEL_PADDING = 105, 74.25, 8
-# So many lines of text a row of the picking list has at most: what many orders want goes on below.
+# The most lines of text in a row of the picking list; longer lists of orders continue in further rows.
 _MAX_LINES = 30
 _TICK, _PLACE, _UNITS, _ITEM = 6, 24, 14, 60
 
 
 @dataclass(frozen=True, slots=True)
 class PickLine:
-    """So many units of a SKU that an order wants from a place in a warehouse; without a SKU, an order with nothing to pack."""
+    """Units of a SKU that an order needs from a place in a warehouse; without a SKU, an order with nothing to pack."""
 
     number: str
     sku: str = ""
@@ -44,14 +43,14 @@ class PickLine:
 
 @dataclass(frozen=True, slots=True)
 class SlipLine:
-    """A line of a packing slip, with what is the same on all lines of it. Lines of one slip follow each other."""
+    """A line of a packing slip, with the slip's common fields. The lines of a slip follow each other."""
 
     number: str
     warehouse: str
     placed: str
     delivery: str
     notes: str
-    address: str  # its lines, one below the other
+    address: str  # several lines of text
     sku: str
     label: str
     units: int
@@ -67,7 +66,7 @@ class LabelLine:
 
 
 def draw_picking_list(lines: Iterable[PickLine], now: datetime) -> bytes:
-    """Return a picking list as a PDF file: by warehouse, place and SKU, how many units, and of which order how many."""
+    """Return a picking list as a PDF file: the units by warehouse, place and SKU, and the orders that need them."""
     wanted: dict[tuple[str, str, str], list[PickLine]] = {}
     numbers, left_out = set[str](), list[str]()
     for line in lines:
@@ -80,7 +79,7 @@ def draw_picking_list(lines: Iterable[PickLine], now: datetime) -> bytes:
         page = _Paper(Path(folder), _("Picking list"), now)
         page.add_page()
         page.write_line(_("Picking list"), 18, "B")
-        # What has no place comes last: somebody has to look for it.
+        # Items without a place come last, because somebody has to look for them.
         keys = sorted(wanted, key=lambda key: (key[0], not key[1], _natural(key[1]), key[2]))
         units = sum(each.units for found in wanted.values() for each in found)
         page.write_line(
@@ -105,7 +104,7 @@ def draw_picking_list(lines: Iterable[PickLine], now: datetime) -> bytes:
 
 
 def draw_packing_slips(lines: Iterable[SlipLine], now: datetime) -> bytes:
-    """Return packing slips as a PDF file: for each order and warehouse a page, or more, without prices."""
+    """Return packing slips as a PDF file: a page or more for each order and warehouse, without prices."""
     with TemporaryDirectory() as folder:
         page = _Paper(Path(folder), _("Packing slips"), now)
         for _key, found in groupby(lines, key=lambda each: (each.number, each.warehouse)):
@@ -130,7 +129,7 @@ def draw_address_labels(lines: Iterable[LabelLine], now: datetime) -> bytes:
 
 
 class _Paper(Sheet):
-    """Pages with their number at the foot; of a slip, with the order's."""
+    """Pages with their number at the foot, and on slips the order's number."""
 
     def __init__(self, folder: Path, title: str, now: datetime) -> None:
         self.terms = get_terms(timezone.localdate(now))
@@ -140,7 +139,7 @@ class _Paper(Sheet):
         self.alias_nb_pages("{all}")
 
     def footer(self) -> None:
-        """Write what it is and the page's number; fpdf2 calls this at the end of each page."""
+        """Write the foot and the page's number; fpdf2 calls this at the end of each page."""
         if not self.has_foot:
             return
         self.set_y(-18)
@@ -153,13 +152,13 @@ class _Paper(Sheet):
         self.set_text_color(0)
 
     def say_if_empty(self) -> None:
-        """Write that there is nothing to print, if there was nothing: a file has a page."""
+        """If there is no page, add one that says that nothing is to be printed."""
         if not self.page_no():
             self.add_page()
             self.write_line(_("Nothing is to be printed for these orders."), 12)
 
     def write_missing_letters(self) -> None:
-        """Say where to read what the typeface lacks the letters for, once for what was written since."""
+        """Say where to read text whose letters the typeface lacks, if there was any since the last call."""
         if self.lacks_letters:
             self.ln(4)
             self.write_line(
@@ -170,10 +169,8 @@ class _Paper(Sheet):
             )
         self.lacks_letters = False
 
-    # ---- Picking
-
     def write_picks(self, warehouse: str, found: Sequence[Sequence[PickLine]]) -> None:
-        """Write what is taken from a warehouse, a row for each place and SKU."""
+        """Write a warehouse's part of the picking list, a row for each place and SKU."""
         self.ln(5)
         if self.will_page_break(40):
             self.add_page()
@@ -193,14 +190,14 @@ class _Paper(Sheet):
         for each in lines:
             units_by_number[each.number] = units_by_number.get(each.number, 0) + each.units
         self.choose_font()
-        # They stay together, whatever line they come to stand in.
+        # No-break spaces keep units and number on one line.
         said = [f"{units}\u00a0×\u00a0{number}" for number, units in units_by_number.items()]
         orders = self.wrap_text(", ".join(said), widths[-1])
         name = self.wrap_text(f"{first.label}\n{first.sku}", widths[3])
         total = str(sum(units_by_number.values()))
         for start in range(0, len(orders), _MAX_LINES):
             part = orders[start : start + _MAX_LINES]
-            # Below the name stand the bars of the SKU, two lines high.
+            # The SKU's barcode is drawn below the name, two lines high.
             cells = (
                 [
                     [""],
@@ -224,12 +221,10 @@ class _Paper(Sheet):
                 self.draw_barcode(first.sku, left, top + len(name) * ROW + 1, widths[3], 8)
             self.set_xy(self.l_margin, below)
 
-    # ---- Slips
-
     def write_slip(self, lines: Sequence[SlipLine]) -> None:
         """Write a packing slip on a page of its own."""
         first = lines[0]
-        # The foot of the page before is the other order's.
+        # `add_page` writes the foot of the previous page, so the new foot is set afterwards.
         self.add_page()
         self.foot = first.number
         top = self.get_y()
@@ -261,8 +256,6 @@ class _Paper(Sheet):
         self.write_table([_("Qty"), _("Item"), _("SKU")], rows, (14, 100, 60), "RLL")
         self.write_missing_letters()
 
-    # ---- Labels
-
     def write_label(self, line: LabelLine, place: int) -> None:
         """Write an address label at its place on the page."""
         row, column = divmod(place, LABELS_A_ROW)
@@ -287,7 +280,7 @@ class _Paper(Sheet):
         self.lacks_letters = False
 
     def _write_address(self, lines: Sequence[str], width: float, height: float) -> None:
-        """Write an address as large as it fits: what is not on a label is not delivered."""
+        """Write an address in the largest size that fits."""
         left = self.x
         for size in (13, 11, 9.5, 8, 7, 6):
             self.choose_font(size)
@@ -299,21 +292,14 @@ class _Paper(Sheet):
             self.cell(width, size * 0.45, each, new_x=XPos.LEFT, new_y=YPos.NEXT)
 
     def _cut(self, text: str, width: float) -> str:
-        """Return the first line of what fits."""
+        """Return the first line of a wrapped text."""
         return self.wrap_text(text, width)[0]
 
 
 def _natural(place: str) -> list[tuple[int, str]]:
-    """Return by what places are sorted: A-2 before A-12."""
-    return [
-        (int("".join(part)), "") if is_number else (-1, "".join(part))
-        for is_number, part in _number_groups(place)
-    ]
-
-
-def _number_groups(text: str) -> Iterator[tuple[bool, list[str]]]:
-    for is_number, part in groupby(text, key=lambda each: each.isascii() and each.isdigit()):
-        yield is_number, list(part)
+    """Return the sort key of a place, which sorts A-2 before A-12."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", place)
+    return [(int(part), "") if part[0] in "0123456789" else (-1, part) for part in parts]
 
 
 def _moment(now: datetime) -> str:

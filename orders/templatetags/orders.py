@@ -1,4 +1,4 @@
-"""Template tags about all orders."""
+"""Template tags about orders and their terms."""
 
 from datetime import date
 
@@ -15,29 +15,29 @@ register = template.Library()
 
 @register.simple_tag
 def event_label(order: Order, event: Event) -> str:
-    """Return what an event of an order means, in words for the shopper."""
+    """Return the shopper's label for an event of an order, translated."""
     return presentation.event_label(order, event)
 
 
 @register.simple_tag
 def may_return(order: Order) -> bool:
-    """Return whether something of an order may be sent back now."""
+    """Return whether units of an order may be returned now."""
     return bool(order.returnable_units(current_time()))
 
 
 @register.filter
 def return_deadline(order: Order) -> date | None:
-    """Return the last day on which a return may be requested, None before anything was delivered."""
+    """Return the last day for requesting a return; None before anything was delivered."""
     return presentation.return_deadline(order)
 
 
 @register.simple_tag
 def return_days() -> int:
-    """Return for how many days after its delivery an item may be returned."""
+    """Return how many days after its delivery an item may be returned."""
     return get_terms().return_days
 
 
 @register.simple_tag
 def withdrawal_days() -> int:
-    """Return for how many days after the last item has arrived a consumer may withdraw from the contract."""
+    """Return how many days after the last item's arrival a consumer may withdraw from the contract."""
     return get_terms().withdrawal_days

@@ -1,7 +1,7 @@
-"""How a shopper changes a placed order: fewer units of a line, another delivery address, a return.
+"""The pages on which a shopper changes a placed order: fewer units, another delivery address, a return.
 
-A form that is submitted after a relevant event since its page was opened is answered by 409, with that event and the
-values that were typed; submitted again, it counts.
+If a relevant event happened after the page was opened, a submit is answered by 409 with that event and the typed values. The
+next submit counts.
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ from orders.submits import Answer, handle_once
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
-# How often a change is tried when something else happens to the order at the same moment, such as its payment.
+# How often a change is tried while other writes, such as a payment, change the order.
 MAX_ATTEMPTS = 3
 
 
 def _back_to_order(message: str) -> Answer:
-    """Return the answer that leads back to the order's page, with this message."""
+    """Return the answer that redirects to the order's page with this message."""
 
     def answer(request: HttpRequest, order: Order) -> HttpResponse:
         messages.success(request, _(message))
@@ -52,7 +52,7 @@ _RETURN_REQUESTED = _back_to_order(
 @access.order_owner_required
 @handle_once(_LINES_CHANGED)
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Take units out of an order, as long as they are not packed."""
+    """Remove unpacked units from an order."""
     lines = order.current_lines(queries.list_items(order))
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
     form = ChangeForm(request.POST or None, items=lines, packed=packed)
@@ -72,7 +72,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_ADDRESS_CHANGED)
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
-    """Change an order's delivery address within its country, as long as nothing of it is packed."""
+    """Change the delivery address of an unpacked order within its country."""
     form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
     return _handle_change_form(
         request,
@@ -124,36 +124,30 @@ def _handle_change_form(
     make_change: Callable[[Order, datetime], Order],
     answer: Answer,
 ) -> HttpResponse:
-    """Show the page; or make the change and redirect to the order's page, or say why not."""
+    """Show the page; on POST make the change and answer with `answer`, or say why not."""
+
+    def refuse(**reason: Any) -> HttpResponse:
+        return render_page(request, template, context | {"typed": True} | reason, status=409)
+
     context |= {"order": order, "seen": presentation.last_event_id(order)}
     if request.method != "POST":
         return render_page(request, template, context)
     news = presentation.events_since(order, request.POST.get("seen", ""), kinds)
     if news or not context["may"]:
-        return render_page(request, template, context | {"news": news, "typed": True}, status=409)
+        return refuse(news=news)
     if not context["form"].is_valid():
         return render_page(request, template, context, status=422)
     for _try in range(MAX_ATTEMPTS):
         try:
             order = make_change(order, current_time())
         except OrderChanged as stale:
-            if news := presentation.events_since(
-                stale.order, presentation.last_event_id(order), kinds
-            ):
-                context |= {"order": stale.order, "seen": presentation.last_event_id(stale.order)}
-                return render_page(
-                    request, template, context | {"news": news, "typed": True}, status=409
-                )
+            seen = presentation.last_event_id(order)
+            if news := presentation.events_since(stale.order, seen, kinds):
+                seen = presentation.last_event_id(stale.order)
+                return refuse(news=news, order=stale.order, seen=seen)
             order = stale.order
         except TransitionRefused as refused:
-            return render_page(
-                request, template, context | {"why": str(refused), "typed": True}, status=409
-            )
+            return refuse(why=str(refused))
         else:
             return answer(request, order)
-    return render_page(
-        request,
-        template,
-        context | {"why": _("Someone is working on this order at the moment."), "typed": True},
-        status=409,
-    )
+    return refuse(why=_("Someone is working on this order at the moment."))

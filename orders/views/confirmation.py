@@ -1,4 +1,4 @@
-"""Whoever reads an order's mail says whether it is theirs."""
+"""The pages that confirm or reject an order by its mailed link."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,7 +19,7 @@ from web.rendering import render_page
 @get_or_post
 @owner_only
 def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: ask whether the order is theirs. Only its buttons do something: mail scanners open links, too."""
+    """The mailed link: ask whether the order is theirs. Only the buttons act, because mail scanners open links."""
     order_id = links.order_id_from_confirmation_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None or order.is_erased:
@@ -38,10 +38,10 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
         order = queries.get_order(order.order_id) or order
         return _confirmation_page(request, token, order, str(refused), status=409)
     if order.is_over(now) or not order.is_email_confirmed:
-        # It has ended since it was confirmed, or it was paid and needs no confirmation.
+        # It has ended since its confirmation, or was paid and needed none.
         return _confirmation_page(request, token, order)
     messages.success(request, _("Thank you. Your order is confirmed."))
-    if order.user_id is not None:  # a member's opens for the member alone
+    if order.user_id is not None:  # only the member may open it
         return redirect("orders:confirm", token)
     response = redirect("orders:detail", order.number)
     access.remember_guest_order(request, response, order)
@@ -51,7 +51,7 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
 def _confirmation_page(
     request: HttpRequest, token: str, order: Order, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """Show what was ordered and what it costs, and nothing that was typed: the reader may be a stranger to it."""
+    """Show the order's lines and sums, and no typed words: the reader may be a stranger."""
     items = queries.list_items(order)
     is_over = order.is_over(current_time())
     context = {
@@ -70,7 +70,7 @@ def _confirmation_page(
 @owner_only
 @access.order_owner_required
 def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse:
-    """Mail the link that confirms an order once more."""
+    """Mail an order's confirmation link again."""
     hit_rate_limit(request, "confirmation", order.number, named=[email_key(order.email)])
     if operations.resend_confirmation_mail(order, current_time()):
         messages.success(request, _("We’ve sent the email again."))

@@ -1,4 +1,4 @@
-"""An order's own page, and how its buyer gets there."""
+"""An order's own page, its invoice, and the ways to it: the mailed link, and the search by number and address."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -35,7 +35,7 @@ from web.rendering import render_page, render_too_many_attempts
 @access.order_owner_required
 def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     """An order: its status, its lines, its delivery address."""
-    # While a payment is open, opening the page asks the gateway; the worker would find out a little later.
+    # If a payment is open, ask the gateway now; the worker would ask a little later.
     order = poll_open_payment(order)
     items = queries.list_items(order)
     arrives = _delivery_days_text(*presentation.delivery_estimate(order))
@@ -65,7 +65,7 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
-    """The order's progress: parcels, returns, money; and what its shopper may still do."""
+    """Return the context about the order's progress, its money, and what its shopper may still do."""
     return {
         "history": presentation.list_history(order),
         "parcels": presentation.summarize_parcels(order, items),
@@ -86,7 +86,7 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
 
 
 def _time_left(order: Order) -> str:
-    """How long an order's units stay reserved, as a countdown; '' where there is none."""
+    """Return how long an order's units stay reserved, as a countdown; '' if there is none."""
     seconds = round((order.pay_until - current_time()).total_seconds())
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
@@ -94,7 +94,7 @@ def _time_left(order: Order) -> str:
 
 
 def _delivery_days_text(first: date, last: date) -> str:
-    """When a delivery can be expected, as part of a sentence."""
+    """Return the days of an expected delivery, as part of a sentence."""
     days = [date_format(day, "l j F") for day in (first, last)]
     if first == last:
         return _("on %(day)s") % {"day": days[0]}
@@ -102,7 +102,7 @@ def _delivery_days_text(first: date, last: date) -> str:
 
 
 def _is_new(order: Order) -> bool:
-    """Whether its buyer has just paid: then the page says thanks and what happens next."""
+    """Return whether the order was confirmed in the last hour: then the page says thanks and what comes next."""
     paid = next((event for event in order.events if event.kind in CONFIRMING_EVENTS), None)
     return (
         paid is not None
@@ -129,9 +129,9 @@ def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
 @require_safe
 @owner_only
 def open_order_access_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: remember the order in this browser and redirect to its page, which asks for the login to a member's.
+    """The mailed link: remember the order in this browser and redirect to its page; a member's order needs a login there.
 
-    An old link opens no guest's order any more: the page says so, and asks for the number and the e-mail address.
+    An old link to a guest's order leads to a page that asks for the number and the e-mail address.
     """
     order_id = links.order_id_from_access_token(token)
     order = queries.get_order(order_id) if order_id else None
@@ -159,7 +159,7 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             attempt = hit_rate_limit(
                 request,
                 "lookup",
-                number,  # which strangers do not know
+                number,
                 named=[key],
                 device_bucket=known_devices.get_device_bucket(request, email),
             )

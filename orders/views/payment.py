@@ -1,4 +1,4 @@
-"""Paying an order: to the gateway and back."""
+"""Paying an order at a gateway, giving it up, and the gateways' webhooks."""
 
 import logging
 from uuid import UUID
@@ -79,7 +79,7 @@ def cancel_unpaid_order(request: HttpRequest, order: Order) -> HttpResponse:
 @owner_only
 @access.order_owner_required
 def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
-    """Extend the reservation of an order's units, as the shopper is still about to pay."""
+    """Extend the reservation of an order's units, so that the shopper can still pay."""
     try:
         operations.extend_payment_deadline(order, current_time())
         messages.success(request, _("The reservation is extended."))
@@ -100,7 +100,7 @@ def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> 
         raise Http404("no such order")
     order = poll_payment(order, payment_id)
     try:
-        # The gateway's webhook may have been faster, and be still about it: no page shows as in the cart what was just bought.
+        # A faster webhook may not have removed the bought lines yet; the next page must not show them in the cart.
         operations.ensure_bought_items_removed(order, current_time())
     except CartError as busy:
         log.warning("order %s: its cart is emptied later: %s", order.number, busy)
@@ -108,7 +108,7 @@ def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> 
 
 
 def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> bool:
-    """Whether this is a member's payment attempt: a visitor who knows its id comes from paying, and their session has ended."""
+    """Return whether a visitor without a session knows the id of a member's payment attempt, so comes back from paying it."""
     return (
         not request.user.is_authenticated
         and order.user_id is not None
@@ -122,7 +122,7 @@ def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> b
 @no_store
 @public
 def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
-    """A gateway's webhook says that a payment has changed: verify its signature, and ask the gateway for the rest."""
+    """A gateway's webhook says that a payment has changed: verify its signature, then ask the gateway."""
     try:
         webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:

@@ -1,4 +1,4 @@
-"""What a shopper does with placed orders: list them, buy one again, cancel one."""
+"""The pages on which a shopper lists orders, buys one again, or cancels one."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -37,13 +37,10 @@ PAGE_SIZE = 20
 _FIRST_DAY = date(1970, 1, 2)
 
 
-# ---- The list
-
-
 @require_safe
 @member_required
 def order_history(request: HttpRequest) -> HttpResponse:
-    """A member's orders, the newest first: all of them, a year's, or those of some days."""
+    """A member's orders, newest first: all of them, a year's, or those of a range of days."""
     visitor = current_member(request)
     years = queries.list_order_years(visitor.user_id)
     form = HistoryForm(request.GET or None, years=years)
@@ -70,15 +67,12 @@ def order_history(request: HttpRequest) -> HttpResponse:
 
 
 def _span(form: HistoryForm) -> tuple[datetime, datetime]:
-    """Return the period that the form asks for, as its start and end; the shop's days, as moments in UTC."""
+    """Return the start and end (UTC) of the form's period, which is in days of the shop."""
     chosen = form.cleaned_data if form.is_bound else {}
     first, last = chosen.get("since") or _FIRST_DAY, chosen.get("until") or timezone.localdate()
     if year := chosen.get("year"):
         first, last = max(first, date(int(year), 1, 1)), min(last, date(int(year), 12, 31))
     return start_of_day(first), end_of_day(last)
-
-
-# ---- Buy again
 
 
 @get_or_post
@@ -119,7 +113,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
-    """The carts that a visitor may edit, the active one first."""
+    """Return the carts that a visitor may edit, as (id, name), the active one first."""
     person_id = owner.get_checked_owner_id(request)
     listed = carts.listed_carts_from_rows(carts.CARTS.all(owner_id=person_id)) if person_id else []
     may = [
@@ -155,9 +149,6 @@ def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: in
         )
 
 
-# ---- Cancel
-
-
 def _answer_cancellation(request: HttpRequest, order: Order) -> HttpResponse:
     messages.success(request, _("Order %(number)s was cancelled.") % {"number": order.number})
     return redirect("orders:detail", order.number)
@@ -168,14 +159,11 @@ def _answer_cancellation(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_answer_cancellation)
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Ask for confirmation and cancel an order; once it is packed, say what can be done instead."""
+    """Ask for confirmation and cancel an order; for a packed order, say what can be done instead."""
     if request.method != "POST":
         return _cancellation_page(request, order)
-    news = (
-        presentation.events_since(order, seen, presentation.CHANGE_KINDS)
-        if (seen := request.POST.get("seen", ""))
-        else []
-    )
+    seen = request.POST.get("seen", "")
+    news = presentation.events_since(order, seen, presentation.CHANGE_KINDS) if seen else []
     if news or not order.can_be_cancelled:
         return _cancellation_page(request, order, news, status=409)
     for _try in range(3):
@@ -184,10 +172,9 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
                 order, Transition("cancelled", actor="shopper", at=current_time())
             )
         except OrderChanged as stale:
-            # For example its payment, at the same moment; what matters to the shopper is shown before anything is done.
-            if news := presentation.events_since(
-                stale.order, presentation.last_event_id(order), presentation.CHANGE_KINDS
-            ):
+            # Retry after an event like a payment; first show an event that matters to the shopper.
+            seen = presentation.last_event_id(order)
+            if news := presentation.events_since(stale.order, seen, presentation.CHANGE_KINDS):
                 return _cancellation_page(request, stale.order, news, status=409)
             order = stale.order
         except TransitionRefused as refused:

@@ -1,4 +1,4 @@
-"""The withdrawal function (Directive 2011/83/EU, Article 11a): two steps, without a login, and nothing of an order is shown."""
+"""The withdrawal function (Directive 2011/83/EU, Article 11a): two steps, without a login, and without showing the order."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -22,7 +22,7 @@ _FORM, _CONFIRM = "orders/withdraw.html", "orders/withdraw_confirm.html"
 @no_store
 @owner_only
 def withdraw(request: HttpRequest) -> HttpResponse:
-    """Ask who withdraws from which contract; show the statement; and once it is confirmed, record it."""
+    """Ask who withdraws from which contract, show the statement, and record it once it is confirmed."""
     if request.method != "POST":
         return render_page(request, _FORM, {"form": WithdrawalForm(initial=_initial(request))})
     form = WithdrawalForm(request.POST)
@@ -39,7 +39,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 
 
 def _is_above_limit(request: HttpRequest, statement: WithdrawalStatement) -> bool:
-    """Count a statement; return whether there were too many. It is no error: strangers must not close the function to anybody."""
+    """Count a statement; return whether its address had too many. That is no error: nobody can block another's withdrawal."""
     try:
         hit_rate_limit(request, "withdrawal", accounts.email_key(statement.email))
     except TooManyAttempts:
@@ -48,7 +48,7 @@ def _is_above_limit(request: HttpRequest, statement: WithdrawalStatement) -> boo
 
 
 def _initial(request: HttpRequest) -> dict[str, str]:
-    """What a page or a mail that leads here knows, and what a member need not type again."""
+    """Return the initial values: the number in the link, and a member's name and address."""
     number = numbers.normalize_order_number(request.GET.get("number", "")[:40])
     user = request.user
     return {
@@ -62,5 +62,5 @@ def _initial(request: HttpRequest) -> dict[str, str]:
 @no_store
 @public
 def withdrawal_received(request: HttpRequest) -> HttpResponse:
-    """Say that a statement was received, and what comes next."""
+    """Say that the statement was received, and what comes next."""
     return render_page(request, "orders/withdrawn.html", {})

@@ -36,7 +36,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import CustomerRefused
 from orders.operations import anonymize_order, placement, settle_payment
 from orders.operations.effects import apply_effects
-from orders.operations.emails import compose_mail
+from orders.operations.mail_texts import compose_mail
 from payments.gateways import METHODS
 from promotions.rules import PERCENTAGE
 from tests.clock import now

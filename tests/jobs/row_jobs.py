@@ -473,7 +473,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("holds", RowJob("orders.jobs._end_reservations", make_expiries, lambda rows, now: rows[0].order_id, True, find_noted(DUE_EXPIRIES, "order_id"))),
     ("customer sums", RowJob("orders.operations.count_user_stats", make_sums, find=find_noted(DUE_USER_STATS, "user_id"))),
     ("goods that arrive", RowJob("orders.operations.backorders._allocate_order", make_arrivals)),
-    ("late orders", RowJob("orders.jobs._mark_late", listing("orders.queries.list_board_orders", lambda found: ([SimpleNamespace(order_id=each, placed_at=NOW - timedelta(days=99)) for each in found], "")))),
+    ("late orders", RowJob("orders.jobs._mark_late", listing("orders.board_queries.list_board_orders", lambda found: ([SimpleNamespace(order_id=each, placed_at=NOW - timedelta(days=99)) for each in found], "")))),
     ("returning customers", RowJob("orders.operations.returning_customers.count_customers_of_day", make_days)),
     ("moves", RowJob("cart.jobs.finish_move", make_moves, lambda row, now: row.move_id, find=find_noted(PENDING_MOVES, "move_id"))),
     ("carts", RowJob("cart.operations.cleanup.remove_stale_cart", make_stale_carts)),

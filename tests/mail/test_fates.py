@@ -23,6 +23,7 @@ from mail.bounces import read_delivery_report
 from mail.messages import bounce_address, read_bounce_address
 from mail.operations import (
     LATEST_OUTBOX_ENTRY,
+    MailOptions,
     allow_address,
     note_fate,
     queue_mail,
@@ -85,9 +86,8 @@ def now() -> datetime:
 
 
 def queued(now: datetime, to: str, order_number: str = "") -> UUID:
-    return queue_mail(
-        uuid4(), "asked", to, "registration", {"url": ""}, now, order_number=order_number
-    )
+    options = MailOptions(order_number=order_number)
+    return queue_mail(uuid4(), "asked", to, "registration", {"url": ""}, now, options)
 
 
 def send(now: datetime) -> tuple[int, int]:

@@ -30,7 +30,7 @@ from mail.operations import (
     queue_mail,
     send_due_mails,
 )
-from orders.operations.emails import MailContent
+from orders.operations.mail_texts import MailContent
 from pricing.quotes import Discount
 from tests.shards import SingleItemShard
 from tests.web_server import find_free_port

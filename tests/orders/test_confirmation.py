@@ -34,7 +34,7 @@ from orders.lifecycle.errors import (
 )
 from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, unpaid_units
-from orders.operations.emails import compose_mail
+from orders.operations.mail_texts import compose_mail
 from pricing.money import to_minor_units
 from tests.checkout.shopper import (
     Shopper,

@@ -15,7 +15,8 @@ from orders import operations, queries
 from orders.carriers import tracking_url
 from orders.lifecycle.entities import Order
 from orders.links import order_id_from_access_token
-from orders.operations.emails import MailContent, compose_mail, queue_order_mails
+from orders.operations.emails import queue_order_mails
+from orders.operations.mail_texts import MailContent, compose_mail
 from pricing.delivery_settings import list_first_settings
 from tests.factories import make_draft, make_order, make_payment, make_product
 from tests.orders.paper_orders import (

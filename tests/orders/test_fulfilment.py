@@ -12,7 +12,7 @@ from moneyed import Money
 
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
-from orders import jobs, operations, queries
+from orders import board_queries, jobs, operations, queries
 from orders.lifecycle import balance
 from orders.lifecycle.entities import BoardOrder, Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
@@ -342,7 +342,7 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
 def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     order, other = make_order(paid=True), make_order(paid=True)
     entries = [_board_order(order), _board_order(other)]
-    monkeypatch.setattr(queries, "list_board_orders", lambda *_, **__: (entries, ""))
+    monkeypatch.setattr(board_queries, "list_board_orders", lambda *_, **__: (entries, ""))
     assert jobs.mark_late_orders(now() + timedelta(hours=47)) == ""
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == "2 orders are late"
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == ""

@@ -22,7 +22,7 @@ from jobs.minutes import floor_to_minute
 from jobs.rows import FIRST_RETRY_DELAY, collect_failed_rows
 from jobs.shards import Shard
 from mail import queries as mails
-from orders import jobs, operations, queries
+from orders import board_queries, jobs, operations, queries
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.transitions import Transition
 from orders.operations import copies, effects
@@ -271,31 +271,33 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
     seen: list[UUID] = []
     after = ""
     while not set(order_ids) <= set(seen):
-        entries, after = queries.list_board_orders("to_pack", after, limit=2)
+        entries, after = board_queries.list_board_orders("to_pack", after, limit=2)
         seen += [entry.order_id for entry in entries]
         assert after or set(order_ids) <= set(seen)
     assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
-    counts = queries.count_board_orders()
+    counts = board_queries.count_board_orders()
     assert counts["to_pack"].number >= 5
 
 
 def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
-    before = queries.count_board_orders()["to_pay"]
+    before = board_queries.count_board_orders()["to_pay"]
     make_order()
-    assert queries.count_board_orders()["to_pay"].number == before.number + 1
-    monkeypatch.setattr(queries, "MAX_COUNTED", 1)
-    assert str(queries.count_board_orders()["to_pay"]) == "1+"
+    assert board_queries.count_board_orders()["to_pay"].number == before.number + 1
+    monkeypatch.setattr(board_queries, "MAX_COUNTED", 1)
+    assert str(board_queries.count_board_orders()["to_pay"]) == "1+"
 
 
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     day = datetime(2018, 7, 1, 12, tzinfo=UTC)
     order = make_order(now=day, paid=True)
     operations.transition_order(order, Transition("packed", actor="Ann", at=day))
-    assert day.date() in queries.list_board_days("to_pay")
+    assert day.date() in board_queries.list_board_days("to_pay")
     operations.delete_empty_days(now())
-    assert day.date() in queries.list_board_days("to_pay"), "it was written less than an hour ago"
+    assert day.date() in board_queries.list_board_days("to_pay"), (
+        "it was written less than an hour ago"
+    )
     old = current_microseconds() - 2 * 3600 * 10**6
     stale = write(
         "test",
@@ -303,8 +305,8 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     )
     stale.run(status="on_hold", day=day.date() - timedelta(days=9), at=old)
     assert operations.delete_empty_days(now()) >= 1
-    assert day.date() - timedelta(days=9) not in queries.list_board_days("on_hold")
-    assert day.date() in queries.list_board_days("to_pack")
+    assert day.date() - timedelta(days=9) not in board_queries.list_board_days("on_hold")
+    assert day.date() in board_queries.list_board_days("to_pack")
 
 
 # ---- The jobs

@@ -13,6 +13,7 @@ from inventory.operations import reservations
 from orders import operations, queries
 from orders.lifecycle.errors import CheckoutAbandoned, CheckoutBusy, CheckoutUsed
 from orders.operations import effects, placement
+from orders.operations.order_values import OrderDraft
 from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_stock, make_stocked_product
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
@@ -57,9 +58,7 @@ def test_the_same_checkout_with_another_content_is_refused() -> None:
     first = operations.place_order(draft, now())
     other = make_draft((product, 3), fingerprint="something else")
     with pytest.raises(CheckoutUsed) as refused:
-        operations.place_order(
-            placement.OrderDraft(**{**vars(other), "order_id": draft.order_id}), now()
-        )
+        operations.place_order(OrderDraft(**{**vars(other), "order_id": draft.order_id}), now())
     assert refused.value.order.number == first.number
     assert_order_consistent(draft.order_id)
 
@@ -190,9 +189,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
     expire_claim(draft.order_id)
     # The same checkout with its lines in another order: these are other reservations.
     again = make_draft((second, 1), (first, 2))
-    order = operations.place_order(
-        placement.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
-    )
+    order = operations.place_order(OrderDraft(**{**vars(again), "order_id": draft.order_id}), now())
     run_worker_after(order.order_id, 12)
     assert fresh(order).customer_label == "Not paid in time"
     for product in (first, second):

@@ -20,7 +20,7 @@ from orders.links import order_access_token
 from orders.operations import write_copies
 from orders.operations.changes import recalculate_sums
 from orders.operations.copies import copy_timestamp
-from orders.operations.emails import compose_mail
+from orders.operations.mail_texts import compose_mail
 from orders.presentation import cash_on_delivery_text
 from orders.privacy import export_personal_data
 from payments.methods import CASH_ON_DELIVERY

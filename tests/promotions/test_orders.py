@@ -20,6 +20,7 @@ from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from orders.operations import effects, placement
+from orders.operations.order_values import OrderDraft
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
@@ -45,7 +46,7 @@ def make_stocked_product(price: str = "33.33") -> Product:
 
 def draft(
     code: str, *products: Product, user_id: UUID | None = None, email: str = ""
-) -> placement.OrderDraft:
+) -> OrderDraft:
     made = make_draft(
         *((product, 1) for product in products or (make_stocked_product(),)),
         user_id=user_id,
@@ -89,7 +90,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
     code, product = make_code(uses=1), make_stocked_product()
     drafts = [draft(code, product) for _ in range(50)]
 
-    def place(each: placement.OrderDraft) -> bool:
+    def place(each: OrderDraft) -> bool:
         try:
             operations.place_order(each, now())
         except VoucherRefused:

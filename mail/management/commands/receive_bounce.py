@@ -1,4 +1,4 @@
-"""Takes a mail that came back from the mail server, which pipes it in."""
+"""The command to which the mail server pipes bounced mails."""
 
 import sys
 from argparse import ArgumentParser
@@ -12,12 +12,12 @@ from mail.bounces import MAX_REPORT_BYTES, read_delivery_report
 from mail.messages import read_bounce_address
 from mail.operations import note_trouble, receive_hard_bounce
 
-# What mail servers take from a program (sysexits.h): the message is none of ours, and try again later.
+# Exit codes that mail servers understand (sysexits.h): the message is not ours; try again later.
 NOT_OURS, TRY_AGAIN = 65, 75
 
 
 class Command(BaseCommand):
-    """Read a delivery report from standard input, and note what it says of a mail."""
+    """Read a delivery report from standard input, and record it at its mail."""
 
     help = "Takes a mail that came back: the mail server pipes it in (docs/operations/configuration.md)"
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("address", help="the address that it came to: the envelope's recipient")
 
     def handle(self, *, address: str, **options: Any) -> None:
-        """Note it, and print one line."""
+        """Record the report, and print one line."""
         mail_id = read_bounce_address(address)
         if mail_id is None:
             raise CommandError("This is no address of the shop's mails.", returncode=NOT_OURS)

@@ -72,7 +72,7 @@ def test_x73_more_than_500_are_not_counted_further(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "orders.queries.count_board_orders",
+        "orders.board_queries.count_board_orders",
         lambda columns=(): dict.fromkeys(states.BOARD_COLUMNS, CappedCount(500, has_more=True)),
     )
     assert (
@@ -136,7 +136,7 @@ def test_what_it_does_not_understand_shows_the_orders_to_pack(staff_client: Clie
 def test_x16_an_empty_column_says_what_next(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orders.queries.list_board_orders", lambda *_, **__: ([], ""))
+    monkeypatch.setattr("orders.board_queries.list_board_orders", lambda *_, **__: ([], ""))
     text = staff_client.get(BOARD, {"column": "partly_shipped"}).content.decode()
     assert "No orders here" in text
     assert f'href="{BOARD}?column=to_pack"' in text
