@@ -4,7 +4,7 @@ There is no queryset behind it: by anything but its key, an account could only b
 """
 
 from collections.abc import Collection
-from typing import Any, NoReturn, Self
+from typing import Any, Literal, NoReturn, Self
 from uuid import UUID
 
 from django.contrib.auth.base_user import BaseUserManager
@@ -144,7 +144,7 @@ def _register_user(
     if role not in ("", *ROLES):
         raise ValueError(f"There is no role {role}.")
     name = fields.pop("name", "") or (username or address).partition("@")[0]
-    active = bool(fields.pop("is_active", True))
+    login: Literal["allowed", "refused"] = "allowed" if fields.pop("is_active", True) else "refused"
     # Django's flags may be given where they say what is so.
     for flag, is_so in {"is_staff": bool(role), "is_superuser": role == ADMIN}.items():
         if fields.pop(flag, is_so) != is_so:
@@ -153,7 +153,7 @@ def _register_user(
             )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
-    return register_user(address, name, password, current_time(), role, active=active)
+    return register_user(address, name, password, current_time(), role, login=login)
 
 
 def _found(user: User | None, key: str) -> User:
