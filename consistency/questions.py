@@ -1,37 +1,14 @@
-"""I40: the staff's queue and what each person has written are as the questions and answers."""
-
-from __future__ import annotations
+"""I40: the staff's queue and each person's list agree with the questions and answers."""
 
 from collections.abc import Iterator
-from datetime import UTC
 from uuid import UUID
 
-from cassandra_db import current_time
-from consistency.findings import Check, Scope, Violation
-from consistency.reviews import FINISH_DELAY
-from moderation.queries import WAITING, list_moderation_days
+from consistency.findings import Violation
+from consistency.reviews import check_products
+from moderation.queries import is_queued_right
+from moderation.states import PUBLISHED, UNANSWERED, WITHDRAWN
 from questions import operations, queries
-from questions.entities import PUBLISHED, UNANSWERED, WITHDRAWN, Text
-from questions.operations import erased_id
-
-
-def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.products
-    else:
-        yield from (row.product_id for row in queries.ASKED.iterate_table())
-
-
-def _is_under_way(product_id: UUID) -> bool:
-    now = current_time()
-    rows = operations.PENDING_TEXTS.list_between(now - FINISH_DELAY, now)
-    return any(row.product_id == product_id for row in rows)
-
-
-def _check_product(product_id: UUID) -> Iterator[Violation]:
-    found = list(_find_faults(product_id))
-    if found and not _is_under_way(product_id):
-        yield from found
+from questions.entities import Text
 
 
 def _find_faults(product_id: UUID) -> Iterator[Violation]:
@@ -52,8 +29,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
                     each for each in texts if each.question_id == text.question_id
                 ]: _follow_all(answers),
             )
-        is_nobodys = text.user_id == erased_id(text.text_id)
-        if is_nobodys and text.state != PUBLISHED and (text.body or text.state != WITHDRAWN):
+        if text.is_erased and text.state != PUBLISHED and (text.body or text.state != WITHDRAWN):
             yield Violation(
                 "I40",
                 subject,
@@ -61,7 +37,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
                 text.state,
                 lambda now, text=text: operations.erase_text(text, keeps_text=True),  # type: ignore[misc]
             )
-        if _is_misplaced(text):
+        if not is_queued_right(text):
             yield Violation(
                 "I40",
                 subject,
@@ -84,16 +60,8 @@ def _waits_in_vain(text: Text, answered: set[UUID]) -> bool:
     return waits and text.question_id in answered
 
 
-def _is_misplaced(text: Text) -> bool:
-    if text.queued_at is None:
-        return False
-    day = text.queued_at.astimezone(UTC).date()
-    waits = any(row.review_id == text.text_id for row in WAITING.all(day=day, most=10_000))
-    return waits != text.is_waiting or (waits and day not in list_moderation_days())
-
-
 def _is_in_list(text: Text) -> bool:
-    if text.user_id == erased_id(text.text_id):
+    if text.is_erased:
         return True
     ids = text.question_id, text.answer_id
     own = queries.list_claims(text.user_id)
@@ -105,4 +73,6 @@ def _follow_all(texts: list[Text]) -> None:
         operations.follow_text(text.product_id, text.question_id, text.answer_id)
 
 
-CHECKS = (Check("questions", ("I40",), _iterate_products, _check_product),)
+CHECKS = (
+    check_products("questions", ("I40",), queries.ASKED, operations.PENDING_TEXTS, _find_faults),
+)

@@ -1,43 +1,47 @@
-"""I37 to I39, I41: a product's numbers are its reviews', their copies are as they are, cards say the rating, and no picture stays that was taken out."""
+"""I37 to I39, I41: a product's numbers, copies and cards agree with its reviews, and removed pictures are deleted."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from datetime import UTC, timedelta
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from uuid import UUID
 
-from cassandra_db import Row, current_time
+from cassandra_db import Row, Statement, current_microseconds, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
-from moderation.queries import WAITING, list_moderation_days
+from jobs.due_rows import DueRows
+from moderation.queries import is_queued_right
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
+from reviews.copies import DELETE_COPY, refresh_rating, refresh_review
 from reviews.entities import Review
-from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
 
-# The worker finishes within a quarter of an hour; for so long it may still be about to.
+# The worker finishes a text within a quarter of an hour.
 FINISH_DELAY = timedelta(minutes=20)
 
 
-def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
-    if scope is not None:
-        yield from scope.products
-    else:
-        yield from (row.product_id for row in queries.RATED.iterate_table())
+def check_products(
+    name: str,
+    rules: tuple[str, ...],
+    scan: Statement,
+    pending: DueRows,
+    find_faults: Callable[[UUID], Iterator[Violation]],
+) -> Check:
+    """Return the check of the products that `scan` lists. It skips products with rows in `pending`: the worker finishes them."""
 
+    def iterate(scope: Scope | None) -> Iterator[UUID]:
+        if scope is not None:
+            yield from scope.products
+        else:
+            yield from (row.product_id for row in scan.iterate_table())
 
-def _is_under_way(product_id: UUID) -> bool:
-    now = current_time()
-    rows = operations.PENDING_REVIEWS.list_between(now - FINISH_DELAY, now)
-    return any(row.product_id == product_id for row in rows)
+    def check(product_id: UUID) -> Iterator[Violation]:
+        found, now = list(find_faults(product_id)), current_time()
+        rows = pending.list_between(now - FINISH_DELAY, now) if found else ()
+        if all(row.product_id != product_id for row in rows):
+            yield from found
 
-
-def _check_product(product_id: UUID) -> Iterator[Violation]:
-    found = list(_find_faults(product_id))
-    if found and not _is_under_way(product_id):
-        yield from found
+    return Check(name, rules, iterate, check)
 
 
 def _find_faults(product_id: UUID) -> Iterator[Violation]:
@@ -58,7 +62,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
     yield from _check_copies(product_id, reviews)
     yield from _check_pictures(product_id, reviews)
     for review in reviews:
-        if review.user_id == erased_id(review.review_id) and _has_unread(review):
+        if review.is_erased and _has_unread(review):
             yield Violation(
                 "I38",
                 f"product {product_id} review {review.review_id}",
@@ -73,7 +77,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
             f"product {product_id}",
             "its cards say another rating than its reviews",
             f"{product.rating} of {product.rating_count} instead of {wanted.shown}",
-            lambda now: operations.refresh_rating(product_id),
+            lambda now: refresh_rating(product_id),
         )
 
 
@@ -99,7 +103,7 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
                 f"product {product_id} user {review.user_id}",
                 "copies of the review are not as it is",
                 ", ".join(wrong),
-                lambda now, user_id=review.user_id: operations.refresh_review(product_id, user_id),  # type: ignore[misc]
+                lambda now, user_id=review.user_id: refresh_review(product_id, user_id),  # type: ignore[misc]
             )
     for stars, listed in copies.items():
         for review_id in listed.keys() - known:
@@ -108,8 +112,8 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
                 f"product {product_id} review {review_id}",
                 f"a copy of no review stands under {stars}",
                 "",
-                lambda now, stars=stars, review_id=review_id: operations.DELETE_COPY.run(  # type: ignore[misc]
-                    at=operations.current_microseconds(),
+                lambda now, stars=stars, review_id=review_id: DELETE_COPY.run(  # type: ignore[misc]
+                    at=current_microseconds(),
                     product_id=product_id,
                     stars=stars,
                     review_id=review_id,
@@ -144,15 +148,13 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
         if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):
             yield f"stars {stars}"
     own = {row.product_id: row.version for row in queries.BY_USER.all(user_id=review.user_id)}
-    is_nobodys = review.user_id == erased_id(review.review_id)
-    if own.get(review.product_id) != (None if is_nobodys else review.version):
+    if own.get(review.product_id) != (None if review.is_erased else review.version):
         yield "reviews_by_user"
-    if review.queued_at is None:
-        return
-    day = review.queued_at.astimezone(UTC).date()
-    waits = any(row.review_id == review.review_id for row in WAITING.all(day=day, most=10_000))
-    if waits != review.is_waiting or (waits and day not in list_moderation_days()):
+    if not is_queued_right(review):
         yield "reviews_to_moderate"
 
 
-CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _iterate_products, _check_product),)
+_RULES = ("I37", "I38", "I39", "I41")
+CHECKS = (
+    check_products("reviews", _RULES, queries.RATED, operations.PENDING_REVIEWS, _find_faults),
+)

@@ -10,7 +10,7 @@ class ReviewToModerate(Model):
     """R5: the reviews, questions and answers that wait for the staff, by the day on which they first came there.
 
     Bound: the reviews, questions and answers that were held on one day.
-    Writer: moderation.operations.enter_queue and leave_queue.
+    Writer: moderation.operations.update_queue and leave_queue.
     """
 
     __table_name__ = "reviews_to_moderate"
@@ -38,7 +38,7 @@ class ModerationDay(Model):
     """R5: the days on which something waits.
 
     Bound: a row a day with something open; emptied days go.
-    Writer: moderation.operations.enter_queue and leave_queue.
+    Writer: moderation.operations.update_queue and leave_queue.
     """
 
     __table_name__ = "moderation_days"

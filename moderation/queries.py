@@ -1,23 +1,16 @@
-"""R5: what waits for the staff."""
+"""Reads of the staff's queue (R5)."""
 
-from datetime import date, timedelta
-from uuid import UUID
-
-from django.utils.crypto import salted_hmac
+from datetime import UTC, date, timedelta
 
 from cassandra_db import Row, read
+from moderation.texts import ModeratedText
 
 SHOP = "shop"
-
-
-# So long a refusal is news for who wrote the review.
+# How long after a decision its mail is still news.
 NEWS_FOR = timedelta(days=2)
 
-
-# R5: what waits for the staff.
+# R5: the days on which a text waits; the texts of a day.
 DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
-
-
 WAITING = read(
     "R5",
     """SELECT day, review_id, product_id, user_id, kind, question_id, product_name, stars, title, held_for, queued_at
@@ -26,20 +19,22 @@ WAITING = read(
 )
 
 
-def reporter_key(text_id: UUID, user_id: UUID) -> str:
-    """Return what stands for somebody who has reported a text: nobody can tell whose it is without the shop's key."""
-    return salted_hmac(
-        "reviews.report", f"{text_id.hex} {user_id.hex}", algorithm="sha256"
-    ).hexdigest()[:32]
-
-
 def list_moderation_days() -> list[date]:
-    """Return the days on which something waits, the oldest first. Raises CassandraUnavailable."""
+    """Return the days on which a text waits, oldest first. Raises CassandraUnavailable."""
     return [row.day.date() for row in DAYS.all(shop=SHOP)]
 
 
 def list_waiting(most: int) -> list[Row]:
-    """Return what waits for the staff, the oldest first, so many at most. Raises CassandraUnavailable."""
+    """Return up to `most` waiting texts, oldest first. Raises CassandraUnavailable."""
     reading = [WAITING.start(day=day, most=most) for day in list_moderation_days()]
     rows = [row for pending in reading for row in pending.rows()]
     return sorted(rows, key=lambda row: row.queued_at)[:most]
+
+
+def is_queued_right(text: ModeratedText) -> bool:
+    """Return whether the queue has a text exactly if the text waits for the staff. Raises CassandraUnavailable."""
+    if text.queued_at is None:
+        return True
+    day = text.queued_at.astimezone(UTC).date()
+    has_row = any(row.review_id == text.text_id for row in WAITING.all(day=day, most=10_000))
+    return has_row == text.is_waiting and (not has_row or day in list_moderation_days())

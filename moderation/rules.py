@@ -1,7 +1,5 @@
 """What a review may be, and which ones the staff look at before others read them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,8 +15,6 @@ from shop_settings.queries import get_settings
 
 MAX_REASON, MAX_ANSWER = 500, 2000
 MAX_WORDS, MAX_WORD = 500, 40
-# So many people have to report a text that the staff have decided about, before it waits for them again.
-REPORTS_TO_REOPEN = 3
 KEY = "reviews"
 # An address, with or without its beginning: "example.com", "www.…", "https://…".
 _LINK = re.compile(
@@ -77,14 +73,6 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
         return "links"
     present = set(re.findall(r"\w+", fold_text(text)))
     return "words" if any(fold_text(each) in present for each in rules.words) else ""
-
-
-def add_report(
-    reporters: tuple[str, ...], reporter: str, *, is_decided: bool
-) -> tuple[tuple[str, ...], bool]:
-    """Return who has reported a text since the staff last decided about it, with one more, and whether it waits for them now."""
-    reporters = (*reporters, reporter)
-    return reporters, len(reporters) >= (REPORTS_TO_REOPEN if is_decided else 1)
 
 
 def shown_name(name: str) -> str:

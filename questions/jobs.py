@@ -1,7 +1,5 @@
 """What the worker does for questions: it finishes what a crash has left of them."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.utils.translation import ngettext

@@ -6,7 +6,8 @@ from itertools import groupby
 from uuid import UUID
 
 from cassandra_db import LOCAL_ONE, PendingResult, Row, page_key, page_token, read, scan
-from questions.entities import PUBLISHED, QUESTION, Question, Text
+from moderation.states import PUBLISHED
+from questions.entities import QUESTION, Question, Text
 
 PAGE_LENGTH = 10
 # So many answers a question takes, of shop and buyers together: published ones, and those that wait.

@@ -1,7 +1,5 @@
 """What the worker does for reviews: it finishes what a crash has left of them."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -11,7 +9,7 @@ from cassandra_db import Row
 from jobs.due_rows import Sweep
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
-from reviews import operations
+from reviews.copies import prune_helpful, refresh_rating, refresh_review
 from reviews.operations import PENDING_REVIEWS
 from reviews.pictures import follow_pictures
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
@@ -47,8 +45,8 @@ def finish_reviews(sweep: Sweep, until: datetime) -> None:
         if old:
             product_id = old[0].product_id
             with sweep.attempt(old, f"rating of product {product_id}"):
-                operations.prune_helpful(product_id)
-                operations.refresh_rating(product_id)
+                prune_helpful(product_id)
+                refresh_rating(product_id)
             sweep.clear(old)
             sweep.count += len({row.user_id for row in old})
 
@@ -59,7 +57,7 @@ def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
     name = f"of product {product_id} by {user_id}"
     if old:
         with sweep.attempt(old, name):
-            operations.refresh_review(product_id, user_id)
+            refresh_review(product_id, user_id)
     if old or any(row.has_pictures for row in rows):
         with sweep.attempt(old or rows, f"{name}, pictures"):
             if not follow_pictures(product_id, user_id, sweep.now) and old:

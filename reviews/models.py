@@ -63,7 +63,7 @@ class ReviewByProduct(Model):
     """R1: a product's published reviews, newest first: all (stars 0), those of one star count, and 100 found helpful (stars 6).
 
     Bound: 50,000 a partition of some 1 KB.
-    Writer: reviews.operations.refresh_review alone, dated when the truth was read.
+    Writer: reviews.copies.refresh_review alone, dated when the truth was read.
     """
 
     __table_name__ = "reviews_by_product"
@@ -95,7 +95,7 @@ class ReviewByUser(Model):
     """R2: what a person has reviewed, whatever became of it.
 
     Bound: a row a product that one person has reviewed, some hundreds.
-    Writer: reviews.operations.refresh_review.
+    Writer: reviews.copies.refresh_review.
     """
 
     __table_name__ = "reviews_by_user"
@@ -112,7 +112,7 @@ class VoteByReview(Model):
     """R4: who found a review helpful, and how many. A voter is a keyed hash: nobody can tell whose it is.
 
     Bound: a row a voter, some 60 bytes.
-    Writer: reviews.operations.set_vote, a vote and the number in one conditional batch.
+    Writer: reviews.votes.set_vote, a vote and the number in one conditional batch.
     """
 
     __table_name__ = "votes_by_review"

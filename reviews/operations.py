@@ -5,19 +5,14 @@ that pages read and the queue of the staff, is derived from it by `refresh_revie
 the truth was read. Before the truth changes, a pending row is written, by which the worker does it again after a crash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid5
 
 from cassandra.util import uuid_from_time
-from django.conf import settings
-from django.urls import reverse
 
-from accounts.queries import get_user
 from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
@@ -28,24 +23,18 @@ from cassandra_db import (
     current_time,
     retry_attempts,
     truncate_to_milliseconds,
-    wait_for_all,
     write,
 )
-from catalogue.operations import set_rating
-from catalogue.queries import get_product_at_quorum
 from jobs.due_rows import DueRows
 from mail.addresses import email_key
-from mail.operations import queue_mail
-from moderation.operations import enter_queue, leave_queue
-from moderation.queries import NEWS_FOR, reporter_key
-from moderation.rules import add_report
-from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
-from orders.queries import get_order
+from moderation.errors import NoSuchText, TextChanged
+from moderation.operations import report_text
+from moderation.states import HELD, PUBLISHED, WITHDRAWN
+from moderation.texts import erased_id
 from reviews import queries
-from reviews.entities import Rating, Review
-from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
-from reviews.links import guest_url
-from reviews.queries import ALL, HELPFUL, MAX_HELPFUL
+from reviews.copies import refresh_rating, refresh_review
+from reviews.entities import Rating, Review, ReviewInput
+from reviews.errors import ReviewsBusy
 
 MAX_ATTEMPTS = 8
 # Why a review that everybody reads waits: it has pictures that the staff have not seen.
@@ -74,7 +63,7 @@ DELETE_REVIEW = conditional_write(
     "R3",
     "DELETE FROM ratings_by_product WHERE product_id = :product_id AND user_id = :user_id IF version = :seen",
 )
-# null + 1 writes nothing: the numbers begin as noughts.
+# null + 1 writes nothing, so the numbers start at 0.
 SEED_NUMBERS = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET rating_count = 0, rating_sum = 0, one = 0, two = 0, three = 0, four = 0, five = 0
@@ -91,56 +80,19 @@ LOAD_NUMBERS = conditional_write(
     """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
        four = :four, five = :five WHERE product_id = :product_id IF rating_count = null""",
 )
-# For the check alone: what the rows say, where the numbers are as they were read.
+# For the consistency check: sets the numbers if they are still those that it has read.
 SET_NUMBERS = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
        four = :four, five = :five WHERE product_id = :product_id IF rating_count = :was_count AND rating_sum = :was_total""",
 )
-INSERT_COPY = write(
-    "R1",
-    """INSERT INTO reviews_by_product (product_id, stars, review_id, user_id, given, title, body, name, verified, version,
-       written_at, edited_at, answer, answered_at, helpful, pictures) VALUES (:product_id, :stars, :review_id, :user_id, :given, :title,
-       :body, :name, :verified, :version, :written_at, :edited_at, :answer, :answered_at, :helpful, :pictures) USING TIMESTAMP :at""",
-)
-DELETE_COPY = write(
-    "R1",
-    """DELETE FROM reviews_by_product USING TIMESTAMP :at
-       WHERE product_id = :product_id AND stars = :stars AND review_id = :review_id""",
-)
-INSERT_BY_USER = write(
-    "R2",
-    """INSERT INTO reviews_by_user (user_id, product_id, review_id, version, state)
-       VALUES (:user_id, :product_id, :review_id, :version, :state) USING TIMESTAMP :at""",
-)
-DELETE_BY_USER = write(
-    "R2",
-    "DELETE FROM reviews_by_user USING TIMESTAMP :at WHERE user_id = :user_id AND product_id = :product_id",
-)
-INSERT_VOTE = conditional_write(
-    "R4",
-    """INSERT INTO votes_by_review (review_id, voter_key, voted_at) VALUES (:review_id, :voter_key, :now) IF NOT EXISTS""",
-)
-DELETE_VOTE = conditional_write(
-    "R4",
-    "DELETE FROM votes_by_review WHERE review_id = :review_id AND voter_key = :voter_key IF EXISTS",
-)
-SEED_VOTES = conditional_write(
-    "R4",
-    "UPDATE votes_by_review SET helpful_count = 0 WHERE review_id = :review_id IF helpful_count = null",
-)
-ADD_VOTES = conditional_write(
-    "R4",
-    """UPDATE votes_by_review SET helpful_count = helpful_count + :count
-       WHERE review_id = :review_id IF helpful_count >= 0""",
-)
-# The row is dated when it is written, so that taking it away spares a later one of the same minute.
+# The row is dated, so that its removal spares a later row of the same minute.
 INSERT_PENDING = write(
     "R3",
     """INSERT INTO pending_reviews_by_period (period, product_id, user_id, written)
        VALUES (:period, :product_id, :user_id, :written) USING TIMESTAMP :written""",
 )
-# Of its own: the other one shall not take the mark away.
+# A statement of its own, because the other one would clear `has_pictures`.
 INSERT_PENDING_PICTURES = write(
     "R3",
     """INSERT INTO pending_reviews_by_period (period, product_id, user_id, has_pictures, written)
@@ -161,7 +113,7 @@ PENDING_REVIEWS = DueRows(
     column="period",
     length=timedelta(minutes=10),
 )
-# Of no interest to anybody who reads the review: it stays the same version.
+# The version stays: no reader sees a difference.
 FORGET_FORMER = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET former_pictures = '' WHERE product_id = :product_id AND user_id = :user_id
@@ -171,53 +123,40 @@ STOP_REQUESTS = write(
     "R3", "INSERT INTO review_request_stops (email, stopped_at) VALUES (:email, :stopped_at)"
 )
 ALLOW_REQUESTS = write("R3", "DELETE FROM review_request_stops WHERE email = :email")
-_NUMBER_NAMES = ("one", "two", "three", "four", "five")
+_NUMBER_NAMES = ("count", "total", "one", "two", "three", "four", "five")
 
 
 def write_review(
     product_id: UUID,
     user_id: UUID,
+    said: ReviewInput,
     *,
-    stars: int,
-    title: str,
-    body: str,
-    name: str,
-    verified: bool,
-    held_for: str,
     seen: int,
     change_id: UUID,
     now: datetime,
-    order_id: UUID | None = None,
     removed: Collection[str] = (),
 ) -> Review:
     """Write a person's review of a product, or change it; return it as it is then.
 
-    `seen` is the version that its editor has read, 0 for none. `held_for` says why it waits for the staff, "" if nothing speaks
-    against it. `order_id` is the order by whose mail a guest writes, `removed` are those of its pictures that it loses. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
-    ReviewsBusy, CassandraUnavailable.
+    `seen` is the version that the form showed, 0 for none. `removed` are the pictures that the review loses. A form that
+    comes again with its `change_id` is written once. Raises TextChanged if another version was read, ReviewsBusy,
+    CassandraUnavailable.
     """
     now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
     if before and before.change_id == change_id:
         refresh_review(product_id, user_id)
         return before
     if (before.version if before else 0) != seen:
-        raise ReviewChanged
-    text: dict[str, Any] = {
-        "stars": stars,
-        "title": title,
-        "body": body,
-        "name": name,
-        "verified": verified,
-        "state": HELD if held_for else PUBLISHED,
-        "held_for": held_for,
+        raise TextChanged
+    values = asdict(said) | {
+        "state": HELD if said.held_for else PUBLISHED,
+        "version": seen + 1,
         "change_id": change_id,
-        "order_id": order_id,
     }
     after = (
         replace(
             before.without_pictures(removed),
-            **text,
-            version=seen + 1,
+            **values,
             edited_at=now,
             refusal="",
             decided_at=None,
@@ -228,9 +167,8 @@ def write_review(
             product_id=product_id,
             user_id=user_id,
             review_id=uuid_from_time(now),
-            version=1,
             written_at=now,
-            **text,
+            **values,
         )
     )
     return _change(before, _queued(after, now))
@@ -239,7 +177,7 @@ def write_review(
 def withdraw_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Take a person's review back: text and pictures go, and the person may write another one. Raises what `change_review` raises."""
+    """Withdraw a person's review with its text and pictures; the person may write another. Raises what `change_review` raises."""
 
     def withdraw(review: Review) -> Review:
         return replace(_without_words(review), state=WITHDRAWN)
@@ -250,19 +188,10 @@ def withdraw_review(
 def publish_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Let everybody read a review that waited or was refused, and see its pictures. Raises what `change_review` raises."""
+    """Publish a review that waited or was refused, with its pictures. Raises what `change_review` raises."""
 
     def publish(review: Review) -> Review:
-        return replace(
-            review,
-            state=PUBLISHED,
-            held_for="",
-            refusal="",
-            decided_at=now,
-            pictures=review.own_pictures,
-            new_pictures=(),
-            reporters=(),
-        )
+        return replace(review.publish(now), pictures=review.own_pictures, new_pictures=())
 
     return change_review(product_id, user_id, publish, seen=seen, change_id=change_id, now=now)
 
@@ -270,12 +199,10 @@ def publish_review(
 def refuse_review(
     product_id: UUID, user_id: UUID, reason: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Refuse a review; its writer is mailed the reason. Raises what `change_review` raises."""
+    """Refuse a review, and mail its writer the reason. Raises what `change_review` raises."""
 
     def refuse(review: Review) -> Review:
-        return replace(
-            review, state=REFUSED, held_for="", refusal=reason, decided_at=now, reporters=()
-        )
+        return review.refuse(reason, now)
 
     return change_review(product_id, user_id, refuse, seen=seen, change_id=change_id, now=now)
 
@@ -283,54 +210,25 @@ def refuse_review(
 def hold_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Put a review back into the queue, as if nothing had been decided. Raises what `change_review` raises."""
-
-    def hold(review: Review) -> Review:
-        return replace(
-            review, state=HELD, held_for="undone", refusal="", decided_at=None, reporters=()
-        )
-
-    return change_review(product_id, user_id, hold, seen=seen, change_id=change_id, now=now)
-
-
-def has_report(review: Review, reader_id: UUID) -> bool:
-    """Return whether a reader's report would change nothing: the review waits for the staff, or the reader has reported it since they decided."""
-    key = reporter_key(review.review_id, reader_id)
-    return bool(review.held_for) or key in review.reporters
+    """Put a review back into the queue, without the staff's decision. Raises what `change_review` raises."""
+    return change_review(product_id, user_id, Review.hold, seen=seen, change_id=change_id, now=now)
 
 
 def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
-    """Note that a reader has reported a published review; it stays published. Return it as it is then.
+    """Note that a reader has reported a published review; return it as it is then.
 
-    It waits for the staff at once; once they have decided about it, only when three people have reported it since.
-    Raises ReviewChanged if its writer has changed it since it was `seen`, and what `change_review` raises.
+    Raises TextChanged if its writer has changed it since it was `seen`, and what `change_review` raises.
     """
-    key, review = reporter_key(seen.review_id, reader_id), seen
 
-    def report(review: Review) -> Review:
-        reporters, waits = add_report(
-            review.reporters, key, is_decided=review.decided_at is not None
-        )
-        return replace(review, reporters=reporters, held_for="reported" if waits else "")
+    def change(review: Review, report: Callable[[Review], Review], change_id: UUID) -> Review:
+        ids = review.product_id, review.user_id
+        return change_review(*ids, report, seen=review.version, change_id=change_id, now=now)
 
-    for _attempt in retry_attempts(MAX_ATTEMPTS):
-        if has_report(review, reader_id):
-            return review
-        try:
-            return change_review(
-                seen.product_id,
-                seen.user_id,
-                report,
-                seen=review.version,
-                change_id=uuid5(seen.review_id, f"{key} {review.version}"),
-                now=now,
-            )
-        except ReviewChanged:
-            present = queries.get_review(seen.product_id, seen.user_id)
-            if present is None or present.edited_at != seen.edited_at or not present.is_counted:
-                raise
-            review = present  # another reader's report was quicker
-    raise ReviewsBusy
+    def read() -> Review | None:
+        present = queries.get_review(seen.product_id, seen.user_id)
+        return present if present and present.edited_at == seen.edited_at else None
+
+    return report_text(seen, reader_id, change, read)
 
 
 def remove_picture(
@@ -366,18 +264,18 @@ def change_review(
 ) -> Review:
     """Change a review as `change` says, if it is the version that was read; return it as it is then.
 
-    Raises NoSuchReview, or ReviewChanged if it is another one than was read, ReviewsBusy, CassandraUnavailable.
+    Raises NoSuchText, or TextChanged if it is another one than was read, ReviewsBusy, CassandraUnavailable.
     """
     before = queries.get_review(product_id, user_id)
     if before is None or before.state == WITHDRAWN:
         if before and before.change_id == change_id:
             return before
-        raise NoSuchReview
+        raise NoSuchText
     if before.change_id == change_id:
         refresh_review(product_id, user_id)
         return before
     if before.version != seen:
-        raise ReviewChanged
+        raise TextChanged
     after = replace(change(before), version=seen + 1, change_id=change_id)
     return _change(before, _queued(after, truncate_to_milliseconds(now)))
 
@@ -389,8 +287,7 @@ def _queued(review: Review, now: datetime) -> Review:
             review = replace(review, held_for=review.held_for or PICTURES)
         elif review.held_for == PICTURES:
             review = replace(review, held_for="")
-    # Kept from then on: the row of the queue is found again by it, however often the review comes back there.
-    return replace(review, queued_at=now) if review.is_waiting and not review.queued_at else review
+    return review.note_queued(now)
 
 
 def _change(before: Review | None, after: Review) -> Review:
@@ -401,29 +298,18 @@ def _change(before: Review | None, after: Review) -> Review:
     return after
 
 
-def _columns(review: Review) -> dict[str, Any]:
-    found = {name: getattr(review, name) for name in Review.__dataclass_fields__}
-    return {
-        name: " ".join(value) if isinstance(value, tuple) else value
-        for name, value in found.items()
-    }
-
-
 def _apply(before: Review | None, after: Review) -> None:
-    """Write a review and what it changes of the product's numbers, both or neither. Raises ReviewChanged, ReviewsBusy, CassandraUnavailable."""
+    """Write a review and what it changes of the product's numbers, both or neither. Raises TextChanged, ReviewsBusy, CassandraUnavailable."""
     row = (
-        UPDATE_REVIEW.bind(**_columns(after), seen=before.version)
+        UPDATE_REVIEW.bind(**after.columns(), seen=before.version)
         if before
-        else INSERT_REVIEW.bind(**_columns(after))
+        else INSERT_REVIEW.bind(**after.columns())
     )
     was, will_be = _numbers(before), _numbers(after)
     batch = [row]
     if was != will_be:
         added = (new - old for old, new in zip(was, will_be, strict=True))
-        names = ("count", "total", *_NUMBER_NAMES)
-        batch.append(
-            ADD_NUMBERS.bind(product_id=after.product_id, **dict(zip(names, added, strict=True)))
-        )
+        batch.append(ADD_NUMBERS.bind(product_id=after.product_id, **_name_numbers(added)))
 
     def is_ours(found: Any) -> bool:
         return getattr(found, "change_id", None) == after.change_id
@@ -435,7 +321,7 @@ def _apply(before: Review | None, after: Review) -> None:
         if present and present.change_id == after.change_id:
             return  # two tabs have sent one form: the other was faster, and wrote just this
         if (present.version if present else 0) != (before.version if before else 0):
-            raise ReviewChanged
+            raise TextChanged
         SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=after.product_id)
     raise ReviewsBusy
 
@@ -444,6 +330,10 @@ def _numbers(review: Review | None) -> tuple[int, ...]:
     """Return what a review adds to its product's numbers: the count, the sum, and one to five."""
     stars = review.stars if review and review.is_counted else 0
     return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
+
+
+def _name_numbers(numbers: Iterable[int]) -> dict[str, int]:
+    return dict(zip(_NUMBER_NAMES, numbers, strict=True))
 
 
 def mark_pending(product_id: UUID, user_id: UUID) -> None:
@@ -459,159 +349,6 @@ def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
         user_id=user_id,
         written=current_microseconds(),
     )
-
-
-def refresh_review(product_id: UUID, user_id: UUID) -> None:
-    """Write all copies of a review as its row says, and delete those that are elsewhere; doing it again changes nothing.
-
-    The mail about a refusal goes out from here, too: once. Raises CassandraUnavailable.
-    """
-    at = current_microseconds()
-    review = queries.get_review(product_id, user_id)
-    if review is None:
-        # Its person was erased: the review stands under another id, with the same copies.
-        DELETE_BY_USER.run(at=at, user_id=user_id, product_id=product_id)
-        return
-    helpful = queries.count_votes(review.review_id)
-    belongs = {ALL, review.stars} if review.is_counted else set()
-    if belongs and helpful:
-        belongs.add(HELPFUL)
-    keys = {"product_id": product_id, "review_id": review.review_id, "at": at}
-    values = {
-        name: getattr(review, name)
-        for name in (
-            *("user_id", "title", "body", "name", "verified", "version"),
-            *("written_at", "edited_at", "answer", "answered_at"),
-        )
-    } | {"pictures": " ".join(review.pictures)}
-    wait_for_all(
-        [
-            INSERT_COPY.start(**keys, stars=each, given=review.stars, helpful=helpful, **values)
-            if each in belongs
-            else DELETE_COPY.start(**keys, stars=each)
-            for each in range(ALL, HELPFUL + 1)
-        ]
-        + [_start_by_user(review, at)]
-    )
-    _refresh_queue(review, at)
-    if review.state == REFUSED:
-        _mail_refusal(review)
-
-
-def _start_by_user(review: Review, at: int) -> Any:
-    if review.user_id == erased_id(review.review_id):
-        return DELETE_BY_USER.start(at=at, user_id=review.user_id, product_id=review.product_id)
-    return INSERT_BY_USER.start(
-        at=at,
-        user_id=review.user_id,
-        product_id=review.product_id,
-        review_id=review.review_id,
-        version=review.version,
-        state=review.state,
-    )
-
-
-def _refresh_queue(review: Review, at: int) -> None:
-    if review.queued_at is None:
-        return
-    if not review.is_waiting:
-        leave_queue(review.review_id, review.queued_at, at)
-        return
-    enter_queue(
-        review.review_id,
-        review.queued_at,
-        at,
-        product_id=review.product_id,
-        user_id=review.user_id,
-        stars=review.stars,
-        title=review.title,
-        held_for=review.held_for,
-    )
-
-
-def _mail_refusal(review: Review) -> None:
-    product = get_product_at_quorum(review.product_id)
-    if product is None or review.decided_at is None:
-        return
-    # Long after, the mail's claim has gone: what the check repairs then is no news.
-    if current_time() - review.decided_at > NEWS_FOR:
-        return
-    to, url = _find_writer(review, product.slug)
-    if not to:
-        return
-    queue_mail(
-        uuid5(review.review_id, review.user_id.hex),
-        f"refused:{review.version}",
-        to,
-        "review_refused",
-        {"name": product.name, "reason": review.refusal, "url": url},
-        review.decided_at,
-    )
-
-
-def _find_writer(review: Review, slug: str) -> tuple[str, str]:
-    """Return the address of who wrote a review, and where it is changed; "" for somebody who was erased."""
-    if review.order_id:
-        order = get_order(review.order_id)
-        return (order.email if order and not order.is_erased else ""), guest_url(
-            review.order_id, slug
-        )
-    writer = get_user(review.user_id)
-    return (writer.email if writer else ""), settings.PUBLIC_URL + reverse(
-        "reviews:write", args=(slug,)
-    )
-
-
-def refresh_rating(product_id: UUID) -> bool:
-    """Let a product's cards say its rating, if they say another one; return whether they did. Raises CassandraUnavailable."""
-    at = current_microseconds()
-    rating, product = queries.get_rating_at_quorum(product_id), get_product_at_quorum(product_id)
-    if product is None or (product.rating, product.rating_count) == rating.shown:
-        return False
-    set_rating(product_id, *rating.shown, at)
-    return True
-
-
-def prune_helpful(product_id: UUID) -> None:
-    """Keep the most helpful hundred of a product's reviews in their list. Raises CassandraUnavailable."""
-    at = current_microseconds()
-    rows = queries.COPIES.all(product_id=product_id, stars=HELPFUL)
-    ranked = sorted(rows, key=lambda row: row.helpful or 0, reverse=True)
-    wait_for_all(
-        [
-            DELETE_COPY.start(at=at, product_id=product_id, stars=HELPFUL, review_id=row.review_id)
-            for row in ranked[MAX_HELPFUL:]
-        ]
-    )
-
-
-def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime) -> int:
-    """Note that somebody finds a review helpful, or no longer does; twice is once. Return how many do.
-
-    Raises ReviewsBusy, CassandraUnavailable.
-    """
-    key = {
-        "review_id": review.review_id,
-        "voter_key": queries.voter_key(review.review_id, voter_id),
-    }
-    vote = INSERT_VOTE.bind(**key, now=now) if is_helpful else DELETE_VOTE.bind(**key)
-    count = ADD_VOTES.bind(review_id=review.review_id, count=1 if is_helpful else -1)
-    mark_pending(review.product_id, review.user_id)
-    for _attempt in retry_attempts(MAX_ATTEMPTS):
-        # Sent again it is refused by what it wrote itself: then it is as wanted, too.
-        outcome = apply_batch(vote, count, if_lost=SEND_AGAIN)
-        if outcome or queries.has_voted(review.review_id, voter_id) == is_helpful:
-            break
-        SEED_VOTES.apply(if_lost=REFUSED_MEANS_DONE, review_id=review.review_id)
-    else:
-        raise ReviewsBusy
-    refresh_review(review.product_id, review.user_id)
-    return queries.count_votes(review.review_id)
-
-
-def erased_id(review_id: UUID) -> UUID:
-    """Return the id under which a review stands whose person was erased: of nobody, and the same however often it is erased."""
-    return uuid5(review_id, "erased")
 
 
 def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
@@ -631,7 +368,7 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
     for _attempt in retry_attempts(MAX_ATTEMPTS):
         nobodys = _as_nobodys(review, keeps_text=keeps_text)
         outcome = apply_batch(
-            INSERT_REVIEW.bind(**_columns(nobodys)),
+            INSERT_REVIEW.bind(**nobodys.columns()),
             DELETE_REVIEW.bind(
                 product_id=review.product_id, user_id=review.user_id, seen=review.version
             ),
@@ -663,7 +400,7 @@ def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
 
 
 def forget_unread(review: Review) -> None:
-    """Take from an erased person's review the words and pictures that nobody has read, as erasing does. Raises ReviewChanged, CassandraUnavailable."""
+    """Take from an erased person's review the words and pictures that nobody has read, as erasing does. Raises TextChanged, CassandraUnavailable."""
     _change(review, _as_nobodys(review, keeps_text=True))
 
 
@@ -707,11 +444,9 @@ def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
     SET_NUMBERS.apply(
         if_lost=SEND_AGAIN,
         product_id=product_id,
-        count=wanted.count,
-        total=wanted.total,
         was_count=present.count,
         was_total=present.total,
-        **dict(zip(_NUMBER_NAMES, wanted.counts, strict=True)),
+        **_name_numbers((wanted.count, wanted.total, *wanted.counts)),
     )
 
 
@@ -719,15 +454,12 @@ def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
     """Give a product that has no reviews yet all of these at once, some dozens; otherwise it keeps its own. Raises CassandraUnavailable."""
     for each in reviews:
         mark_pending(product_id, each.user_id)
-    numbers = count_reviews(reviews)
+    rating = count_reviews(reviews)
     apply_batch(
         LOAD_NUMBERS.bind(
-            product_id=product_id,
-            count=numbers.count,
-            total=numbers.total,
-            **dict(zip(_NUMBER_NAMES, numbers.counts, strict=True)),
+            product_id=product_id, **_name_numbers((rating.count, rating.total, *rating.counts))
         ),
-        *(INSERT_REVIEW.bind(**_columns(each)) for each in reviews),
+        *(INSERT_REVIEW.bind(**each.columns()) for each in reviews),
         if_lost=SEND_AGAIN,
     )
     for each in reviews:

@@ -19,10 +19,11 @@ from catalogue.entities import PictureUpload
 from catalogue.operations import add_upload, remove_upload
 from catalogue.photos import delete_photo, parse_photo
 from catalogue.queries import list_uploads
+from moderation.errors import NoSuchText, TextChanged
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
 from reviews.entities import Review
-from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.errors import ReviewsBusy
 
 MAX_PICTURES = 6
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
@@ -96,7 +97,7 @@ def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
     elif ready:
         try:
             review = _attach(review, [each.picture for each in ready], now)
-        except (ReviewChanged, NoSuchReview, ReviewsBusy):
+        except (TextChanged, NoSuchText, ReviewsBusy):
             return False  # as it is now, the next time
         for each in ready:
             remove_upload(each)

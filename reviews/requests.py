@@ -4,8 +4,6 @@ Each order is asked about once: the mail's id is made of the order's. The worker
 cut off within a day, it does the day again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
