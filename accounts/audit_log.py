@@ -5,8 +5,6 @@ row beside the first, with what it has changed. Nothing here changes or deletes 
 test sees to it. From where it was done goes earlier, after 90 days.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

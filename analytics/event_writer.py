@@ -1,7 +1,5 @@
 """Writes what visitors do, behind the pages' backs. Network and browser leave this memory only as a pseudonym."""
 
-from __future__ import annotations
-
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence

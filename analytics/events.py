@@ -4,8 +4,6 @@ A view notes on its answer what a page load means; the answer may be kept for ot
 sent it is counted. Programs, prefetching browsers and people who ask not to be followed (DNT, Sec-GPC) are not counted, and no cookie is set.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ It is counted once a day, from the sums of visits (`product_views`) and the fact
 says it as a coarse step, so that few change from one day to the next; cards, lists, the front page and the search follow.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

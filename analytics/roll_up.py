@@ -4,8 +4,6 @@ An hour is added up from its events, and again as long as it may get any; a day 
 read, so it may be done twice, and a slower and older sum loses. A day's hours are those that begin on it, in the shop's time zone.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

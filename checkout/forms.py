@@ -1,7 +1,5 @@
 """Untrusted input of the checkout -> clean values."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

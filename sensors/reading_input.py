@@ -1,7 +1,5 @@
 """What a sensor sends, as readings or as what is wrong with it."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

@@ -4,8 +4,6 @@ A batch changes the line, the sums and the idempotency row together or not at al
 moment (fault 18), and a batch whose answer was lost is recognised by its idempotency row when it is sent again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
