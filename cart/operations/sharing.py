@@ -16,12 +16,10 @@ from django.urls import reverse
 
 from cart import people, queries
 from cart.access import OWN, ROLE_NAMES, ROLES, Access, require_access
-from cart.entities import Cart
 from cart.errors import (
     AlreadyInvited,
     CartBusy,
     InvitationOver,
-    NoSuchCart,
     NoSuchPerson,
     TooManyCarts,
     TooManyPeople,
@@ -29,13 +27,7 @@ from cart.errors import (
 )
 from cart.limits import MAX_CARTS
 from cart.names import default_name
-from cart.operations.carts import (
-    MAX_ATTEMPTS,
-    add_cart_to_list,
-    created_cart_id,
-    remove_cart_from_list,
-)
-from cart.operations.contents import CartChange, change_contents, get_contents
+from cart.operations.carts import MAX_ATTEMPTS, add_cart_to_list, remove_cart_from_list
 from cart.people import INVITATION, INVITED_DAYS, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -335,28 +327,6 @@ def end_sharing(cart_id: UUID) -> None:
             last = DELETE_ROW_COUNT.bind(cart_id=cart_id, seen=rows[0].row_count)
             apply_batch(last, DELETE_PEOPLE.bind(cart_id=cart_id), if_lost=RAISE_UNKNOWN)
     raise CartBusy
-
-
-def copy_shared_cart(
-    person_id: UUID, source: Cart, idempotency_key: UUID, now: datetime, *, guest: bool = False
-) -> tuple[UUID, str]:
-    """Make a person's own cart with the lines of a cart that a link shows, and return its id and name.
-
-    The caller checks the link. The same `idempotency_key` makes one.
-    Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
-    """
-    copy_id = created_cart_id(person_id, idempotency_key)
-    if _is_deleted(copy_id):
-        raise NoSuchCart  # made by the first submit, and deleted since
-    name = add_cart_to_list(person_id, copy_id, source.name, now)
-
-    def put(change: CartChange) -> str:
-        for row in get_contents(source.cart_id).lines.values():
-            change.put(row, row.quantity)
-        return "{}"
-
-    change_contents(copy_id, idempotency_key, now, put, owner_id=person_id, guest=guest)
-    return copy_id, name
 
 
 def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:

@@ -133,18 +133,32 @@ def move_line(
 def duplicate_cart(
     person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
-    """Make a cart with the same lines at the same prices and return its id and name; the active one stays active.
+    """Copy a cart that the person may view; return the copy's id and name. Raises NotAllowed, and what `copy_cart` raises."""
+    name = f"{require_access(person_id, cart_id, VIEW).name[:50]} (copy)"
+    return copy_cart(person_id, cart_id, name, idempotency_key, now, guest=guest)
 
-    The same `idempotency_key` makes one. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
+
+def copy_cart(
+    person_id: UUID,
+    source_id: UUID,
+    wanted: str,
+    idempotency_key: UUID,
+    now: datetime,
+    *,
+    guest: bool = False,
+) -> tuple[UUID, str]:
+    """Make a person's own cart with the lines and prices of another one; return its id and name. The active cart stays.
+
+    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name.
+    The same `idempotency_key` makes one cart. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    found = require_access(person_id, cart_id, VIEW)
     copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):
         raise NoSuchCart  # made by the first submit, and deleted since
-    name = carts.add_cart_to_list(person_id, copy_id, f"{found.name[:50]} (copy)", now)
+    name = carts.add_cart_to_list(person_id, copy_id, wanted, now)
 
     def put(change: CartChange) -> str:
-        for row in get_contents(cart_id).lines.values():
+        for row in get_contents(source_id).lines.values():
             change.put(row, row.quantity)
         return "{}"
 

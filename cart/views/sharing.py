@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from cart import owner, people
+from cart import operations, owner, people
 from cart.access import OWN, ROLE_DESCRIPTIONS, ROLE_NAMES, VIEW, Access, require_access
 from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, NotAllowed
 from cart.forms import (
@@ -216,9 +216,9 @@ def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
     form.full_clean()
     person_id, guest = owner.get_or_create_owner_id(request), not request.user.is_authenticated
     try:
-        idempotency_key = form.cleaned_data["operation"]
-        copy_id, name = sharing.copy_shared_cart(
-            person_id, found.cart, idempotency_key, current_time(), guest=guest
+        idempotency_key, source = form.cleaned_data["operation"], found.cart
+        copy_id, name = operations.copy_cart(
+            person_id, source.cart_id, source.name, idempotency_key, current_time(), guest=guest
         )
     except CartError as error:
         return _shared_cart_page(request, token, found, refused=str(error))
