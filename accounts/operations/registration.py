@@ -33,7 +33,7 @@ MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
 def request_registration(email: str, now: datetime) -> None:
-    """Mail the link that finishes a registration, or, to an address with an account, a mail that says so.
+    """Mail the link that finishes a registration. An address with an account gets a mail that says so.
 
     Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
     Raises CassandraUnavailable.
@@ -53,14 +53,14 @@ def request_registration(email: str, now: datetime) -> None:
 
 
 def registration_link(email: str, role: str = "") -> str:
-    """Return the address under which, for 24 hours, this e-mail address can be registered, with a role for staff."""
+    """Return the link that registers an e-mail address, with a role for staff. It lasts 24 hours."""
     return str(settings.PUBLIC_URL) + reverse(
         "accounts:finish", args=[encrypt_token([email, role], _PURPOSE)]
     )
 
 
 def parse_registration_token(token: str) -> tuple[str, str] | None:
-    """Return the e-mail address and the role that a link was made for; None if it is not ours or too old."""
+    """Return the e-mail address and the role of a link; None if the link is forged or too old."""
     try:
         email, role = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
     except DecryptionError:
