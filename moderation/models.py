@@ -1,4 +1,4 @@
-"""The tables of what waits for the staff: reviews, questions and answers."""
+"""The staff's queue of reviews, questions and answers."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class ReviewToModerate(Model):
-    """R5: the reviews, questions and answers that wait for the staff, by the day on which they first came there.
+    """R5: reviews, questions and answers that wait for the staff, by the day on which they first waited.
 
-    Bound: the reviews, questions and answers that were held on one day.
+    Bound: the texts of one day.
     Writer: moderation.operations.update_queue and leave_queue.
     """
 
@@ -25,8 +25,8 @@ class ReviewToModerate(Model):
     review_id = columns.TimeUUID(primary_key=True)
     product_id = columns.UUID()
     user_id = columns.UUID()
-    kind = columns.Text()  # question or answer; of a review nothing
-    question_id = columns.TimeUUID()  # of a question or an answer
+    kind = columns.Text()  # question or answer; null for a review
+    question_id = columns.TimeUUID()  # for a question or an answer
     product_name = columns.Text()
     stars = columns.Integer()
     title = columns.Text()
@@ -35,9 +35,9 @@ class ReviewToModerate(Model):
 
 
 class ModerationDay(Model):
-    """R5: the days on which something waits.
+    """R5: the days with waiting texts.
 
-    Bound: a row a day with something open; emptied days go.
+    Bound: a row for each of these days.
     Writer: moderation.operations.update_queue and leave_queue.
     """
 

@@ -1,4 +1,4 @@
-"""What a review may be, and which ones the staff look at before others read them."""
+"""The shop's rules for texts by people, and which texts the staff read first."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from shop_settings.queries import get_settings
 MAX_REASON, MAX_ANSWER = 500, 2000
 MAX_WORDS, MAX_WORD = 500, 40
 KEY = "reviews"
-# An address, with or without its beginning: "example.com", "www.…", "https://…".
+# A URL, with or without its scheme: "example.com", "www.…", "https://…".
 _LINK = re.compile(
     r"(?i)https?:|www\.|\b[\w-]{2,}\.(com|net|org|info|biz|shop|ru|cn|io|de|ie|eu|fr|uk|xyz|top)\b"
 )
@@ -24,7 +24,7 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """Words that hold a review until the staff have read it; whether the text of who was erased stays, without the name; whether buyers are asked."""
+    """Words that hold a text for the staff, whether texts of erased people stay, and whether buyers are asked for reviews."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True
@@ -67,7 +67,7 @@ def get_review_rules() -> ReviewRules:
 
 
 def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
-    """Return why the staff shall read a text first: "links", "words" of their list, or "" """
+    """Return why the staff read a text first: "links", "words" of their list, or "" for no reason."""
     text = f"{title}\n{body}"
     if _LINK.search(text):
         return "links"
@@ -76,6 +76,6 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return a person's name as it stands below a review: "Ada L." """
+    """Return a person's name for the public, as in "Ada L."."""
     first, *others = name.split() or [""]
     return f"{first} {others[-1][0]}." if others else first

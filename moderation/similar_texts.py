@@ -1,4 +1,4 @@
-"""Which texts the staff read first for where they come from: many from one network, and one that was sent before."""
+"""Texts that the staff read first: many from one network, and repeated ones."""
 
 from hashlib import blake2b
 from uuid import UUID
@@ -9,14 +9,14 @@ from catalogue.words import fold_text
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 
-# What is shorter is said by many in the same words.
+# Many people write the same shorter texts.
 _OWN_WORDS_FROM = 60
 
 
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
-    """Return why the staff shall read a text first: "crowd", "repeated", or ""; nobody is refused. Raises CassandraUnavailable.
+    """Return why the staff read a text first: "crowd", "repeated", or "" for no reason. Raises CassandraUnavailable.
 
-    What one person sends too much of counts for the network no more: the others there are no crowd. A form that comes again counts once.
+    Texts beyond one person's own limit do not count for the network. A repeated form counts once.
     """
     folded = " ".join(fold_text(body).split())
     try:

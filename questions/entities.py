@@ -1,4 +1,4 @@
-"""What a question about a product and its answers are."""
+"""Questions about products, and their answers."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,7 +8,7 @@ from cassandra.util import min_uuid_from_time
 from moderation.states import HELD, PUBLISHED
 from moderation.texts import ModeratedText
 
-# The answers in these states take the places that a question has (queries.MAX_ANSWERS).
+# Answers in these states count towards queries.MAX_ANSWERS.
 PLACED = (PUBLISHED, HELD)
 # The answer id of the question itself: it sorts before all answers.
 QUESTION: UUID = min_uuid_from_time(0)
@@ -33,7 +33,7 @@ class Text(ModeratedText):
 
     @property
     def takes_place(self) -> bool:
-        """Whether it is one of the answers that a question has room for."""
+        """Whether it counts towards the question's answers."""
         return not self.is_question and self.state in PLACED
 
 

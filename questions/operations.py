@@ -69,7 +69,7 @@ UPDATE_TEXT = conditional_write(
        reporters = :reporters
        WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
 )
-# Of two answers at once one is refused, and counts again.
+# Of two answers at once one is refused, and counts the answers again.
 NOTE_ANSWER = conditional_write(
     "R6",
     """UPDATE questions_by_product SET answers_id = :change_id
@@ -86,7 +86,7 @@ DELETE_PENDING = write(
     """DELETE FROM pending_questions_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id""",
 )
-# Texts whose place in the queue or mail may be missing.
+# Texts whose queue row or mail may be missing.
 PENDING_TEXTS = DueRows(
     job="questions",
     label="text",
@@ -108,9 +108,9 @@ def ask_question(
     change_id: UUID,
     now: datetime,
 ) -> Text:
-    """Ask a question about a product; return it as it is then. It waits for an answer, or first for the staff, if `held_for` says why.
+    """Ask a question about a product; return it. It waits for the staff if `held_for` says why, else for an answer.
 
-    Sent again with the same `change_id` it is asked once. Raises CassandraUnavailable.
+    A repeat with the same `change_id` asks nothing new. Raises CassandraUnavailable.
     """
     text = _new_text(product_id, user_id, body, name, change_id, now)
     return _add(replace(text, state=HELD if held_for else PUBLISHED, held_for=held_for))
@@ -127,10 +127,10 @@ def answer_question(
     now: datetime,
     is_shops: bool = False,
 ) -> Text:
-    """Answer a question, as the shop or as a buyer; return the answer as it is then. Who has asked is mailed once it is published.
+    """Answer a question, as the shop or as a buyer; return the answer. Its publication mails the asker.
 
-    Sent again with the same `change_id` it is given once. Raises QuestionFull, NoSuchText, TextChanged while a crowd answers,
-    CassandraUnavailable.
+    A repeat with the same `change_id` answers nothing new. Raises QuestionFull, NoSuchText, TextChanged if too many people
+    answer at once, CassandraUnavailable.
     """
     text = _new_text(question.product_id, user_id, body, name, change_id, now)
     return _add(
@@ -164,7 +164,7 @@ def _new_text(
 
 
 def _add(text: Text) -> Text:
-    """Write a new text under the ids that its form has got first; return what stands there then."""
+    """Write a new text under the ids of its form's first submit; return it."""
     CLAIM.apply(
         if_lost=REFUSED_MEANS_DONE,
         user_id=text.user_id,
@@ -187,7 +187,7 @@ def _add(text: Text) -> Text:
 
 
 def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) -> None:
-    """Write an answer that takes a place of its question, if one is left; `seen` is its version, None for a new one.
+    """Write an answer if its question has room; `seen` is its version, None for a new one.
 
     Raises QuestionFull, NoSuchText, TextChanged, CassandraUnavailable.
     """
@@ -196,7 +196,7 @@ def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) 
         rows = {row.answer_id: row for row in queries.ANSWERS.all(**question)}
         present = rows.pop(answer.answer_id, None)
         if present and (seen is None or present.change_id == answer.change_id):
-            return  # the form was sent twice, or an answer of the database was lost
+            return  # a repeated form, or a lost answer of the database
         if QUESTION not in rows:
             raise NoSuchText
         if (present.version if present else None) != seen:
@@ -219,7 +219,7 @@ def _queued(text: Text, now: datetime) -> Text:
 
 
 def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Take a person's question or answer back: nobody reads it any more. Raises what `change_text` raises."""
+    """Withdraw a question or an answer, and delete its words. Raises what `change_text` raises."""
 
     def withdraw(text: Text) -> Text:
         return replace(text, state=WITHDRAWN, body="", held_for="", refusal="", reporters=())
@@ -228,7 +228,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Let everybody read a text. A question that nobody has answered waits for that then, or no longer if it did. Raises what `change_text` raises."""
+    """Publish a text. An unanswered question then waits for an answer, unless it did before. Raises what `change_text` raises."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
@@ -260,10 +260,9 @@ def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
 def change_text(
     seen: Text, change: Callable[[Text], Text], *, change_id: UUID, now: datetime
 ) -> Text:
-    """Change a text as `change` says, if it is as it was `seen`; return it as it is then. Sent again with the same id it is done once.
+    """Change a text by `change`, if it has the version of `seen`; return it as it is then. A repeat with the same id changes nothing.
 
-    Raises NoSuchText, TextChanged if it is another one than was read, QuestionFull for an answer that has no place any more,
-    CassandraUnavailable.
+    Raises NoSuchText, TextChanged if it has another version, QuestionFull for an answer without room, CassandraUnavailable.
     """
     ids = seen.product_id, seen.question_id, seen.answer_id
     before = queries.get_text(*ids)
@@ -305,14 +304,14 @@ def _is_answered(question: Text) -> bool:
 
 
 def mark_pending(text: Text) -> None:
-    """Note that a text's place in the queue or its mail may be missing from now on. Raises CassandraUnavailable."""
+    """Write the pending row of a text, before it changes. Raises CassandraUnavailable."""
     PENDING_TEXTS.note(
         product_id=text.product_id, question_id=text.question_id, answer_id=text.answer_id
     )
 
 
 def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
-    """Do what follows from a text: its place in the queue, and the mail about it, once. Doing it again changes nothing.
+    """Update a text's queue row, and queue its mail. A second call changes nothing.
 
     A published answer takes its question out of the queue, if it waited for one. Raises CassandraUnavailable.
     """

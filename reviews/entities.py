@@ -1,4 +1,4 @@
-"""What a review and a product's rating are."""
+"""Reviews, and the ratings of products."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -61,13 +61,13 @@ class Review(ModeratedText):
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewInput:
-    """What a form says about a review, and what the shop found out about it."""
+    """A review as its writer sends it, with the shop's findings about it."""
 
     stars: int
     title: str
     body: str
     name: str
-    # Whether the product has arrived at the writer's.
+    # Whether the writer has received the product.
     verified: bool
     # Why the review waits for the staff; "" publishes it.
     held_for: str

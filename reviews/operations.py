@@ -1,8 +1,8 @@
-"""Every write of reviews.
+"""Writes of reviews.
 
-The truth is a row of `ratings_by_product` with the product's numbers: both change in one conditional batch. What follows from it, the copies
-that pages read and the queue of the staff, is derived from it by `refresh_review`, which may be done at any time and by many: it is dated when
-the truth was read. Before the truth changes, a pending row is written, by which the worker does it again after a crash.
+The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch. `refresh_review`
+derives the copies and the queue. Any process may call it at any time: its writes are dated by its read. A pending row is written
+before the truth changes, so that the worker calls it after a crash.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -37,7 +37,7 @@ from reviews.entities import Rating, Review, ReviewInput
 from reviews.errors import ReviewsBusy
 
 MAX_ATTEMPTS = 8
-# Why a review that everybody reads waits: it has pictures that the staff have not seen.
+# Why a published review waits: the staff have not seen its new pictures.
 PICTURES = "pictures"
 
 INSERT_REVIEW = conditional_write(
@@ -103,7 +103,7 @@ DELETE_PENDING = write(
     """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
 )
-# Reviews whose copies may lack something.
+# Reviews whose copies may be incomplete.
 PENDING_REVIEWS = DueRows(
     job="reviews",
     label="review",
@@ -234,7 +234,7 @@ def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
 def remove_picture(
     product_id: UUID, user_id: UUID, picture: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Take a picture out of a review, and delete its files. Raises what `change_review` raises."""
+    """Remove a picture from a review; the worker deletes its files. Raises what `change_review` raises."""
 
     def remove(review: Review) -> Review:
         return review.without_pictures({picture})
@@ -245,7 +245,7 @@ def remove_picture(
 def answer_review(
     product_id: UUID, user_id: UUID, text: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Answer a review as the shop, below it; no text takes the answer away. Raises what `change_review` raises."""
+    """Set the shop's answer below a review; an empty text removes it. Raises what `change_review` raises."""
 
     def answer(review: Review) -> Review:
         return replace(review, answer=text, answered_at=now if text else None)
@@ -262,9 +262,9 @@ def change_review(
     change_id: UUID,
     now: datetime,
 ) -> Review:
-    """Change a review as `change` says, if it is the version that was read; return it as it is then.
+    """Change a review by `change`, if it has the version `seen`; return it as it is then.
 
-    Raises NoSuchText, or TextChanged if it is another one than was read, ReviewsBusy, CassandraUnavailable.
+    Raises NoSuchText, TextChanged if it has another version, ReviewsBusy, CassandraUnavailable.
     """
     before = queries.get_review(product_id, user_id)
     if before is None or before.state == WITHDRAWN:
@@ -282,7 +282,7 @@ def change_review(
 
 def _queued(review: Review, now: datetime) -> Review:
     if review.state == PUBLISHED:
-        # Pictures wait for the staff even where the text does not.
+        # New pictures wait for the staff even if the text does not.
         if review.new_pictures:
             review = replace(review, held_for=review.held_for or PICTURES)
         elif review.held_for == PICTURES:
@@ -299,7 +299,7 @@ def _change(before: Review | None, after: Review) -> Review:
 
 
 def _apply(before: Review | None, after: Review) -> None:
-    """Write a review and what it changes of the product's numbers, both or neither. Raises TextChanged, ReviewsBusy, CassandraUnavailable."""
+    """Write a review and the change of the product's numbers in one batch. Raises TextChanged, ReviewsBusy, CassandraUnavailable."""
     row = (
         UPDATE_REVIEW.bind(**after.columns(), seen=before.version)
         if before
@@ -319,7 +319,7 @@ def _apply(before: Review | None, after: Review) -> None:
             return
         present = queries.get_review(after.product_id, after.user_id)
         if present and present.change_id == after.change_id:
-            return  # two tabs have sent one form: the other was faster, and wrote just this
+            return  # another tab has sent the same form, and was faster
         if (present.version if present else 0) != (before.version if before else 0):
             raise TextChanged
         SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=after.product_id)
@@ -327,7 +327,7 @@ def _apply(before: Review | None, after: Review) -> None:
 
 
 def _numbers(review: Review | None) -> tuple[int, ...]:
-    """Return what a review adds to its product's numbers: the count, the sum, and one to five."""
+    """Return a review's part of its product's numbers: the count, the sum, and one to five."""
     stars = review.stars if review and review.is_counted else 0
     return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
 
@@ -337,12 +337,12 @@ def _name_numbers(numbers: Iterable[int]) -> dict[str, int]:
 
 
 def mark_pending(product_id: UUID, user_id: UUID) -> None:
-    """Note that a review's copies may lack something from now on. Raises CassandraUnavailable."""
+    """Write the pending row of a review, before it changes. Raises CassandraUnavailable."""
     PENDING_REVIEWS.note(product_id=product_id, user_id=user_id)
 
 
 def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
-    """Note that files wait to become pictures of a review, or to be deleted. Raises CassandraUnavailable."""
+    """Write the pending row of a review's files that wait for the worker. Raises CassandraUnavailable."""
     INSERT_PENDING_PICTURES.run(
         period=PENDING_REVIEWS.find_partition(current_time()),
         product_id=product_id,
@@ -352,9 +352,9 @@ def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
 
 
 def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
-    """Take a person's name off all their reviews; the numbers stay. Raises CassandraUnavailable.
+    """Remove a person's name from all their reviews; the numbers stay. Raises CassandraUnavailable.
 
-    A published text stays if the shop keeps texts. A text that is held, refused or withdrawn goes in any case.
+    `keeps_texts` keeps published texts. All other texts are deleted.
     """
     for review in queries.list_reviews_of(user_id):
         _erase(review, keeps_text=keeps_texts)
@@ -374,17 +374,17 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             ),
             if_lost=SEND_AGAIN,
         )
-        # Gone: it was this write, or one whose answer was lost.
+        # The review is gone by this write, or by one whose answer was lost.
         present = queries.get_review(review.product_id, review.user_id)
         if outcome or present is None:
             refresh_review(review.product_id, new_id)
             return
-        review = present  # it was changed meanwhile
+        review = present  # changed meanwhile
     raise ReviewsBusy
 
 
 def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
-    """Return what is left of a review whose person is erased, under the id of nobody: of its words only what everybody could read."""
+    """Return a review without its erased writer. Only words that were published stay."""
     new_id = erased_id(review.review_id)
     nobodys = replace(
         review if keeps_text and review.is_counted else _without_words(review),
@@ -394,18 +394,18 @@ def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
         change_id=uuid5(new_id, str(review.version)),
         order_id=None,
     )
-    # Nobody has seen these: not even where the text stays.
+    # New pictures were never public: they go even if the text stays.
     nobodys = nobodys.without_pictures(nobodys.new_pictures)
     return _queued(nobodys, truncate_to_milliseconds(current_time()))
 
 
 def forget_unread(review: Review) -> None:
-    """Take from an erased person's review the words and pictures that nobody has read, as erasing does. Raises TextChanged, CassandraUnavailable."""
+    """Delete unpublished words and pictures from an erased person's review. Raises TextChanged, CassandraUnavailable."""
     _change(review, _as_nobodys(review, keeps_text=True))
 
 
 def _without_words(review: Review) -> Review:
-    """Return what is left of a review whose words go: its stars if everybody saw them, else nothing that could be published."""
+    """Return a review without its words and pictures. It stays published for its stars, or is withdrawn."""
     return replace(
         review.without_pictures(review.own_pictures),
         state=PUBLISHED if review.is_counted else WITHDRAWN,
@@ -419,7 +419,7 @@ def _without_words(review: Review) -> Review:
 
 
 def forget_former_pictures(review: Review) -> None:
-    """Note that the files of what was taken out of a review are deleted. Raises CassandraUnavailable."""
+    """Note that the files of a review's removed pictures are deleted. Raises CassandraUnavailable."""
     FORGET_FORMER.apply(
         if_lost=SEND_AGAIN,
         product_id=review.product_id,
@@ -429,17 +429,17 @@ def forget_former_pictures(review: Review) -> None:
 
 
 def stop_requests(email: str, now: datetime) -> None:
-    """Send an address no more mails that ask for reviews. Raises CassandraUnavailable."""
+    """Stop review requests to an address. Raises CassandraUnavailable."""
     STOP_REQUESTS.run(email=email_key(email), stopped_at=now)
 
 
 def allow_requests(email: str) -> None:
-    """Forget that an address wants no such mails. Raises CassandraUnavailable."""
+    """Delete an address's stop of review requests. Raises CassandraUnavailable."""
     ALLOW_REQUESTS.run(email=email_key(email))
 
 
 def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
-    """Set a product's numbers as its reviews say, where they are still those that were read. Raises CassandraUnavailable."""
+    """Set a product's numbers to `wanted`, if they are still `present`. Raises CassandraUnavailable."""
     SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=product_id)
     SET_NUMBERS.apply(
         if_lost=SEND_AGAIN,
@@ -451,7 +451,7 @@ def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
 
 
 def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
-    """Give a product that has no reviews yet all of these at once, some dozens; otherwise it keeps its own. Raises CassandraUnavailable."""
+    """Write some dozens of reviews of a product at once, unless it has reviews. Raises CassandraUnavailable."""
     for each in reviews:
         mark_pending(product_id, each.user_id)
     rating = count_reviews(reviews)
@@ -468,7 +468,7 @@ def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
 
 
 def count_reviews(reviews: Iterable[Review]) -> Rating:
-    """Return the numbers that reviews make."""
+    """Return the rating of these reviews."""
     sums = [_numbers(each) for each in reviews]
     count, total, *counts = (sum(column) for column in zip(*sums, strict=True)) if sums else [0] * 7
     return Rating(count, total, tuple(counts))

@@ -61,7 +61,7 @@ from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 @require_safe
 @public
 def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's reviews: all, or those of one star count; the newest or the most helpful first."""
+    """Show a product's reviews, all or with one number of stars, newest or most helpful first."""
     prefetch_categories()
     product_id, stars = require_product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"
@@ -96,7 +96,7 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who writes a review: a member, or a guest by a mail about an order. `ids` are those under which it may stand, the first for a new one."""
+    """The writer of a review: a member, or a guest with a mail about an order. A new review gets the first of `ids`."""
 
     ids: tuple[UUID, ...]
     name: str
@@ -106,7 +106,7 @@ class Writer:
 
     @classmethod
     def of_member(cls, member: User, slug: str) -> Writer:
-        """Return a member as a writer, also of what the member has written as a guest."""
+        """Return a member as a writer, also of the member's reviews as a guest."""
         return cls(
             tuple(list_member_ids(member)),
             member.name,
@@ -126,7 +126,7 @@ class Writer:
         )
 
     def has_received(self, product_id: UUID) -> bool:
-        """Return whether the product has arrived at the writer's. Raises CassandraUnavailable."""
+        """Return whether the writer has received the product. Raises CassandraUnavailable."""
         if self.order is None:
             return queries.has_received(self.ids[0], product_id)
         return self.order.fulfilment == "delivered" and any(
@@ -146,13 +146,13 @@ def write_review(request: HttpRequest, slug: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
-    """Write a review of a product that came in a guest's order, or change it, by the link of a mail."""
+    """Write or change a guest's review of an ordered product, by the link of a mail."""
     order = _find_guest_order(token, slug)
     if order is None:
         return _link_over(request)
     account = find_user_by_email(order.email)
     if order.user_id or (account and account.verified_at):
-        # There is an account that is proved to be the mailbox's: a person reviews a product once.
+        # The mailbox belongs to an account: a person reviews a product once.
         return redirect("reviews:write", slug)
     return _write(request, slug, Writer.of_guest(order, token, slug))
 
@@ -174,12 +174,12 @@ def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpRespon
     return _withdraw(request, slug, Writer.of_guest(order, token, slug))
 
 
-# A mail program has no form's token: the link's own is what it knows.
+# A mail program has no CSRF token. The link's token protects this view.
 @csrf_exempt
 @get_or_post
 @owner_only
 def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
-    """End the mails that ask an address for reviews, by the link in one of them and a submit, or by the mail program's button."""
+    """Stop review requests to an address, by a mail's link and a submit, or by the mail program's button."""
     email = links.parse_stop_token(token)
     if email is None:
         return _link_over(request)
@@ -195,7 +195,7 @@ def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_guest_order(token: str, slug: str) -> Order | None:
-    """Return the order whose products a link of a mail lets review, None if it lets nothing. Raises Http404 for a product that was not in it."""
+    """Return the order of a mail's link, None if the link is invalid. Raises Http404 for a product that was not in it."""
     order_id = links.order_id_from_guest_token(token)
     order = get_order(order_id) if order_id else None
     if order is None or order.is_erased:
@@ -386,7 +386,7 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
 @member_required
 @post_only("reviews:list", "slug")
 def vote(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say that a review is helpful, or no longer."""
+    """Vote for a review as helpful, or take the vote back."""
     form, member = VoteForm(request.POST), current_member(request)
     if not form.is_valid():
         raise Http404
@@ -409,19 +409,19 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @post_only("reviews:list", "slug")
 def report_review(request: HttpRequest, slug: str) -> HttpResponse:
-    """Report a review to the staff. Reported twice, it waits once."""
+    """Report a review to the staff; a second report changes nothing."""
     form, member = ReportForm(request.POST), current_member(request)
     if not form.is_valid():
         raise Http404
     review = _get_published(slug, form.cleaned_data["review"])
     if not review.has_report(member.user_id):
-        # Sent twice at once, it is one.
+        # Two submits at once count as one.
         hit_id = uuid5(review.review_id, f"{member.user_id.hex} {review.version}")
         hit_rate_limit(request, "report", str(member.user_id), hit_id=hit_id)
         try:
             operations.report_review(review, member.user_id, now=current_time())
         except (TextChanged, NoSuchText):
-            # Its writer changed it at this moment: the reader looks at what it says now.
+            # Its writer has just changed it: the reader must read it again.
             messages.error(request, _("This review has just changed. Please read it again."))
             return redirect("reviews:list", slug)
     messages.success(request, _("Thank you. We’ll look at this review."))

@@ -36,7 +36,7 @@ ADD_VOTES = conditional_write(
 
 
 def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime) -> int:
-    """Note that somebody finds a review helpful, or no longer does; twice is once. Return how many do.
+    """Vote for a review as helpful, or take the vote back; a repeat changes nothing. Return the number of votes.
 
     Raises ReviewsBusy, CassandraUnavailable.
     """
@@ -48,7 +48,7 @@ def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime)
     count = ADD_VOTES.bind(review_id=review.review_id, count=1 if is_helpful else -1)
     mark_pending(review.product_id, review.user_id)
     for _attempt in retry_attempts(MAX_ATTEMPTS):
-        # Sent again it is refused by what it wrote itself: then it is as wanted, too.
+        # A repeat is refused by its own first write: then the vote is as wanted.
         outcome = apply_batch(vote, count, if_lost=SEND_AGAIN)
         if outcome or queries.has_voted(review.review_id, voter_id) == is_helpful:
             break
