@@ -36,7 +36,7 @@ _QUESTION = "questions/question.html"
 @require_safe
 @public
 def product_questions(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's questions with their answers, the newest first."""
+    """Show a product's questions with their answers, newest first."""
     prefetch_categories()
     product_id, after = require_product_id(slug), request.GET.get("after", "")
     try:
@@ -96,7 +96,7 @@ def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @get_or_post
 def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Show a question to a member, with what is theirs of it; answer it, for whom the product has reached."""
+    """Show a question with the member's own texts; take an answer from members who have received the product."""
     product, member = get_product_on_sale(require_product_id(slug)), current_member(request)
     found = _get_question(product.product_id, question_id, member.user_id)
     form = AnswerForm(request.POST or None, initial={"operation": uuid4()})
@@ -183,13 +183,13 @@ def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRes
 @member_required
 @post_only("questions:answer", "slug", "question_id")
 def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Report a question or an answer to the staff. Reported twice, it waits once."""
+    """Report a question or an answer to the staff; a second report changes nothing."""
     text = _get_meant(TextForm(request.POST), slug, question_id)
     member_id = current_member(request).user_id
     if text.state != PUBLISHED:
         raise Http404
     if not text.has_report(member_id):
-        # Sent twice at once, it is one.
+        # Two submits at once count as one.
         hit_id = uuid5(text.text_id, f"{member_id.hex} {text.version}")
         hit_rate_limit(request, "report", str(member_id), hit_id=hit_id)
     try:
@@ -217,7 +217,7 @@ def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Quest
 
 
 def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
-    """Return the question or the answer that a button is about, as it is now. Raises Http404."""
+    """Return the question or answer of a form as it is now. Raises Http404."""
     product_id = require_product_id(slug)
     if not form.is_valid() or question_id.version != 1:
         raise Http404
@@ -228,7 +228,7 @@ def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
 
 
 def _hit_rate_limit(request: HttpRequest, member_id: UUID, change_id: UUID) -> None:
-    """Count a question or an answer, unless its form has made it already. Raises TooManyAttempts, CassandraUnavailable."""
+    """Count a question or an answer, unless its form was counted before. Raises TooManyAttempts, CassandraUnavailable."""
     if not queries.find_claim(member_id, change_id):
         hit_rate_limit(request, "question", str(member_id), hit_id=change_id)
 
