@@ -1,4 +1,4 @@
-"""What the worker does for accounts."""
+"""The worker's jobs for accounts."""
 
 from datetime import datetime, timedelta
 

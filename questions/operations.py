@@ -1,4 +1,4 @@
-"""Every write of questions and answers.
+"""Writes of questions and answers.
 
 The truth is a text's row in `questions_by_product`. `follow_text` updates what follows from it: the staff's queue and the
 mails. Any process may call it at any time. A pending row is written before the truth changes, so that the worker calls it
