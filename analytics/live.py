@@ -4,10 +4,9 @@ Each process counts its own minutes in memory and writes their totals again and 
 up the processes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Self
 from uuid import uuid4
 
 from analytics.kinds import ORDER, PAGE_KINDS
@@ -34,7 +33,7 @@ class LiveTally:
     orders: int = 0
     visitors: VisitorSketch = field(default_factory=VisitorSketch)
 
-    def merge(self, other: LiveTally) -> None:
+    def merge(self, other: Self) -> None:
         """Add another tally."""
         self.pages += other.pages
         self.orders += other.orders

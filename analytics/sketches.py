@@ -5,10 +5,9 @@ their counting of empty registers for small numbers. The standard error is 1.04 
 merging twice changes nothing.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
+from typing import Self
 
 _INDEX_BITS = 10
 _REGISTERS = 1 << _INDEX_BITS
@@ -29,7 +28,7 @@ class VisitorSketch:
         if zeros > self._registers[index]:
             self._registers[index] = zeros
 
-    def merge(self, other: VisitorSketch) -> None:
+    def merge(self, other: Self) -> None:
         """Add all values of another sketch."""
         self._registers = bytearray(map(max, self._registers, other._registers))
 

@@ -1,9 +1,7 @@
 """The pages of a product's reviews."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from uuid import UUID, uuid5
 
 from django.contrib import messages
@@ -105,7 +103,7 @@ class Writer:
     order: Order | None = None
 
     @classmethod
-    def of_member(cls, member: User, slug: str) -> Writer:
+    def of_member(cls, member: User, slug: str) -> Self:
         """Return a member as a writer, also of the member's reviews as a guest."""
         return cls(
             tuple(list_member_ids(member)),
@@ -115,7 +113,7 @@ class Writer:
         )
 
     @classmethod
-    def of_guest(cls, order: Order, token: str, slug: str) -> Writer:
+    def of_guest(cls, order: Order, token: str, slug: str) -> Self:
         """Return the owner of an order's mailbox as a writer."""
         return cls(
             tuple(queries.guest_ids(order.email)),

@@ -5,8 +5,6 @@ highest value of each quarter of an hour. Each process writes these values of it
 reader merges the parts.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from hmac import compare_digest
+from typing import Self
 from uuid import uuid4
 
 from cassandra.query import BoundStatement
@@ -121,7 +120,7 @@ class QuarterRange:
     lowest: float
     highest: float
 
-    def add(self, other: QuarterRange) -> None:
+    def add(self, other: Self) -> None:
         self.lowest = min(self.lowest, other.lowest)
         self.highest = max(self.highest, other.highest)
 
