@@ -1,4 +1,4 @@
-"""Who may see a page. Each view that is not for everybody says so by one of these decorators."""
+"""Decorators that say who may see a page."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -28,7 +28,7 @@ from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
 _CHANGES, _ENTRY = "_audited_changes", "_audited_entry"
-# So long what one of the staff gives back is summed up.
+# The span over which refunds by a member of staff are summed up.
 MONEY_WINDOW = timedelta(hours=1)
 _SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
 log = logging.getLogger(__name__)
@@ -43,8 +43,7 @@ def member_required(
 ) -> View[P] | Callable[[View[P]], View[P]]:
     """Let members in, send others to log in first.
 
-    With `second_factor` staff have to have passed theirs, for what opens an account: a stolen staff password alone must not be
-    enough to take the account over.
+    `second_factor` also asks staff for their second factor: a stolen staff password must not suffice to take over an account.
     """
 
     def decorated(view: View[P]) -> View[P]:
@@ -77,10 +76,11 @@ def staff_required(
     lists: Collection[str] = (),
     is_about_people: bool = True,
 ) -> Callable[[View[P]], View[P]]:
-    """Let staff in, of these roles or of any, once they have passed the second factor; and write what they do to the audit log.
+    """Let in staff with one of these roles, or any role if none is named, and log what they do in the audit log.
 
-    Guests are sent to log in, and for shoppers there is no such page. `second_factor=False` is for its own page.
-    `lists` are the fields of a form that may be sent several times. Of a page that is not about people the audit log keeps names, too.
+    Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to log in,
+    shoppers get a 404. `lists` are the form's fields with several values. The audit log keeps names only from pages that are
+    not about people.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -99,7 +99,7 @@ def staff_required(
                 return redirect_to_login(
                     _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
-            # From here on they are at work: a refusal, too, stands in the staff's frame.
+            # From here on error pages have the staff's frame, too.
             request.is_staff_page = second_factor  # type: ignore[attr-defined]
             if not is_allowed(role, roles):
                 _log_refusal(request, user, f"not for {role} (403)")
@@ -117,7 +117,7 @@ def staff_required(
 
 
 def mark_staff_page(request: HttpRequest) -> None:
-    """Let an error page of somebody who is at work stand in the staff's frame."""
+    """Give error pages of this request the staff's frame."""
     user = getattr(request, "user", None)
     if (
         isinstance(user, User)
@@ -130,10 +130,10 @@ def mark_staff_page(request: HttpRequest) -> None:
 def has_permission(user: User, permission: str) -> bool:
     """Return whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
 
-    That is what `staff_required` says of the page; there is no other permission, and an admin has all there could be.
+    `staff_required` on the page decides; there are no other permissions. An admin has all of them.
     """
     app, _, name = permission.partition(".")
-    # An admin's alone is what no page has.
+    # Only an admin has permissions that name no page.
     return is_allowed(user.role, _roles_by_page(app).get(name, (ADMIN,)))
 
 
@@ -153,7 +153,7 @@ def list_permissions(user: User) -> set[str]:
 
 
 def _roles_by_page(app: str) -> dict[str, Collection[str]]:
-    """Return for whom the staff pages of an app are, by their names."""
+    """Return the roles of each staff page of an app, by page name."""
     _, found = get_resolver().namespace_dict.get(app, ("", None))
     return {
         each.name: each.callback.roles
@@ -163,7 +163,7 @@ def _roles_by_page(app: str) -> dict[str, Collection[str]]:
 
 
 def _iterate_patterns(resolver: URLResolver) -> Iterator[URLPattern]:
-    """Yield the addresses of an app, those of its included packages too."""
+    """Yield the URL patterns of an app and its included packages."""
     for each in resolver.url_patterns:
         if isinstance(each, URLPattern):
             yield each
@@ -190,7 +190,7 @@ def _run_audited(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> HttpResponse:
-    """Do what one of the staff asks for, between two rows of the audit log. What cannot be logged is not done."""
+    """Run a view between two entries of the audit log. If logging fails, the view does not run."""
     found = request.resolver_match
     entry = audit_log.open_entry(
         view_name(request),
@@ -215,9 +215,9 @@ def _run_audited(
 
 
 def note_money(request: HttpRequest, cents: int) -> int:
-    """Have the audit log say how much money an act of the staff gives back, in minor units, before it is done.
+    """Log how much money a refund will give back, in minor units, before it is done.
 
-    Return how much its person has given back within the hour, this included. Raises CassandraUnavailable.
+    Return what the same person has given back within the hour, this refund included. Raises CassandraUnavailable.
     """
     entry: audit_log.AuditLogEntry = getattr(request, _ENTRY)
     audit_log.enter_money(entry, cents)
@@ -232,7 +232,7 @@ def note_changes(
     *,
     personal: Collection[str] = (),
 ) -> None:
-    """Have the audit log say what a submit of the staff has changed, by field; of a `personal` field its name alone."""
+    """Log which fields a submit of the staff has changed; of `personal` fields only the names."""
     changes = audit_log.describe_changes(before, after, personal=personal)
     setattr(request, _CHANGES, changes)
 
@@ -264,12 +264,12 @@ def current_member(request: HttpRequest) -> User:
 
 
 def redirect_to_login_page(request: HttpRequest) -> HttpResponse:
-    """Send the visitor to log in, and from there back to the page they were on."""
+    """Redirect the visitor to log in, and from there back to their page."""
     return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
 
 
 def _return_url(request: HttpRequest) -> str:
-    # What htmx or a form asks for is a part or an action: the page around it is where the visitor wants to be again.
+    # Requests by htmx or a form are parts or actions: return to the page around them.
     htmx = getattr(request, "htmx", None)
     if htmx:
         return _own_page_or_profile(htmx.current_url_abs_path or "")

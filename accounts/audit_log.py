@@ -1,11 +1,9 @@
 """The audit log: who did what, on what, when, and how it ended.
 
-An act of the staff is logged before it is done; if that cannot be written, it is not done. Its outcome is a second
-row beside the first, with what it has changed. Nothing here changes or deletes an entry: the tables' TTL of 400 days does, and a
-test sees to it. From where it was done goes earlier, after 90 days.
+An act of the staff is logged before it is done; if logging fails, it is not done. A second row holds its outcome and its
+changes. No code changes or deletes an entry: the tables' TTL removes it after 400 days (a test checks this), and its network
+address and browser after 90 days.
 """
-
-from __future__ import annotations
 
 import json
 import logging
@@ -96,7 +94,7 @@ OF_ACTOR_BEFORE = read(
        FROM audit_log_by_actor
        WHERE actor_id = :actor_id AND month = :month AND at < :before LIMIT :most""",
 )
-# What a user did from a moment on, of one month: that a look just before midnight is not found on the first day of the next, does no harm.
+# A user's acts since a moment of one month. Missing a look from before the month's first midnight does no harm.
 SINCE = read(
     "audit log",
     """SELECT act, subject FROM audit_log_by_actor
@@ -104,14 +102,14 @@ SINCE = read(
 )
 
 STAFF, ACCOUNTS = "staff", "accounts"
-# More acts of one user in some minutes are not looked through: a look may be entered twice then.
+# The most acts of the last minutes that are searched; beyond, a look may be logged twice.
 MAX_RECENT = 500
 RETENTION = timedelta(days=400)  # the tables' TTL
 # How long the IP address and the device are kept; the entry itself stays longer.
 ORIGIN_RETENTION = timedelta(days=90)
-# It is summed up over an hour. No cell of an entry may outlive the entry.
+# Sums need an hour. No cell of an entry may outlive the entry.
 MONEY_RETENTION = timedelta(days=1)
-MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
+MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # the most logged fields, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
 _SECRET = re.compile(r"passw|(?<!bar)code|token|secret|card|cvc|key", re.IGNORECASE)
@@ -152,10 +150,10 @@ def open_entry(
     book: str = STAFF,
     is_about_people: bool = True,
 ) -> AuditLogEntry:
-    """Log what is about to be done, and return the entry for `close_entry`. `now` is in UTC.
+    """Log an act before it is done; return the entry for `close_entry`. `now` is in UTC.
 
-    With `is_about_people=False` a name or a note among the fields is none of a customer's, and is kept.
-    Raises CassandraUnavailable: then it must not be done.
+    `is_about_people=False` keeps names and notes among the fields: they are no customer's.
+    Raises CassandraUnavailable: then the act must not be done.
     """
     entry = AuditLogEntry(
         uuid_from_time(now),
@@ -176,9 +174,9 @@ def open_entry(
 def close_entry(
     entry: AuditLogEntry, outcome: str, changes: Mapping[str, str] | None = None
 ) -> None:
-    """Log how it ended, and what it has changed (`describe_changes`).
+    """Log how an act ended, and its changes (`describe_changes`).
 
-    What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end.
+    Without Cassandra the entry stays open; the act stays done.
     """
     try:
         _enter(entry, 1, _plain(outcome), changes or {})
@@ -189,7 +187,7 @@ def close_entry(
 
 
 def enter_money(entry: AuditLogEntry, cents: int) -> None:
-    """Enter how much money the act of an entry gives back, before it is done; 0 if it is not done after all.
+    """Log how much money an act gives back, before it is done; 0 takes that back.
 
     Raises CassandraUnavailable: then it must not be done.
     """
@@ -203,9 +201,9 @@ def enter_money(entry: AuditLogEntry, cents: int) -> None:
 
 
 def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
-    """Return how much money a user has given back since then, in minor units. Raises CassandraUnavailable.
+    """Return the money that a user has given back since a moment, in minor units. Raises CassandraUnavailable.
 
-    Each act is entered before it is summed up: of two at once, one at least sees the other. One that failed afterwards counts.
+    Each act is logged before the sum is read, so of two acts at once at least one sees the other. Failed acts count, too.
     """
     first = min_uuid_from_time(since)
     reading = [
@@ -218,7 +216,7 @@ def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
 def describe_changes(
     before: Mapping[str, object], after: Mapping[str, object], *, personal: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return what was before and after, by field; of a `personal` one no more than that it was changed."""
+    """Return the values before and after by field; of `personal` fields only that they changed."""
     return {
         name: "changed"
         if name in personal
@@ -260,7 +258,7 @@ def add_entry(
 
 
 def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
-    """Return whether an entry can hold all fields of a form, and each but `lists` was sent once: of two the last one would count."""
+    """Return whether an entry can hold all fields of a form. Fields outside `lists` must be sent once."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
     return len(names) <= MAX_FIELDS and all(
         len(values) == 1 or name in lists for name, values in sent.lists()
@@ -268,12 +266,12 @@ def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
 
 
 def mailbox_pseudonym(email: str) -> str:
-    """Return what stands in the audit log for an unproved e-mail address: the same for the same, and not the address."""
+    """Return the audit log's pseudonym for an unproved e-mail address, the same each time."""
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
 def words_pseudonym(words: str) -> str:
-    """Return what stands in the audit log for words that may be a customer's name: the same for the same, and not the name."""
+    """Return the audit log's pseudonym for words that may be a customer's name, the same each time."""
     folded = " ".join(split_words(words))
     return (
         f"words {salted_hmac('accounts.audit.words', folded, algorithm='sha256').hexdigest()[:12]}"
@@ -283,7 +281,7 @@ def words_pseudonym(words: str) -> str:
 def list_day_entries(
     book: str, on: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return a day's entries, the newest first, from a page token on, and the next page's.
+    """Return a page of a day's entries, newest first, and the token of the next page.
 
     Raises InvalidPageToken, CassandraUnavailable.
     """
@@ -294,13 +292,13 @@ def list_day_entries(
 def list_actor_entries(
     actor_id: UUID, month: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return what a user did in a month, like `list_day_entries`; `month` is its first day. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a user's entries in a month, like `list_day_entries`; `month` is its first day. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"actor_id": actor_id, "month": month}
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
 def prefetch_acts(actor_id: UUID, since: datetime, now: datetime) -> PendingResult:
-    """Start reading what a user did since a moment of this month (UTC): rows with `act` and `subject`."""
+    """Start reading a user's acts since a moment of this month (UTC): rows with `act` and `subject`."""
     month = now.date().replace(day=1)
     since_id = max_uuid_from_time(since)
     return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=MAX_RECENT)
@@ -351,7 +349,7 @@ def _page(
     after: str,
     limit: int,
 ) -> tuple[list[AuditLogEntry], str]:
-    # An entry has two rows at most, so this is enough for one entry more than shown.
+    # An entry has at most two rows, so this suffices for one entry more than shown.
     most = 2 * limit + 2
     if after:
         (before,) = page_key(after, list_name)
@@ -389,7 +387,7 @@ def _plain(text: str) -> str:
 def _loggable_fields(
     sent: Mapping[str, Sequence[str]], *, is_about_people: bool = True
 ) -> dict[str, str]:
-    """Return what was sent as it may be kept: without secrets, of bearable length, in one line each."""
+    """Return the sent fields as the log may keep them: without secrets, shortened, in one line each."""
     fields: dict[str, str] = {}
     lines = [
         f"{found[1]}: {values[-1][:8]}"
@@ -397,7 +395,7 @@ def _loggable_fields(
         if (found := _LINE.fullmatch(name))
     ]
     if lines:
-        # An order may have many: together they are one field.
+        # An order can have many lines: together they are one field.
         fields["lines"] = escape_control_characters(", ".join(lines))
     for name, values in _first(sent.items()):
         text = ", ".join(values)
@@ -410,7 +408,7 @@ def _loggable_fields(
 
 
 def _impersonal(name: str, value: str) -> str:
-    """Return what is kept of a field that is about a customer, who may be erased before the audit log forgets."""
+    """Return what the log keeps of a field about a customer, who may be erased before the entry expires."""
     if name == "email":
         return mailbox_pseudonym(value)
     if name in _KEPT_WITH_CUSTOMERS and value:

@@ -32,7 +32,7 @@ class EmailBackend(BaseBackend):
         Wrong passwords that come with a request are counted. Raises TooManyAttempts, CassandraUnavailable.
         """
         key = queries.email_key(email or username)
-        # Also of what is refused at once: each refusal stands in the audit log.
+        # Even a refusal without a check is logged in the audit log.
         attempt = (
             hit_rate_limit(
                 request,

@@ -1,4 +1,4 @@
-"""How staff find customers by a word of their name: one bounded read."""
+"""The staff's search for customers by a word of their name: one bounded read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from accounts.search_terms import HEAD
 from cassandra_db import PendingResult, read
 from catalogue.words import name_has_words, split_words
 
-# The read returns so many rows at most; of all that were found so many are shown.
+# The most rows that are read, and the most customers that are shown.
 MAX_ROWS, MAX_SHOWN = 200, 20
 _LAST_LETTER = chr(0x10FFFF)
 
@@ -21,7 +21,7 @@ BY_TERM = read(
 
 @dataclass(frozen=True)
 class FoundCustomer:
-    """A customer with a name that was looked for; `since` is when the account was made, in UTC."""
+    """A customer whose name matches; `since` is when the account was made, in UTC."""
 
     user_id: UUID
     name: str
@@ -30,16 +30,16 @@ class FoundCustomer:
 
 @dataclass(frozen=True)
 class CustomerSearch:
-    """A search under way: the words that were typed, and what is being read; None for too few letters."""
+    """A search under way: the typed words, and the pending read; None for too few letters."""
 
     words: tuple[str, ...]
     reading: PendingResult | None
 
 
 def prefetch_customer_search(typed: str) -> CustomerSearch:
-    """Start looking for customers who have words that begin like those typed, for `found_customers`."""
+    """Start searching customers whose names have words with these prefixes, for `found_customers`."""
     words = tuple(split_words(typed))
-    # The longest word leads to the fewest; the others are compared with the names that it leads to.
+    # The longest word matches the fewest names; the other words are compared with these.
     term = max(words, key=len, default="")
     if len(term) < HEAD:
         return CustomerSearch(words, None)
@@ -48,7 +48,7 @@ def prefetch_customer_search(typed: str) -> CustomerSearch:
 
 
 def found_customers(search: CustomerSearch) -> tuple[list[FoundCustomer], bool]:
-    """Return the customers that a search has found, MAX_SHOWN at most by name, and whether there are more. Raises CassandraUnavailable."""
+    """Return at most MAX_SHOWN found customers by name, and whether there are more. Raises CassandraUnavailable."""
     rows = list(search.reading.rows()) if search.reading else []
     found = {
         row.user_id: FoundCustomer(row.user_id, row.name, row.since)

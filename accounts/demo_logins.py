@@ -33,7 +33,7 @@ def list_demo_logins() -> Sequence[DemoLogin]:
 
 
 def demo_totp_secret(user: User) -> str:
-    """Return the second factor's public secret; "" for all who are not one of the demo's staff."""
+    """Return the public secret of a demo login's second factor; "" for all other users."""
     if not user.demo:
         return ""
     return next((login.totp for login in list_demo_logins() if login.user_id == user.pk), "")

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 
 class EmailTaken(Exception):
-    """There is an account for this e-mail address."""
+    """An account with this e-mail address exists."""
 
 
 class AccountChanged(Exception):
@@ -12,11 +12,11 @@ class AccountChanged(Exception):
 
 
 class SaveRefused(Exception):
-    """A user object cannot write this by itself: says which of accounts.operations does it."""
+    """A user object cannot write this itself. The text names the operation that does."""
 
 
 class AddressBookFull(Exception):
-    """A member has as many addresses as an account can keep."""
+    """The member has as many addresses as an account can keep."""
 
     def __str__(self) -> str:
         return _("Your address book is full: it holds 20 addresses. Remove one to add another.")
@@ -31,11 +31,11 @@ class NoSuchUser(Exception):
 
 
 class AlreadyEnrolled(Exception):
-    """There is a second factor already: for another one it is reset first."""
+    """The user has a second factor, which must be reset first."""
 
 
 class TooManyNotes(Exception):
-    """There are as many notes on a customer as there may be."""
+    """The customer has as many notes as allowed."""
 
     def __str__(self) -> str:
         return _("There are 200 notes on this customer, which is the limit.")
@@ -55,14 +55,14 @@ class BlockRefused(Exception):
 
 
 class RoleChanged(Exception):
-    """The role is another one than the page showed; nothing was changed."""
+    """The role has changed since the page showed it; nothing was changed."""
 
     def __str__(self) -> str:
         return _("Someone else has changed this role in the meantime. This is what it is now.")
 
 
 class LastAdmin(Exception):
-    """Nobody would be left who may give roles."""
+    """No admin would be left."""
 
     def __str__(self) -> str:
         return _("This is the last admin. Make someone else an admin first.")

@@ -27,7 +27,7 @@ EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SingleLineField(forms.CharField):
-    """Text in one line: runs of white space and control characters count as one space."""
+    """Text in one line; white space and control characters become single spaces."""
 
     def to_python(self, value: Any) -> str:
         """Return the text as it is kept."""
@@ -58,7 +58,7 @@ def password_field(
     help_text: StrOrPromise = "",
     required: StrOrPromise = "",
 ) -> forms.CharField:
-    """Return a password's field: taken as typed, no letter trimmed, never shown again."""
+    """Return the field for a password, which is not trimmed and never shown again."""
     return forms.CharField(
         label=label,
         strip=False,
@@ -73,7 +73,7 @@ class RegisterForm(Form):
 
 
 def new_password_field(label: StrOrPromise) -> forms.CharField:
-    """Return the field in which a password is chosen (see NewPasswordForm)."""
+    """Return the field for a new password (see NewPasswordForm)."""
     return password_field(
         label,
         "new-password",
@@ -85,7 +85,7 @@ def new_password_field(label: StrOrPromise) -> forms.CharField:
 
 
 class NewPasswordForm(Form):
-    """A form in which a password is chosen, for the account with this e-mail address."""
+    """A form with a new password, for the account with this e-mail address."""
 
     password = new_password_field(_("Password"))
 
@@ -117,7 +117,7 @@ class PasswordResetForm(Form):
 
 
 class PasswordChangeForm(NewPasswordForm):
-    """Another password, for a member who knows the present one."""
+    """A new password, for a member who knows the present one."""
 
     field_order = ("current", "password")
     current = password_field(
@@ -127,7 +127,7 @@ class PasswordChangeForm(NewPasswordForm):
 
 
 class EmailChangeForm(Form):
-    """Another e-mail address, for a member who knows the password."""
+    """A new e-mail address, for a member who knows the password."""
 
     email = email_field()
     current = password_field(
@@ -148,7 +148,7 @@ class EmailChangeForm(Form):
 
 
 class PreferencesForm(Form):
-    """What the shop does differently for one member than for another."""
+    """A member's preferences."""
 
     country = forms.ChoiceField(
         label=_("Country you usually order to"),
@@ -176,7 +176,7 @@ class LoginForm(Form):
 
 
 class PasswordConfirmationForm(Form):
-    """The password once more, before something that a borrowed screen must not do."""
+    """The password again, before an act that must not be done on an unattended screen."""
 
     password = password_field(
         _("Your password"), "current-password", required=_("Enter your password")
@@ -195,7 +195,7 @@ class PasswordConfirmationForm(Form):
 
 
 def phone_field(help_text: StrOrPromise) -> SingleLineField:
-    """Return the field for a telephone number, which is optional; `help_text` says what it is for (X58)."""
+    """Return the optional field for a telephone number; `help_text` says what the number is for (X58)."""
     return SingleLineField(
         label=_("Phone"),
         max_length=30,
@@ -217,7 +217,7 @@ class ProfileForm(Form):
     )
 
     def clean_phone(self) -> str:
-        """Return the number as it is kept. Raises ValidationError for what is none."""
+        """Return the number as it is stored. Raises ValidationError if it is none."""
         try:
             return addresses.normalize_phone(self.cleaned_data["phone"])
         except ValueError as error:
@@ -225,7 +225,7 @@ class ProfileForm(Form):
 
 
 class AddressFields(Form):
-    """The fields of an address, here and at the checkout, as the chosen country asks for them.
+    """The fields of an address in the chosen country, here and at the checkout.
 
     Draw them by `accounts/_country.html` and `accounts/_address_fields.html`. `section` goes before the autocomplete
     tokens: `shipping` or `billing`.
@@ -287,7 +287,7 @@ class AddressFields(Form):
                 attributes["autocomplete"] = f"{section} {attributes['autocomplete']}"
         self.address_format = addresses.address_format(self["country"].value() or "")
         self._apply_address_format()
-        # As they stand on the page, so that the summary of errors reads from top to bottom.
+        # In the page's order, so that the summary of errors reads from top to bottom.
         block = [
             "country",
             "name",
@@ -298,7 +298,7 @@ class AddressFields(Form):
         self.order_fields([*names[: names.index("country")], *block, *names])
 
     def _apply_address_format(self) -> None:
-        """Let the fields be what the country calls them, and ask for what it asks."""
+        """Give the fields the country's labels and required parts."""
         address_format, fields = self.address_format, self.fields
         fields["postal_code"].label, fields["city"].label = (
             gettext(address_format.postcode_label),
@@ -312,7 +312,7 @@ class AddressFields(Form):
         if not fields["postal_code"].required:
             fields["postal_code"].help_text = _("The Eircode, if you know it")
         if not address_format.area_label:
-            # What was chosen for another country waits, should it be that one again.
+            # Keep the area of the former country, in case the visitor chooses it again.
             fields["area"].widget = forms.HiddenInput()
             return
         area_label = gettext(address_format.area_label)
@@ -323,7 +323,7 @@ class AddressFields(Form):
         fields["area"].error_messages["required"] = gettext("Choose the %(field)s") % {
             "field": area_label.lower()
         }
-        # Django gives each widget that is seen the field's length, and a select has none.
+        # Django gives each visible widget the field's length, which a select does not have.
         fields["area"].widget.attrs.pop("maxlength", None)
         fields["area"].widget.choices = [
             ("", gettext("Choose…") if fields["area"].required else ""),
@@ -332,14 +332,14 @@ class AddressFields(Form):
 
     @property
     def rows(self) -> list[list[BoundField]]:
-        """The fields below the name, row by row, as the country writes an address; without the second address line."""
+        """The fields below the name, row by row as the country writes them, without the second address line."""
         rows = [
             [self[name] for name in row if name != "street2"] for row in self.address_format.rows
         ]
         return [row for row in rows if row]
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, postcode and telephone as they are written where the parcel goes."""
+        """Return the values, with postcode and telephone number as the country writes them."""
         cleaned = super().clean() or self.cleaned_data
         if "postal_code" in cleaned and cleaned.get("country"):
             self._normalize_field(
@@ -373,17 +373,17 @@ class AddressFields(Form):
 
 
 class AddressForm(AddressFields):
-    """An address of a member's address book."""
+    """An address in a member's address book."""
 
     default = forms.BooleanField(label=_("Make this my default address"), required=False)
 
     @classmethod
     def from_input(cls, typed: Mapping[str, str]) -> AddressForm:
-        """Return the form with what was typed so far, which nobody has complained about yet."""
+        """Return the form with the values typed so far, without errors."""
         return cls(initial={name: typed.get(name, "") for name in cls.base_fields})
 
     @classmethod
     def from_address(cls, address: addresses.Address) -> AddressForm:
-        """Return the form that shows an address."""
+        """Return the form with the values of an address."""
         initial: Mapping[str, Any] = address.stored_fields() | {"default": address.default}
         return cls(initial=initial)

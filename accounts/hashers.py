@@ -1,4 +1,4 @@
-"""A password hasher for test runs, in which thousands of accounts are made and none is worth anything."""
+"""A cheap password hasher for test runs, which make thousands of accounts."""
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 

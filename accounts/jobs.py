@@ -1,4 +1,4 @@
-"""What the worker does for accounts."""
+"""The worker's jobs for accounts."""
 
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ def erase_accounts(now: datetime) -> str:
 
 
 def follow_names(now: datetime) -> str:
-    """Have the search follow the names that were written since the last run by requests that died before it did."""
+    """Update the search terms of names whose requests died before they did."""
     with NAMES_UNDER_WAY.sweep(now) as sweep:
         finish_names(sweep)
     return describe_count(

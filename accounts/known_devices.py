@@ -1,7 +1,7 @@
-"""Browsers that have logged in to an account before. There, strangers' tries do not count against its owner (web.rate_limits).
+"""Browsers that have logged in to an account before. Failed logins by strangers do not lock them out (web.rate_limits).
 
-A signed cookie names the accounts, by a keyed hash, and a bucket of this browser's own for each. It is made anew at each
-login, and worth nothing once the password has changed or all sessions were ended: then the account's stamp is another.
+A signed cookie has a keyed hash of each account, and a rate-limit bucket of this browser. Each login renews it. A new password,
+or the end of all sessions, changes the account's stamp and voids the cookie.
 """
 
 import secrets
@@ -21,15 +21,15 @@ STAMPED = conditional_write(
 )
 _SALT = "accounts.known_devices"
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
-_MAX_ACCOUNTS = 5  # people who share a browser
+_MAX_ACCOUNTS = 5  # the most accounts of people who share a browser
 
 KnownAccount = tuple[str, str, str]  # account, stamp, bucket
 
 
 def get_device_bucket(request: HttpRequest, email: str) -> str:
-    """Return the bucket that this browser has for an account, or '' if it has not logged in there since the last stamp.
+    """Return this browser's bucket for an account, or '' if it has not logged in since the stamp changed.
 
-    Only a browser that says it has costs the two reads. Raises CassandraUnavailable.
+    Only a browser with the cookie costs the two reads. Raises CassandraUnavailable.
     """
     account = _account(email)
     stamp, bucket = next(
@@ -45,7 +45,7 @@ def get_device_bucket(request: HttpRequest, email: str) -> str:
 def renew_device_cookie(
     request: HttpRequest, response: HttpResponse, user_id: UUID
 ) -> HttpResponse:
-    """Return the response with the cookie made anew, after the stamp has changed by this browser's own doing."""
+    """Renew the cookie on a response, after this browser has changed the stamp."""
     user = queries.get_user(user_id)
     if user is not None:
         set_device_cookie(request, response, user)
@@ -70,7 +70,7 @@ def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) 
 
 
 def forget_devices(user_id: UUID) -> None:
-    """Make the cookies of all browsers worthless for this account. Raises CassandraUnavailable."""
+    """Void the cookies of all browsers for this account. Raises CassandraUnavailable."""
     STAMPED.apply(if_lost=SEND_AGAIN, user_id=user_id, stamp=uuid4())
 
 

@@ -1,4 +1,4 @@
-"""What follows a login that was right (a session, the guest's carts, the page to go on to), and what a logout forgets."""
+"""Steps after a login (session, guest's carts, next page), and the logout."""
 
 import logging
 
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 
 
 def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
-    """Bring a guest's carts along, start a session with a key of its own, and go on."""
+    """Start a session with a new key, claim the guest's carts, and redirect to the next page."""
     adopted = _claim_guest_carts(request, user)
     auth.login(request, user)
     clear_second_factor_pass(request.session)
     audit_log.add_entry("login", current_time(), by=user.pk)
     operations.process_sign_in(user, current_time())
     _record_login(user)
-    # Staff who want nothing else go where their work is, by way of the second factor.
+    # Staff without another wish go to the second factor, and from there to their pages.
     response = HttpResponseRedirect(
         next_url(to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
     )
@@ -39,22 +39,22 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
 
 
 def log_out(request: HttpRequest, to: str) -> HttpResponse:
-    """End the session of this browser, have it forget what was its user's alone, and go to a page.
+    """End this browser's session, delete the user's cookies, and redirect to a page.
 
-    The cart, the shipping country and the devices known to an account stay, so the browser keeps its other cookies.
+    The cookies of the guest's cart, the shipping country and the known devices stay.
     """
     auth.logout(request)
     response = redirect(to)
-    # What was typed at the checkout, and the orders that were opened here: the next user of this browser may be another.
+    # The typed checkout fields and the opened orders: the next user of this browser may be another person.
     for name in (settings.CHECKOUT_COOKIE_NAME, settings.ORDER_COOKIE_NAME):
         response.delete_cookie(name, samesite="Lax")
-    # Pages behind the Back button, and whatever a page has put aside (S56).
+    # Pages behind the Back button, and the page's storage (S56).
     response["Clear-Site-Data"] = '"cache", "storage"'
     return response
 
 
 def _claim_guest_carts(request: HttpRequest, user: User) -> ClaimedCarts | None:
-    """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
+    """Give a guest's carts to the member. Return None without carts, or if they were busy: then the next login claims them."""
     if (guest_id := get_guest_id(request)) is None:
         return None
     try:
@@ -65,7 +65,7 @@ def _claim_guest_carts(request: HttpRequest, user: User) -> ClaimedCarts | None:
 
 
 def _record_login(user: User) -> None:
-    """Note the login for the member's profile, where it is a line: it keeps nobody from logging in."""
+    """Store the time of the login. A failure does not stop the login."""
     try:
         operations.record_login(user.pk, current_time())
     except CassandraUnavailable as error:
@@ -73,5 +73,5 @@ def _record_login(user: User) -> None:
 
 
 def next_url(to: str) -> str:
-    """Return where to go after logging in: a page of this site, or the profile."""
+    """Return the page after a login: a page of this site, or the profile."""
     return to if is_own_page(to) else resolve_url(settings.LOGIN_REDIRECT_URL)

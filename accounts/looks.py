@@ -1,6 +1,6 @@
-"""Looks of the staff at customers, orders, drafts and names: each is entered in the audit log before anything is shown.
+"""Looks of the staff at customers, orders, drafts and names: each is logged in the audit log first.
 
-Somebody who looks at the same again within some minutes is entered once: a page is reloaded, and its forms come back to it.
+Repeated looks within some minutes, as by reloads and forms, are logged once.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ LOGGED_AGAIN_AFTER = timedelta(minutes=10)
 
 
 def prefetch_looks(staff: User, now: datetime) -> PendingResult:
-    """Start reading what one of the staff did lately, for `record_look`."""
+    """Start reading the recent acts of a member of staff, for `record_look`."""
     return audit_log.prefetch_acts(staff.pk, now - LOGGED_AGAIN_AFTER, now)
 
 
@@ -26,9 +26,9 @@ def record_look(
     now: datetime,
     covered: Collection[str] = (),
 ) -> bool:
-    """Enter in the audit log that one of the staff looks at something, unless they did minutes ago; return whether it is entered now.
+    """Log a look of a member of staff, unless they looked minutes ago; return whether it is logged now.
 
-    Whoever has looked at one of `covered` has seen all of it, too. Raises CassandraUnavailable: what cannot be logged is not shown.
+    A look at one of `covered` counts, too. Raises CassandraUnavailable: then the page must not be shown.
     """
     if any(row.act == act and row.subject in {subject, *covered} for row in looks.rows()):
         return False

@@ -20,23 +20,23 @@ from web.devices import browser_name
 
 
 class SessionMiddleware(sessions.SessionMiddleware):
-    """Django's, with a page for a user who logged out in one window while another was still at work."""
+    """Django's middleware, with a page for requests whose session ended while they ran."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Open the session of the request's cookie; nothing is read before it is needed."""
+        """Open the session of the request's cookie, which is read when first needed."""
         super().process_request(request)
         if isinstance(request.session, SessionStore):
             request.session.device = browser_name(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Save the session, or, if it has ended since the request came in, say so and drop its cookie."""
+        """Save the session. If it has ended since the request began, say so and delete its cookie."""
         try:
             return super().process_response(request, response)
         except SessionInterrupted:
             return super().process_response(request, self._ended(request))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Say the same when a session was to get a new key and had ended."""
+        """Show the same page if the session ended before it could get a new key."""
         return self._ended(request) if isinstance(exception, SessionInterrupted) else None
 
     @staticmethod
@@ -47,7 +47,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
 
 
 class UserMiddleware:
-    """Starts reading the member behind a session at once, and waits for the answer only where it is needed.
+    """Starts reading the session's member at once, and waits for the answer when it is needed.
 
     A request without a session cookie reads nothing.
     """
@@ -56,7 +56,7 @@ class UserMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # A thread serves many requests: what an earlier one started and did not ask for is not this one's user.
+        # A thread serves many requests: drop the read that an earlier request left.
         queries.prefetch_user(None)
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         request.auser = partial(_get_user_async, request)
@@ -69,7 +69,7 @@ class UserMiddleware:
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.prefetch_user(UUID(user_id))
-            # A page that refreshes itself does not keep a session alive: no user is at work.
+            # A page that refreshes itself does not keep a session alive.
             if isinstance(request.session, SessionStore) and not request.headers.get(
                 "X-Refreshes-Itself"
             ):
@@ -77,7 +77,7 @@ class UserMiddleware:
 
 
 async def _get_user_async(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
-    # Any attribute has the lazy object read: in a thread, where that may wait.
+    # Any attribute makes the lazy object read, which blocks: use a thread.
     await sync_to_async(lambda: request.user.is_authenticated)()
     return request.user
 
@@ -85,6 +85,6 @@ async def _get_user_async(request: HttpRequest) -> AbstractBaseUser | AnonymousU
 def _user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
     user = auth.get_user(request)
     if not user.is_authenticated and auth.SESSION_KEY in request.session:
-        # A user who may not sign in any more keeps no session either.
+        # A user who may no longer sign in loses the session.
         request.session.flush()
     return user

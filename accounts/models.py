@@ -19,9 +19,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class User(DjangoCassandraModel):
-    """Q6, Q8: a person's profile and addresses. Django's user model; the shop reads it by accounts.queries.
-
-    What else Django and its tests ask of a user is here and in accounts.users, which is `User.objects`.
+    """Q6, Q8: a person's profile and addresses. It is Django's user model; `User.objects` is accounts.users.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
     Writer: accounts.operations, and accounts.known_devices for the stamp, by conditional writes alone.
@@ -42,19 +40,19 @@ class User(DjangoCassandraModel):
     default_address = columns.Text()
     created_at = columns.DateTime()
     last_login_at = columns.DateTime()
-    phone = columns.Text()  # where carriers reach them; '' and null are none
-    # when a mailed link proved that the present e-mail address is this person's
+    phone = columns.Text()  # for carriers; '' and null are none
+    # when a mailed link proved the present e-mail address
     verified_at = columns.DateTime()
-    # the address that the account is moving to; its claim is worth nothing before
+    # the address that the account is moving to
     email_next = columns.Text()
-    # the address that it has just left, whose claim is still to be released
+    # the address that it has left, whose claim is not released yet
     email_before = columns.Text()
-    delivery_country = columns.Text()  # where they usually have things sent; '' is the shop's own
+    delivery_country = columns.Text()  # the usual shipping country; '' is the shop's own
     plain_mail = columns.Boolean()  # mail about orders as text only
-    low_stock_mail = columns.Boolean()  # of staff: a mail a day about what runs low
-    # another one whenever all sessions end: browsers that knew it are strangers again
+    low_stock_mail = columns.Boolean()  # for staff: a daily mail about low stock
+    # changes whenever all sessions end, and voids the cookies of known devices
     stamp = columns.UUID()
-    # Since when the customer may place no orders, why, and who of the staff decided so; null for nearly everybody.
+    # When, why and by whom the customer was blocked from ordering; null for nearly everybody.
     blocked_at = columns.DateTime()
     block_reason = columns.Text()
     blocked_by = columns.Text()
@@ -67,13 +65,13 @@ class User(DjangoCassandraModel):
     is_authenticated = True
     is_anonymous = False
 
-    # The columns as accounts.queries read them, for `save`; None for an object that was never read.
+    # The columns as read, for `save`; None for a new object.
     loaded_values: dict[str, Any] | None = None
 
     class Meta:
         get_pk_field = "user_id"
 
-    # Sessions are bound to the password's hash, as everywhere in Django: a new password ends them.
+    # Django binds sessions to the password's hash: a new password ends them.
     get_session_auth_hash = AbstractBaseUser.get_session_auth_hash
     get_session_auth_fallback_hash = AbstractBaseUser.get_session_auth_fallback_hash
     _get_session_auth_hash = AbstractBaseUser._get_session_auth_hash  # type: ignore[attr-defined]
@@ -120,7 +118,7 @@ class User(DjangoCassandraModel):
         return self.get_full_name()
 
     def check_password(self, raw_password: str) -> bool:
-        """Return whether this is the password. If the hasher's settings have changed since it was stored, its hash is renewed.
+        """Return whether this is the password, renewing its hash if the hasher's settings have changed.
 
         Raises CassandraUnavailable.
         """
@@ -129,33 +127,32 @@ class User(DjangoCassandraModel):
         )
 
     def set_password(self, raw_password: str | None) -> None:
-        """Give this object another password, or with None one that nobody can log in with; `save` writes it."""
+        """Set another password on this object, or an unusable one with None; `save` writes it."""
         self.password = make_password(raw_password)
 
     def save(self, *, update_fields: Collection[str] | None = None, **_: Any) -> None:
-        """Write what was set on this object since it was read: its name, password or role, and of these what has changed.
+        """Write the changed name, password or role, or those of them in `update_fields`.
 
-        Each is written by the operation that does it in the shop, and what follows there follows here: another password ends
-        all sessions and is confirmed by mail. A password is written only if the account still has the one that was read. No other
-        column is written, and of an object in which another one was set, nothing is. `update_fields` leaves out all but these.
+        The shop's operations write them, with all effects: another password ends all sessions and is confirmed by mail. A
+        password is written only if the account still has the one that was read.
 
-        Raises SaveRefused for what an object cannot write (a new account, an e-mail address that nobody has proved, anything
-        else), AccountChanged, NoSuchUser, LastAdmin, ValueError for a field or a role that there is not, CassandraUnavailable.
+        Raises SaveRefused if another column was set or the account is new, AccountChanged, NoSuchUser, LastAdmin, ValueError
+        for an unknown field or role, CassandraUnavailable.
         """
         type(self).objects.save(self, update_fields)
 
     def refresh_from_db(self, **_: Any) -> None:
-        """Have this object say what the account is now. Raises User.DoesNotExist if it is gone, CassandraUnavailable."""
+        """Read this account again. Raises User.DoesNotExist if it is gone, CassandraUnavailable."""
         type(self).objects.refresh(self)
 
     def update(self, **_: Any) -> None:
-        """Raise SaveRefused: the mapper writes blindly."""
+        """Raise SaveRefused: the mapper's writes are unconditional."""
         raise SaveRefused(
             "Set what is to change and call save(), or call one of accounts.operations."
         )
 
     def delete(self, *_: Any, **__: Any) -> None:
-        """Raise SaveRefused: more is held about a person than this row."""
+        """Raise SaveRefused: a person has more data than this row."""
         raise SaveRefused(
             "An account goes by accounts.operations.request_erasure, and all that is held about the person with it."
         )
@@ -163,7 +160,7 @@ class User(DjangoCassandraModel):
     def has_perm(self, perm: str, obj: Any = None) -> bool:
         """Return whether this role opens the staff page that a permission names, as in "adminpanel.refund"; an admin has all.
 
-        It is the login's backend that says so, from what accounts.access says of the page.
+        The authentication backend decides, by accounts.access.
         """
         return any(backend.has_perm(self, perm, obj) for backend in get_backends())
 
@@ -179,11 +176,11 @@ class User(DjangoCassandraModel):
         return any(backend.has_module_perms(self, app_label) for backend in backends)
 
     def get_user_permissions(self, obj: Any = None) -> set[str]:
-        """Return the permissions that this user has without a role: none in this shop."""
+        """Return the permissions besides the role's: none in this shop."""
         return self._list_permissions("get_user_permissions", obj)
 
     def get_group_permissions(self, obj: Any = None) -> set[str]:
-        """Return the permissions that come with the user's role: the staff pages that it opens."""
+        """Return the role's permissions: one for each staff page that it opens."""
         return self._list_permissions("get_group_permissions", obj)
 
     def get_all_permissions(self, obj: Any = None) -> set[str]:
@@ -216,10 +213,10 @@ class User(DjangoCassandraModel):
 
 
 class UserByEmail(Model):
-    """Q7: whose an e-mail address is; claimed by IF NOT EXISTS, which alone decides (fault 6).
+    """Q7: the user of an e-mail address, claimed by IF NOT EXISTS, which alone decides (fault 6).
 
-    A claim counts while the user's own row names the same address: one that a crash has left behind lets no one log in,
-    and the user who proves the address takes it over.
+    A claim counts while the user's own row names the same address. A user who proves the address takes over a claim that a
+    crash has left.
     Bound: one row a partition.
     Writer: accounts.operations.register_user and change_email.
     """
@@ -233,7 +230,7 @@ class UserByEmail(Model):
 
 
 class Session(Model):
-    """A browser's session. The row lives as long as the session: its TTL is the expiry.
+    """A browser's session. The row's TTL is the session's expiry.
 
     Bound: one row a partition.
     Writer: accounts.sessions.
@@ -250,7 +247,7 @@ class Session(Model):
 
 
 class SessionByUser(Model):
-    """Which sessions a person has, so that they can be shown, and ended everywhere.
+    """A person's sessions, for the page that shows and ends them.
 
     Bound: the sessions of 14 days; the rows have the sessions' TTL.
     Writer: accounts.sessions.
@@ -267,10 +264,10 @@ class SessionByUser(Model):
 
 
 class EmailProof(Model):
-    """Who has just proved an e-mail address or come back, by minute: orders placed with it as a guest may join the account.
+    """Users who have just proved an e-mail address or signed in, by minute: guest orders with it may join the account.
 
     Bound: the registrations and logins of one minute.
-    Writer: accounts.operations.record_email_proof; the rows go when orders has looked, at the latest by their TTL.
+    Writer: accounts.operations.record_email_proof; removed by a job of orders, at the latest by their TTL.
     """
 
     __table_name__ = "verified_users_by_minute"
@@ -287,10 +284,9 @@ class EmailProof(Model):
 
 
 class UserBySearchTerm(Model):
-    """The staff's search: which customers have a name with a word that begins so; a copy of the user's row.
+    """The staff's search: customers by the words of their names; a copy of the user's row.
 
-    Bound: the users whose names have a word with the same first two letters. Of 1,000,000 every tenth are 100,000 rows of 100
-    bytes: 10 MB.
+    Bound: the words with the same first two letters. A tenth of 1,000,000 users are 100,000 rows of 100 bytes: 10 MB.
     Writer: accounts.operations.search_terms.
     """
 
@@ -305,7 +301,7 @@ class UserBySearchTerm(Model):
 
 
 class SearchTermByUser(Model):
-    """Under which words a customer stands in the staff's search, also those of a former name: they are taken out by it.
+    """A customer's search terms, including those of former names, for their removal.
 
     Bound: 12 words, and those of former names.
     Writer: accounts.operations.search_terms.
@@ -320,9 +316,9 @@ class SearchTermByUser(Model):
 
 
 class NamedUser(Model):
-    """Whose name is being written, by the hour: if the request dies, the worker sees to it that the search follows the name.
+    """Users whose names are being written, by the hour: if the request dies, the worker updates the search terms.
 
-    Bound: the registrations and changes of name of one hour, which are gone when they are done.
+    Bound: the running registrations and changes of name of one hour.
     Writer: accounts.operations.search_terms; gone after a week.
     """
 
@@ -340,11 +336,11 @@ class NamedUser(Model):
 
 
 class StaffMember(Model):
-    """Everybody who works here, or once did; makes sure that there is always an admin.
+    """Present and former staff; keeps at least one admin.
 
-    Every change of a role counts the version on, so that of two admins who take the role from each other at once
-    only one succeeds. The user's own row says what they may do; who is a shopper there is left out of lists.
-    Bound: one partition, a row for each person who ever had a role, some hundreds.
+    Every change of a role increments the version, so that of two admins who demote each other at once only one succeeds. The
+    role in the user's own row counts; lists leave out shoppers.
+    Bound: one partition, some hundreds of rows.
     Writer: accounts.operations.set_role, by conditional batches alone.
     """
 
@@ -358,7 +354,7 @@ class StaffMember(Model):
 
 
 class SecondFactor(Model):
-    """What one of the staff proves themselves by beside the password: a telephone that makes codes, and ten recovery codes.
+    """The second factor of a member of staff: a telephone that makes codes, and ten recovery codes.
 
     Bound: one row, ten recovery codes.
     Writer: accounts.second_factor, by conditional writes alone.
@@ -369,35 +365,35 @@ class SecondFactor(Model):
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(primary_key=True)
     secret = columns.Text()  # encrypted under a key made of SECRET_KEY
-    step = columns.BigInt()  # the last half minute since 1970 whose code was used; never null
+    step = columns.BigInt()  # the half minute (since 1970) of the last used code; never null
     # keyed hash of a code -> when it was made
     recovery = columns.Map(columns.Text, columns.DateTime)
     enrolled_at = columns.DateTime()
 
 
 class CustomerNote(Model):
-    """What the staff have noted about a customer.
+    """The staff's notes about a customer.
 
     Bound: 200 notes (accounts.operations.customers.MAX_NOTES) of 1,000 characters, 800 kB at most.
-    Writer: accounts.operations.customers, by conditional batches alone, which count `version` on.
+    Writer: accounts.operations.customers, by conditional batches alone, which increment `version`.
     """
 
     __table_name__ = "customer_notes"
     __partition_bytes__ = 800 * KB
     __personal_data__ = {"columns": ("user_id", "text"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
-    note_id = columns.UUID(primary_key=True)  # of the form that it was written in
+    note_id = columns.UUID(primary_key=True)  # made by the form
     version = columns.Integer(static=True)
-    author = columns.Text()  # a member of staff, by the name of then
+    author = columns.Text()  # the name of a member of staff at that time
     text = columns.Text()
     written_at = columns.DateTime()
 
 
 class CustomerLook(Model):
-    """Which customers one of the staff has looked at lately: the list to go back to.
+    """Customers at whom a member of staff has looked lately.
 
-    Bound: the customers that one person looks at in a week, some thousands at 24 bytes.
-    Writer: accounts.operations.record_customer_look; the rows go after a week. Who looked when stands in the audit log.
+    Bound: the looks of one person in a week, some thousands of 24 bytes.
+    Writer: accounts.operations.record_customer_look; the rows go after a week. The audit log has all looks.
     """
 
     __table_name__ = "customer_looks"
@@ -414,26 +410,26 @@ class CustomerLook(Model):
 
 
 class _Entry(Model):
-    """An entry in two rows: what was about to be done, written before it was; and how it ended."""
+    """An entry in two rows: the act, written before it is done, and its outcome."""
 
     __abstract__ = True
     actor = columns.Text()  # the name of a member of staff, as it was then
     act = columns.Text()
     subject = columns.Text()
-    fields = columns.Text()  # JSON: what was sent, without secrets
+    fields = columns.Text()  # JSON: the sent fields, without secrets
     outcome = columns.Text()
-    # JSON, in the second row: what it was before and after, by field; personal ones by name alone
+    # JSON, in the second row: values before and after by field; of personal fields only the names
     changes = columns.Text()
     request_id = columns.UUID()
-    # Where it was done from: a network address and a browser in words. These two go after 90 days.
+    # The network address, and the browser in words. Both go after 90 days.
     address = columns.Text()
     device = columns.Text()
 
 
 class AuditEntryByDay(_Entry):
-    """The audit log by day: what staff have done, and what happened to accounts. Nothing changes or deletes an entry.
+    """The audit log by day: acts of the staff, and changes of accounts. No code changes or deletes an entry.
 
-    Bound: a day's acts and looks of the staff, some ten thousand of 400 bytes; or a day's logins and changes of accounts, as many as the limits let through.
+    Bound: a day's acts of the staff, some ten thousand of 400 bytes; or a day's logins and changes of accounts, by rate limits.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 
@@ -453,9 +449,9 @@ class AuditEntryByDay(_Entry):
 
 
 class AuditEntryByActor(_Entry):
-    """The audit log by person and month: all that a user has done, with the same entries.
+    """The audit log by person and month, with the same entries.
 
-    Bound: what one person does and looks at in a month, some ten thousand of 400 bytes.
+    Bound: the acts of one person in a month, some ten thousand of 400 bytes.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 
@@ -472,15 +468,13 @@ class AuditEntryByActor(_Entry):
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
     book = columns.Text()  # staff or accounts
-    given_back = (
-        columns.BigInt()
-    )  # the money that its act gives back, in minor units; in part 0, for a day
+    given_back = columns.BigInt()  # money given back, in minor units; in part 0, for a day
 
 
 class Erasure(Model):
-    """Who has asked to be erased, by the minute. Written before anything is, removed when all is erased.
+    """Users who have asked to be erased, by minute. Written first, removed after the erasure.
 
-    Bound: the people of one minute.
+    Bound: the requests of one minute.
     Writer: accounts.operations.erasure.
     """
 

@@ -1,4 +1,4 @@
-"""All that is held about a member, as one file to take along."""
+"""A member's personal data as one file."""
 
 import json
 from collections.abc import Iterator
@@ -21,11 +21,13 @@ def answer_with_personal_data(user: User) -> HttpResponse:
     answer["Content-Disposition"] = (
         f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
     )
-    return cast(HttpResponse, answer)  # Django's two kinds of answers share no type that says so
+    return cast(
+        HttpResponse, answer
+    )  # Django's two response classes share no type with this attribute
 
 
 def _personal_data_file(user: User) -> Iterator[str]:
-    """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
+    """Yield the file app by app, so that many orders need not fit into memory."""
     encoder = PersonalDataEncoder(indent=1, ensure_ascii=False)
     yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
     for app, personal_data in export_personal_data(operations.person_from_user(user)):

@@ -1,4 +1,4 @@
-"""What accounts hold about a person. The claim of the e-mail address and the user's row go last: operations.erasure."""
+"""Personal data in accounts. The claim of the e-mail address and the user's row go last (operations.erasure)."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -15,13 +15,13 @@ from accounts.sessions import list_sessions
 from cassandra_db import current_time
 from web.personal_data import DataSubject
 
-# For so many days the audit log keeps its entries.
+# How long the audit log keeps entries.
 LOG_DAYS = 400
 _A_PAGE = 500
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return profile, addresses, sessions, and what the audit log says; no password, not even scrambled, and no session's key."""
+    """Return profile, addresses, sessions and audit log entries; no password hashes and no session keys."""
     user = queries.get_user(person.user_id)
     if user is None:
         return {}
@@ -75,7 +75,7 @@ def _exported_entry(entry: audit_log.AuditLogEntry) -> dict[str, Any]:
         "from": entry.origin.address,
         "device": entry.origin.device,
     }
-    # Whom and what one of the staff worked on is about others, and behind the second factor.
+    # The subjects of the staff's work are other people's data, and need the second factor.
     return (
         exported
         if entry.book == audit_log.STAFF
@@ -94,7 +94,7 @@ def _entries(person: DataSubject) -> Iterator[audit_log.AuditLogEntry]:
 
 
 def _months(today: date) -> Iterator[date]:
-    """Yield the months of which the audit log still has something, the latest first."""
+    """Yield the months with entries in the audit log, latest first."""
     month = today.replace(day=1)
     while month > today - timedelta(days=LOG_DAYS + 31):
         yield month
@@ -102,7 +102,7 @@ def _months(today: date) -> Iterator[date]:
 
 
 def list_erasure_obstacles(person: DataSubject) -> list[str]:
-    """Return why one of the staff, or a login of the demo shop, cannot be erased."""
+    """Return why a member of staff or a demo login cannot be erased."""
     if person.demo:
         return [_("This is a demo login that everyone can use, so it can’t be deleted.")]
     if person.role:
@@ -117,7 +117,7 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """End all sessions, and whatever else lets the person in; remove what the staff have noted. A block goes with the user's row."""
+    """End the person's access, and delete the staff's notes. A block goes with the user's row."""
     remove_access(person.user_id)
     delete_customer_notes(person.user_id)
     forget_name(person.user_id, person.name)

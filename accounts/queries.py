@@ -1,4 +1,4 @@
-"""What the shop reads of people."""
+"""Reads of users."""
 
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -19,19 +19,19 @@ USER = read(
               blocked_at, block_reason, blocked_by
        FROM users WHERE user_id = :user_id""",
 )
-# Q7: whose an address is.
+# Q7: the user of an e-mail address.
 USER_ID_BY_EMAIL = read("Q7", "SELECT user_id, claimed_at FROM users_by_email WHERE email = :email")
-# Who works here, or once did: the user's own row says as what.
+# Present and former staff. The user's own row has the role.
 STAFF = read("staff", "SELECT version, user_id, role FROM staff WHERE shop = :shop")
 SHOP = "shop"
-# Read instead of a known user, so that an unknown e-mail address costs the same reads. It has no row.
+# Read for an unknown e-mail address, so that it costs the same reads. It has no row.
 NOBODY = UUID(int=0)
 
 _started: ContextVar[PendingResult | None] = ContextVar("started", default=None)
 
 
 def prefetch_user(user_id: UUID | None) -> None:
-    """Start reading the user who will be needed later in this request; None forgets what was started."""
+    """Start reading the user who is needed later in this request; None drops the pending read."""
     _started.set(USER.start(user_id=user_id) if user_id else None)
 
 
@@ -58,12 +58,12 @@ def find_user_by_email(email: str) -> User | None:
     key = email_key(email)
     row = USER_ID_BY_EMAIL.one(email=key)
     found = USER.one(user_id=row.user_id if row else NOBODY)
-    # A claim alone is nothing: a change of address that broke off half-way may have left one.
+    # A claim alone proves nothing: a change of address that broke off may have left it.
     return user_from_row(found) if found and email_key(found.email) == key else None
 
 
 def list_addresses(member: User) -> list[Address]:
-    """Return a member's addresses, the default one first."""
+    """Return a member's addresses, default first."""
     stored = {key: dict(fields) for key, fields in (member.addresses or {}).items()}
     keys = sorted(stored, key=int)
     first = member.default_address if member.default_address in stored else next(iter(keys), "")
@@ -79,7 +79,7 @@ def get_address(member: User, key: str) -> Address | None:
 
 
 def get_users(ids: Iterable[UUID]) -> dict[UUID, User]:
-    """Return these users by their ids, read side by side; who is not there is left out. Raises CassandraUnavailable."""
+    """Return these users by id, read in parallel, without ids that have no user. Raises CassandraUnavailable."""
     started = [USER.start(user_id=user_id) for user_id in set(ids)]
     return {
         row.user_id: user_from_row(row) for row in (pending.one() for pending in started) if row
@@ -87,7 +87,7 @@ def get_users(ids: Iterable[UUID]) -> dict[UUID, User]:
 
 
 def list_staff() -> list[User]:
-    """Return everybody with a role, by role and name. Raises CassandraUnavailable."""
+    """Return all users with a role, by role and name. Raises CassandraUnavailable."""
     everybody = get_users(row.user_id for row in STAFF.all(shop=SHOP) if row.user_id)
     return sorted(
         (each for each in everybody.values() if each.role),
@@ -96,7 +96,7 @@ def list_staff() -> list[User]:
 
 
 def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
-    """Return the version of the list of staff, and who has a role both there and in their own row. Raises CassandraUnavailable."""
+    """Return the version of the list of staff, and the users with a role both there and in their own row. Raises CassandraUnavailable."""
     rows = STAFF.all(shop=SHOP)
     found = get_users(row.user_id for row in rows if row.user_id and row.role == role)
     version = rows[0].version if rows else None
@@ -105,12 +105,12 @@ def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
     }
 
 
-# What the staff have noted about a customer.
+# The staff's notes about a customer.
 CUSTOMER_NOTES = read(
     "customer notes",
     "SELECT version, note_id, author, text, written_at FROM customer_notes WHERE user_id = :user_id",
 )
-# Which customers one of the staff has looked at lately.
+# The customers at whom a member of staff has looked lately.
 LOOKS = read(
     "customer looks", "SELECT user_id, looked_at FROM customer_looks WHERE staff_id = :staff_id"
 )
@@ -118,7 +118,7 @@ LOOKS = read(
 
 @dataclass(frozen=True)
 class CustomerNote:
-    """What one of the staff has noted about a customer; `written_at` is in UTC."""
+    """A note of the staff about a customer; `written_at` is in UTC."""
 
     note_id: UUID
     author: str
@@ -132,12 +132,12 @@ def prefetch_profile(user_id: UUID) -> PendingResult:
 
 
 def prefetch_customer_notes(user_id: UUID) -> PendingResult:
-    """Start reading what the staff have noted about a customer, for `notes_from_rows`."""
+    """Start reading the staff's notes about a customer, for `notes_from_rows`."""
     return CUSTOMER_NOTES.start(user_id=user_id)
 
 
 def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
-    """Return the notes, the newest first."""
+    """Return the notes, newest first."""
     found = [
         CustomerNote(row.note_id, row.author, row.text, row.written_at)
         for row in rows
@@ -147,26 +147,26 @@ def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
 
 
 def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
-    """Return the customers that one of the staff looked at in the last week, with when; the last one first, at most so many.
+    """Return at most `most` customers that a member of staff looked at in the last week, with the times, latest first.
 
-    Who was erased since is left out. Raises CassandraUnavailable.
+    Erased customers are left out. Raises CassandraUnavailable.
     """
     rows = sorted(LOOKS.all(staff_id=staff_id), key=lambda row: row.looked_at, reverse=True)[:most]
     people = get_users(row.user_id for row in rows)
     return [(people[row.user_id], row.looked_at) for row in rows if row.user_id in people]
 
 
-# Who has asked to be erased.
+# Users who have asked to be erased.
 ERASURES = read("erasure", "SELECT minute, user_id FROM erasures WHERE minute = :minute")
 
 
-# Whose name is being written, by the hour.
+# Users whose names are being written, by the hour.
 NAMED_USERS = read(
     "customer search", "SELECT hour, user_id, written FROM named_users_by_hour WHERE hour = :hour"
 )
 
 
-# Who has just proved an address or come back, by minute.
+# Users who have just proved an address or signed in, by minute.
 EMAIL_PROOFS = read(
     "Q7", "SELECT minute, user_id, written FROM verified_users_by_minute WHERE minute = :minute"
 )

@@ -1,4 +1,4 @@
-"""Asking a signed-in user for the password again, or one of the staff for a code, before what only they may do."""
+"""Asking a signed-in user for the password again, or staff for a code, before sensitive acts."""
 
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
@@ -17,7 +17,7 @@ DEMO_LOGIN_STAYS = _("This is a demo login that other people use too, so you can
 
 
 def verify_password(request: HttpRequest, user: User, password: str) -> bool:
-    """Return whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
+    """Return whether this is the member's password. Wrong passwords are counted. Raises TooManyAttempts, CassandraUnavailable."""
     if is_too_long(password):
         return False
     attempt = hit_rate_limit(request, "password", str(user.pk))
@@ -28,9 +28,9 @@ def verify_password(request: HttpRequest, user: User, password: str) -> bool:
 
 
 def verify_code(request: HttpRequest, user: User, code: str) -> bool:
-    """Use a code of one of the staff up, and return whether it was right: then the session need not ask again for five minutes.
+    """Use up a code of a member of staff; return whether it was right. The session then asks for none for five minutes.
 
-    Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable.
+    Wrong codes are counted. Raises TooManyAttempts, CassandraUnavailable.
     """
     attempt = hit_rate_limit(request, "code", str(user.pk))
     right = verify_totp_code(user.pk, code, current_time())

@@ -1,4 +1,4 @@
-"""The roles of staff, and who does which work. Who may open a page follows from this in accounts.access."""
+"""The roles of staff, and the roles for each kind of work. accounts.access applies them to pages."""
 
 from collections.abc import Collection
 
@@ -14,18 +14,18 @@ ROLE_DUTIES = {
     ADMIN: _("everything, including staff and the audit log"),
 }
 ROLES = tuple(ROLE_DUTIES)
-# Who works on orders; and who of them notes money, and gives it back.
+# Roles that work on orders; those that record payments, and those that refund.
 ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)
-# Who works on products, and who on stock.
+# Roles that work on products, and on stock.
 CATALOGUE_STAFF = ("catalogue",)
 STOCK_STAFF = ("catalogue", "warehouse")
-# Who reads what was mailed to customers.
+# Roles that read the mails to customers.
 MAIL_STAFF = ("support",)
-# Who decides which reviews are published.
+# Roles that moderate reviews.
 REVIEW_STAFF = ("support",)
 
 
 def is_allowed(role: str, roles: Collection[str] = ()) -> bool:
-    """Return whether a role of the staff is one of these, or any role if none are named. An admin's always is."""
+    """Return whether a role is one of these, or any role if none is named. An admin is always allowed."""
     return role in ROLES and (not roles or role in (*roles, ADMIN))

@@ -1,8 +1,8 @@
-"""Under which words staff find a customer: those of the name."""
+"""The search terms of a customer: the words of the name."""
 
 from catalogue.words import name_words
 
-# How much of a term has to be typed, and stands in the key of its partition.
+# The letters of a term that must be typed. They are its partition key.
 HEAD = 2
 MAX_TERMS = 12
 

@@ -1,7 +1,7 @@
-"""The staff's second factor: codes that a telephone makes (TOTP, RFC 6238), and recovery codes for the day it is lost.
+"""The staff's second factor: codes of a telephone (TOTP, RFC 6238), and recovery codes in case it is lost.
 
-A code counts once, in a race, too: the half minute that it belongs to is written by a compare-and-set, and only a
-later one is taken after it. Sessions that have passed say so themselves; whatever ends the factor ends the sessions.
+A code counts once, even in a race: a compare-and-set writes its half minute, and only a later one is accepted after it.
+A session stores that it has passed; deleting the factor ends all sessions.
 """
 
 import base64
@@ -39,7 +39,7 @@ ENROLLED = conditional_write(
     """INSERT INTO second_factors (user_id, secret, step, recovery, enrolled_at)
        VALUES (:user_id, :secret, :step, :recovery, :now) IF NOT EXISTS""",
 )
-# No `applied_if` anywhere below: a code whose answer was lost is taken for used. The next one works.
+# No `applied_if` below: a code whose answer was lost counts as used. The next one works.
 STEP_USED = conditional_write(
     "second factor",
     """UPDATE second_factors SET step = :step, secret = :sealed WHERE user_id = :user_id
@@ -58,34 +58,34 @@ RESET = conditional_write(
     "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
 )
 
-CODE_AT = "_code_at"  # in a session: when its person last entered a code, after the one that they passed with
-FRESH_FOR = 5 * 60  # seconds in which nothing asks for another code
-SECONDS = 30  # a code's time
+CODE_AT = "_code_at"  # in a session: when its user last entered a code after the first one
+FRESH_FOR = 5 * 60  # seconds in which no page asks for another code
+SECONDS = 30  # seconds in which a code is valid
 DRIFT = 1  # steps that a telephone's clock may be ahead or behind
 RECOVERY_CODES = 10
-# Nothing in these is mistaken for something else. Twelve of them are 60 bits.
+# No two of these look alike. Twelve of them are 60 bits.
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor offered"
 
 
 @dataclass(frozen=True)
 class SecondFactorStatus:
-    """What is known of a user's second factor."""
+    """A user's second factor."""
 
     enrolled_at: datetime
     recovery_codes_left: int
 
 
 def get_second_factor(user_id: UUID) -> SecondFactorStatus | None:
-    """Return a user's second factor, or None if there is none yet. Raises CassandraUnavailable."""
+    """Return a user's second factor, or None. Raises CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
     return SecondFactorStatus(row.enrolled_at, len(row.recovery or {})) if row else None
 
 
 def enrolment_secret(session_key: str, user: User) -> str:
-    """Return the secret (base 32) that this session may enrol.
+    """Return the secret (base 32) that this session can enrol.
 
-    It is made of the session's key, so that a page and its picture show the same and nothing is written before a code confirms it.
+    It is derived from the session's key: the page and its QR code agree, and nothing is stored before a code confirms it.
     """
     if fixed := demo_logins.demo_totp_secret(user):
         return fixed
@@ -94,12 +94,12 @@ def enrolment_secret(session_key: str, user: User) -> str:
 
 
 def provisioning_uri(secret: str, user: User) -> str:
-    """Return what the picture holds: the address that an authenticator app understands."""
+    """Return the URI in the QR code, for authenticator apps."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Stoa")
 
 
 def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
-    """Make a telephone a user's second factor if it makes the right code, and return ten recovery codes; None for a wrong code.
+    """Enrol a telephone that makes the right code as the second factor; return ten recovery codes, None for a wrong code.
 
     `now` is in UTC. Raises AlreadyEnrolled, CassandraUnavailable.
     """
@@ -112,7 +112,7 @@ def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> li
 
 
 def enrol_demo_second_factor(user: User, now: datetime) -> None:
-    """Give one of the demo shop's staff the public second factor; once. Raises CassandraUnavailable."""
+    """Enrol the public second factor for a demo login of the staff, once. Raises CassandraUnavailable."""
     if secret := demo_logins.demo_totp_secret(user):
         try:
             _enrol(user, secret, 0, {}, now)
@@ -136,7 +136,7 @@ def _enrol(
 
 
 def verify_totp_code(user_id: UUID, code: str, now: datetime) -> bool:
-    """Use a telephone's code up, and return whether it was right and not used before. `now` is in UTC.
+    """Use up a telephone's code; return whether it was right and unused. `now` is in UTC.
 
     Raises DecryptionError, CassandraUnavailable.
     """
@@ -156,7 +156,7 @@ def verify_totp_code(user_id: UUID, code: str, now: datetime) -> bool:
 
 
 def use_recovery_code(user_id: UUID, code: str) -> bool:
-    """Use a recovery code up, and return whether it was one that had not been used. Raises CassandraUnavailable."""
+    """Use up a recovery code; return whether it was right and unused. Raises CassandraUnavailable."""
     typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
     return any(
         RECOVERY_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, code=digest, there=digest)
@@ -165,7 +165,7 @@ def use_recovery_code(user_id: UUID, code: str) -> bool:
 
 
 def renew_recovery_codes(user_id: UUID, code: str, now: datetime) -> list[str] | None:
-    """Use a telephone's code up for ten new recovery codes, and return these; the old ones end. None for a wrong code.
+    """Use up a telephone's code, and replace the recovery codes by ten new ones; return these, None for a wrong code.
 
     `now` is in UTC. Raises DecryptionError, CassandraUnavailable.
     """
@@ -183,7 +183,7 @@ def renew_recovery_codes(user_id: UUID, code: str, now: datetime) -> list[str] |
 
 
 def delete_second_factor(user_id: UUID) -> bool:
-    """Take a user's second factor away and end all their sessions: the next login enrols a new one.
+    """Delete a user's second factor and end all their sessions: the next login enrols a new one.
 
     Return whether there was one. Raises CassandraUnavailable.
     """
@@ -193,37 +193,37 @@ def delete_second_factor(user_id: UUID) -> bool:
 
 
 def mark_second_factor_passed(session: SessionBase, user: User) -> None:
-    """Note in a session that its person has passed; it gets a new key, and a staff session's short life."""
+    """Mark a session as passed. It gets a new key and the short life of a staff session."""
     session.cycle_key()
     session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(current_time().timestamp())
     session.set_expiry(STAFF_IDLE)
 
 
 def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], user: User) -> bool:
-    """Return whether this session's person has passed."""
+    """Return whether this session has passed the second factor."""
     return bool(session.get(SECOND_FACTOR) == str(user.pk))
 
 
 def note_code(session: SessionBase) -> None:
-    """Note in a session that its person has just entered a code again; its end stays where it was."""
+    """Store in a session that its user has just entered another code; its end stays the same."""
     session[CODE_AT] = int(current_time().timestamp())
 
 
 def has_fresh_code(session: SessionBase | MutableMapping[str, Any]) -> bool:
-    """Return whether this session's person has entered a code in the last five minutes."""
+    """Return whether this session's user has entered a code in the last five minutes."""
     last = max(session.get(PASSED_AT, 0), session.get(CODE_AT, 0))
     return bool(current_time().timestamp() - last < FRESH_FOR)
 
 
 def clear_second_factor_pass(session: SessionBase) -> None:
-    """Have a session asked for its second factor again: a user has just logged in with it."""
+    """Clear the mark in a session that a user has just logged in with."""
     for key in (SECOND_FACTOR, PASSED_AT, CODE_AT):
         session.pop(key, None)
     session.set_expiry(None)
 
 
 def get_demo_code(user: User, now: datetime) -> tuple[str, int]:
-    """Return the next code that lets one of the demo shop's staff in, and in how many seconds; "" for all others.
+    """Return the next unused code of a demo login of the staff, and the seconds until it is valid; "" for other users.
 
     `now` is in UTC. Raises CassandraUnavailable.
     """
@@ -248,7 +248,7 @@ def _code(secret: str, step: int) -> str:
 
 
 def _step_of(secret: str, code: str, now: datetime) -> int | None:
-    """Return the half minute that a code belongs to, among the present one and its neighbours."""
+    """Return the half minute of a code: the present one or a neighbour."""
     typed = "".join(code.split())
     near = range(_step_at(now) - DRIFT, _step_at(now) + DRIFT + 1)
     return next(

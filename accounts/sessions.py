@@ -1,11 +1,11 @@
 """Sessions on Cassandra (SESSION_ENGINE).
 
-The row's TTL is the session's expiry, so nothing sweeps and no clock of ours is compared with a stored one. A made-up
-key writes nothing; a request that is still under way when its session ends cannot revive it: a known session is saved
-by UPDATE … IF EXISTS. Every write is conditional, because conditional and plain writes live by different clocks.
+The row's TTL is the session's expiry: no job deletes rows, and no clocks are compared. A made-up key writes nothing. A known
+session is saved by UPDATE … IF EXISTS, so a running request cannot revive a session that has ended. Every write is
+conditional, because conditional and plain writes use different clocks.
 
-The browser's cookie alone has the key. The tables have its keyed hash, so that a copy of them opens no session; a session from
-before a change of SECRET_KEY is found by the hash under the old key (SECRET_KEY_FALLBACKS).
+Only the browser's cookie has the key. The tables have its keyed hash, so a copy of them opens no session. A session from before
+a change of SECRET_KEY is found by the hash under the old key (SECRET_KEY_FALLBACKS).
 """
 
 import re
@@ -63,32 +63,32 @@ OF_USER = read(
     "SELECT session_key, created_at, seen_at, device FROM sessions_by_user WHERE user_id = :user_id",
 )
 
-RENEWED_AFTER = 3600  # seconds; an active session's expiry is moved on at most this often
+RENEWED_AFTER = 3600  # seconds; an active session is renewed at most this often
 MAX_SESSION_SECONDS = settings.MAX_SESSION_SECONDS
-# A session in which one of the staff has passed the second factor is worth more, so it ends sooner (decision 008).
+# A staff session that has passed the second factor is worth more to thieves, so it ends sooner (decision 008).
 STAFF_IDLE = 30 * 60  # seconds without a request
 MAX_STAFF_SESSION_SECONDS = settings.MAX_STAFF_SESSION_SECONDS
 STAFF_RENEWED_AFTER = 60  # seconds
-# who has passed it, and when: accounts.second_factor
+# the user who passed it, and when: accounts.second_factor
 SECOND_FACTOR, PASSED_AT = ("_second_factor", "_passed_at")
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
 
 
 class SessionStore(SessionBase):
-    """A session in one row, with the user's id beside it."""
+    """A session in one row, with its user's id."""
 
-    user_id: UUID | None = None  # whose session the row is, as last read or written
-    device = ""  # what it is used on, in words
+    user_id: UUID | None = None  # the row's user, as last read or written
+    device = ""  # the device in words
 
     def __init__(self, session_key: str | None = None) -> None:
         super().__init__(session_key)
-        # The key as the row has it.
+        # The stored key.
         self.stored_key = next(iter(stored_keys(self.session_key)), "")
 
     @classmethod
     def get_model_class(cls) -> None:
-        """There is no Django model behind it."""
+        """Return None: sessions have no Django model."""
 
     def load(self) -> dict[str, Any]:
         """Return the session's data; an unknown key gives an empty session without a key."""
@@ -105,7 +105,7 @@ class SessionStore(SessionBase):
         return any(EXISTS.one(key=stored) for stored in stored_keys(session_key))
 
     def _get_new_session_key(self) -> str:
-        # No look whether it is taken: IF NOT EXISTS shows it.
+        # IF NOT EXISTS shows whether the key is taken.
         return get_random_string(32, VALID_KEY_CHARS)
 
     def create(self) -> None:
@@ -121,14 +121,13 @@ class SessionStore(SessionBase):
             return
 
     def cycle_key(self) -> None:
-        """Give the session another key: at login, and whenever its rights change.
+        """Give the session another key, at login and whenever its rights change.
 
-        The new row is listed and written before the old one goes, so that `end_sessions` meets one of the
-        two. Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
-        new key.
+        The new row is listed and written before the old one goes, so that `end_sessions` meets one of them.
+        Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
-        # after the read: the key of a session that is not there is None
+        # after the read, which sets the key of an ended session to None
         key, stored, user_id = self.session_key, self.stored_key, self.user_id
         self._session_cache = data
         self.create()
@@ -150,7 +149,7 @@ class SessionStore(SessionBase):
         self.user_id = UUID(data[SESSION_KEY]) if SESSION_KEY in data else None
         seconds = self._set_times(data, began=must_create)
         if seconds <= 0:
-            # Its time is over: a new row is not written, and one that is there goes.
+            # Expired: write no new row, and delete an existing one.
             return self.delete()
         params = {
             "key": self.stored_key,
@@ -159,17 +158,17 @@ class SessionStore(SessionBase):
             "ttl": seconds,
         }
         if must_create:
-            # Listed before it can be used: an `end_sessions` from now on ends this one, too.
+            # Listed before it can be used: from now on `end_sessions` ends it, too.
             self._remember(data, seconds)
-            # Recognised by its own data: an answer that was lost does not make a second row.
+            # Recognised by its data: a lost answer makes no second row.
             if not CREATE.apply(
                 if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params
             ):
                 raise CreateError
-        # To send it again does no harm: it has no other effect the second time.
+        # A repeat has the same effect.
         elif not UPDATE.apply(if_lost=SEND_AGAIN, **params):
             raise UpdateError
-        # Again after a new session's row: its row in the list may have been written while there was none.
+        # Listed again after a new row: `end_sessions` may have removed the first entry before the row existed.
         self._remember(data, seconds)
         return None
 
@@ -185,25 +184,25 @@ class SessionStore(SessionBase):
             )
 
     def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
-        """Note when the session began and was renewed; return the seconds it has left, 0 or less if its time is over."""
+        """Set when the session began and was renewed; return the seconds left, 0 or less once it has expired."""
         now = int(current_time().timestamp())
         if began or _BEGAN not in data:
             data[_BEGAN] = now
         data[_RENEWED] = now
         ends = int(data[_BEGAN]) + MAX_SESSION_SECONDS
         if SECOND_FACTOR in data:
-            # Not from the key's beginning: a new password makes a new key, and no new day.
+            # Not when the key began: a new password makes a new key, but no new day.
             ends = int(data.get(PASSED_AT, data[_BEGAN])) + MAX_STAFF_SESSION_SECONDS
         return min(int(self.get_expiry_age()), ends - now)
 
     def renew(self) -> None:
-        """Have the expiry moved on with this request's answer, unless that was done within the last hour (staff: minute)."""
+        """Renew the expiry with this response, unless it was renewed within the last hour (staff: minute)."""
         seldom = STAFF_RENEWED_AFTER if SECOND_FACTOR in self else RENEWED_AFTER
         if int(current_time().timestamp()) - self.get(_RENEWED, 0) > seldom and is_clock_right():
             self.modified = True
 
     def delete(self, session_key: str | None = None) -> None:
-        """End the session; ending one that has ended is no error."""
+        """End the session, if it has not ended yet."""
         for stored in stored_keys(session_key or self.session_key):
             DELETE.apply(if_lost=SEND_AGAIN, key=stored)
             if self.user_id:
@@ -211,12 +210,12 @@ class SessionStore(SessionBase):
 
     @classmethod
     def clear_expired(cls) -> None:
-        """Nothing to do: rows vanish with their TTL."""
+        """Do nothing: rows expire by their TTL."""
 
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A browser in which the user is signed in. `handle`, the key as it is stored, names it on a page and opens nothing."""
+    """A browser where the user is signed in. `handle` is the stored key; it opens no session."""
 
     handle: str
     device: str
@@ -226,7 +225,7 @@ class OpenSession:
 
 
 def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
-    """Return a person's open sessions, the one with `current_session_key` first, then the last seen. Raises CassandraUnavailable."""
+    """Return a user's open sessions: first that of `current_session_key`, then the last seen ones. Raises CassandraUnavailable."""
     current = stored_keys(current_session_key)
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [
@@ -244,13 +243,13 @@ def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSe
 
 
 def find_session_user(session_key: str) -> UUID | None:
-    """Return who is signed in with the session that a cookie's key opens, None if nobody is. Raises CassandraUnavailable."""
+    """Return the user of the session that a cookie's key opens, or None. Raises CassandraUnavailable."""
     rows = (OWNER.one(key=stored) for stored in stored_keys(session_key))
     return next((row.user_id for row in rows if row is not None), None)
 
 
 def end_session(user_id: UUID, handle: str) -> bool:
-    """End the one of a person's sessions that `handle` names; return whether there was one. Raises CassandraUnavailable."""
+    """End a user's session by its handle; return whether it existed. Raises CassandraUnavailable."""
     for row in OF_USER.all(user_id=user_id):
         if constant_time_compare(row.session_key, handle):
             _end(user_id, row.session_key)
@@ -259,13 +258,13 @@ def end_session(user_id: UUID, handle: str) -> bool:
 
 
 def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
-    """End all of a person's sessions, on every device, but for the one with `except_key`; no browser is known any more.
+    """End all of a user's sessions except that of `except_key`, and forget all known browsers.
 
-    Return how many that were. Raises CassandraUnavailable.
+    Return the number of ended sessions. Raises CassandraUnavailable.
     """
     forget_devices(user_id)
     kept, ended = stored_keys(except_key), set[str]()
-    # Until a look finds no other: one that got another key meanwhile stands under it in the next.
+    # Repeat until no session is left: one that got another key meanwhile is listed under it the next time.
     while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {*kept, *ended}:
         for key in keys:
             _end(user_id, key)
@@ -279,5 +278,5 @@ def _end(user_id: UUID, key: str) -> None:
 
 
 def stored_keys(key: str | None) -> list[str]:
-    """Return a session's key as the tables have it, under today's SECRET_KEY and then the old ones; none of what is no key."""
+    """Return the stored forms of a session's key, by today's SECRET_KEY first, then the old ones; none for an invalid key."""
     return keyed_digests(key, "session", "") if key and _KEY.fullmatch(key) else []

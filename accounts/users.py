@@ -1,10 +1,10 @@
-"""`User.objects`: what Django, its test client and pytest-django ask of a user model, by the shop's own reads and writes.
+"""`User.objects`: the manager that Django, its test client and pytest-django expect, by the shop's reads and writes.
 
-There is no queryset behind it: by anything but its key, an account could only be found by reading all of them.
+It has no queryset: a search by another column than the key would read all accounts.
 """
 
 from collections.abc import Collection
-from typing import Any, NoReturn, Self
+from typing import Any, Literal, NoReturn, Self
 from uuid import UUID
 
 from django.contrib.auth.base_user import BaseUserManager
@@ -35,10 +35,10 @@ class UserManager:
     def create_user(
         self, username: str = "", email: str = "", password: str | None = None, **fields: Any
     ) -> User:
-        """Make an account and return it; its address is `email`, or `username` where there is no `email`.
+        """Make an account and return it; its address is `email`, or else `username`.
 
-        `fields` may have a `name`, a `role`, and `is_active=False` for an account that nobody can log in to. Raises ValueError for what is no e-mail address or no role, TypeError for other
-        fields, EmailTaken, CassandraUnavailable.
+        `fields` may have a `name`, a `role`, and `is_active=False` for an account without logins. Raises ValueError for an
+        invalid e-mail address or role, TypeError for other fields, EmailTaken, CassandraUnavailable.
         """
         return _register_user(username, email, password, fields.pop("role", ""), fields)
 
@@ -69,7 +69,7 @@ class UserManager:
     aget = async_variant("get")
 
     def normalize_email(self, email: str | None) -> str:
-        """Return an e-mail address as Django normalises it; accounts are compared by more (`mail.addresses.email_key`)."""
+        """Return an e-mail address as Django normalises it. Accounts are compared by `mail.addresses.email_key`."""
         return BaseUserManager.normalize_email(email)
 
     def using(self, alias: str | None) -> Self:
@@ -125,7 +125,7 @@ class UserManager:
 
 
 def attach_manager() -> None:
-    """Put the manager in place of the engine's querysets, which read and write past the shop's rules."""
+    """Replace the engine's querysets, which bypass the shop's rules, by this manager."""
     manager = UserManager()
     for name in _NAMES:
         setattr(User, name, manager)
@@ -144,8 +144,8 @@ def _register_user(
     if role not in ("", *ROLES):
         raise ValueError(f"There is no role {role}.")
     name = fields.pop("name", "") or (username or address).partition("@")[0]
-    active = bool(fields.pop("is_active", True))
-    # Django's flags may be given where they say what is so.
+    login: Literal["allowed", "refused"] = "allowed" if fields.pop("is_active", True) else "refused"
+    # Django's flags are accepted if they match the role.
     for flag, is_so in {"is_staff": bool(role), "is_superuser": role == ADMIN}.items():
         if fields.pop(flag, is_so) != is_so:
             raise ValueError(
@@ -153,7 +153,7 @@ def _register_user(
             )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
-    return register_user(address, name, password, current_time(), role, active=active)
+    return register_user(address, name, password, current_time(), role, login=login)
 
 
 def _found(user: User | None, key: str) -> User:

@@ -1,16 +1,16 @@
-"""What a password must not be, beyond being short or common (AUTH_PASSWORD_VALIDATORS)."""
+"""More rules for passwords (AUTH_PASSWORD_VALIDATORS)."""
 
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-MAX_PASSWORD_BYTES = 4096  # hashing more than that would be work for nothing
+MAX_PASSWORD_BYTES = 4096  # longer passwords would only cost hashing time
 SHOP_WORDS = ("stoa",)
 
 
 class MaxBytesValidator:
-    """Refuses what is too long to be hashed. Passwords of 128 letters of any script fit easily."""
+    """Refuses passwords that are too long to hash; 128 letters of any script fit."""
 
     def validate(self, password: str, user: Any = None) -> None:
         """Raise ValidationError for a password of more than 4 KB."""
@@ -20,7 +20,7 @@ class MaxBytesValidator:
             )
 
     def get_help_text(self) -> str:
-        """Nothing that a user would have to know beforehand."""
+        """Return no text: users need not know this rule."""
         return ""
 
 
@@ -28,7 +28,7 @@ class EmailOrShopNameValidator:
     """Refuses the e-mail address, its first part and the shop's name, also with a few digits at the end."""
 
     def validate(self, password: str, user: Any = None) -> None:
-        """Raise ValidationError for a password that the account's own words give away."""
+        """Raise ValidationError for a password made of the account's or the shop's words."""
         email = str(getattr(user, "email", "") or "").casefold()
         words = {email, email.partition("@")[0], *SHOP_WORDS} - {""}
         bare = password.casefold().strip().rstrip("0123456789!?.#*-_ ")
@@ -43,12 +43,12 @@ class EmailOrShopNameValidator:
             )
 
     def get_help_text(self) -> str:
-        """Return the rule as it is shown before a password is chosen."""
+        """Return the text for the password field."""
         return _("Your password can’t be your email address or our name.")
 
 
 def is_too_long(password: str) -> bool:
-    """Return whether a password is refused before it is hashed."""
+    """Return whether a password is too long to hash."""
     return (
         len(password) > MAX_PASSWORD_BYTES
         or len(password.encode("utf-8", "surrogatepass")) > MAX_PASSWORD_BYTES

@@ -1,9 +1,9 @@
-"""Which browsers are programs: by what they call themselves, a list that is kept here."""
+"""Recognising programs by their user agent."""
 
 import re
 from functools import lru_cache
 
-# Crawlers, previews of links, monitors, libraries and browsers without a window, as they name themselves. Who hides is counted.
+# Crawlers, link previews, monitors, libraries and headless browsers, by their own names. Hidden ones are counted.
 _PROGRAMS = re.compile(
     r"bot\b|bot[/;_-]|crawl|spider|slurp|archiver|transcoder|facebookexternalhit|embedly|preview|whatsapp|telegram|skypeuri|"
     r"headless|phantomjs|lighthouse|pagespeed|pingdom|uptime|monitor|statuscake|gtmetrix|validator|scrapy|"
@@ -15,5 +15,5 @@ _PROGRAMS = re.compile(
 
 @lru_cache(maxsize=4096)
 def is_bot(user_agent: str) -> bool:
-    """Return whether a browser's name is a program's; a browser without a name is one."""
+    """Return whether a user agent is a program's; an empty one is."""
     return not user_agent.strip() or bool(_PROGRAMS.search(user_agent))

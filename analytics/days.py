@@ -1,16 +1,16 @@
-"""The shop's days. A day is one of the shop's own time zone: 23, 24 or 25 hours long."""
+"""The shop's days, in the shop's time zone: 23, 24 or 25 hours long."""
 
 from datetime import date, datetime
 from uuid import UUID
 
 from django.utils import timezone
 
-# Over so many partitions the facts of a day are spread.
+# The number of partitions for the facts of a day.
 SHARDS = 16
 
 
 def shop_day(moment: datetime) -> date:
-    """Return the day on which a moment (UTC) lies in the shop's time zone, whatever zone a page shows."""
+    """Return the day of a moment (UTC) in the shop's time zone."""
     return moment.astimezone(timezone.get_default_timezone()).date()
 
 
@@ -25,5 +25,5 @@ def month_start(day: date) -> date:
 
 
 def order_shard(order_id: UUID) -> int:
-    """Return in which of a day's partitions an order's facts stand."""
+    """Return the partition of an order's facts within a day."""
     return order_id.int % SHARDS

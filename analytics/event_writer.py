@@ -1,6 +1,4 @@
-"""Writes what visitors do, behind the pages' backs. Network and browser leave this memory only as a pseudonym."""
-
-from __future__ import annotations
+"""Writes events in the background. Network and browser are stored only as a pseudonym."""
 
 import secrets
 from collections import defaultdict
@@ -18,7 +16,7 @@ from analytics.live import LiveCounter
 from cassandra_db import applied_if, conditional_write, write
 from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 
-# A partition is a kind's hour in one of so many: some 65,000 events of 150 bytes fill 10 MB, so 8 hold 145 a second of each kind.
+# The number of partitions for an hour of a kind: 65,000 events of 150 bytes fill 10 MB, so 8 hold 145 events a second.
 EVENT_SHARDS = 8
 
 EVENT = write(
@@ -29,14 +27,14 @@ EVENT = write(
 )
 SALT = conditional_write(
     "Q19",
-    # It goes by the table's TTL.
+    # The salt expires by the table's TTL.
     "INSERT INTO visitor_salts (day, salt) VALUES (:day, :salt) IF NOT EXISTS",
 )
 
 
 @dataclass(frozen=True)
 class WaitingEvent:
-    """An event in memory. `network` and `user_agent` are what its pseudonym is made of."""
+    """An event in memory. Its pseudonym is made of `network` and `user_agent`."""
 
     kind: str
     at: datetime
@@ -51,7 +49,7 @@ class WaitingEvent:
 
 @dataclass(frozen=True)
 class EventBatch:
-    """Events of one partition, the same at each try."""
+    """Events of one partition."""
 
     kind: str
     hour: datetime
@@ -63,7 +61,7 @@ class EventBatch:
 
 
 class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
-    """Writes events, and what they come to in these minutes for the live page."""
+    """Writes events, and counts them by minute for the live page."""
 
     kind = "events"
 
@@ -86,7 +84,7 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
                 event_id=event_id,
                 source=event.source,
                 visitor=make_pseudonym(self._salt(shop_day(event.at)), event),
-                # What an event lacks is left out: a null would be a tombstone.
+                # Empty columns are left out: a null would be a tombstone.
                 product_id=event.product_id or UNSET_VALUE,
                 category_id=event.category_id or UNSET_VALUE,
                 words=event.words or UNSET_VALUE,
@@ -106,7 +104,7 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
 
     def _salt(self, day: date) -> bytes:
         if day not in self._salts:
-            # Only the day before may still be asked for.
+            # Only yesterday's salt may still be needed.
             kept = {each: salt for each, salt in self._salts.items() if each >= day - timedelta(1)}
             self._salts = kept | {day: get_or_create_salt(day)}
         return self._salts[day]
@@ -130,24 +128,24 @@ def make_batches(events: Sequence[WaitingEvent]) -> list[EventBatch]:
 
 
 def _event_id(event: WaitingEvent) -> UUID:
-    # Its node is by chance: several processes, and several events of a millisecond.
+    # A random node keeps ids of several processes, and of one millisecond, apart.
     made: UUID = uuid_from_time(event.at, secrets.randbits(48), secrets.randbits(14))
     return made
 
 
 def floor_to_hour(moment: datetime) -> datetime:
-    """Return the hour (UTC) in which a moment lies."""
+    """Return the hour (UTC) of a moment."""
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def make_pseudonym(salt: bytes, event: WaitingEvent) -> bytes:
-    """Return whom an event is of, as eight bytes that say nothing without the day's salt, and nothing about another day."""
+    """Return the visitor's pseudonym, eight bytes. Without the day's salt it reveals nothing, and it differs each day."""
     seen = f"{event.network}\n{event.user_agent}".encode()
     return blake2b(seen, digest_size=8, key=salt).digest()
 
 
 def get_or_create_salt(day: date) -> bytes:
-    """Return a day's salt, the same in all processes; the first that asks makes it. Raises CassandraUnavailable."""
+    """Return a day's salt, the same in all processes. The first caller creates it. Raises CassandraUnavailable."""
     made = secrets.token_bytes(32)
     outcome = SALT.apply(day=day, salt=made, if_lost=applied_if(lambda row: row.salt == made))
     if outcome or outcome.current is None:

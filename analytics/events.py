@@ -1,10 +1,8 @@
-"""What visitors do, as events: who loads a page, adds, checks out, orders.
+"""Events of visitors: page loads, adds to the cart, checkouts, orders.
 
-A view notes on its answer what a page load means; the answer may be kept for others (storefront.whole_pages), and each time that one is
-sent it is counted. Programs, prefetching browsers and people who ask not to be followed (DNT, Sec-GPC) are not counted, and no cookie is set.
+A view notes the event on its response. The response may be cached for others (storefront.whole_pages), and each sending counts.
+Programs, prefetches and visitors who object (DNT, Sec-GPC) are not counted, and no cookie is set.
 """
-
-from __future__ import annotations
 
 import re
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ from cassandra_db import current_time
 from web.rate_limits import network_address
 
 MAX_WORDS_LENGTH = 60
-# Words that name a person rather than a thing: an address, or a number of a telephone, a card or an order.
+# Words that may name a person: an e-mail address, or a number of a telephone, a card or an order.
 _PERSONAL_WORDS = re.compile(r"@|(?:\d[ -]?){6}")
 _SEARCH_SITES = ("google.", "bing.", "duckduckgo.", "ecosia.", "qwant.", "yahoo.", "startpage.")
 _SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "reddit.", "youtube.")
@@ -29,7 +27,7 @@ _SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "redd
 
 @dataclass(frozen=True)
 class NotedEvent:
-    """What an answer means when it is sent: one of analytics.kinds.KINDS, and what it is about."""
+    """The event of a response: one of analytics.kinds.KINDS, and its subject."""
 
     kind: str
     product_id: UUID | None = None
@@ -39,18 +37,18 @@ class NotedEvent:
 
 
 def note_event(response: HttpResponse, event: NotedEvent | None) -> HttpResponse:
-    """Note on an answer what sending it means."""
+    """Note an event on a response."""
     response.noted_event = event  # type: ignore[attr-defined]
     return response
 
 
 def get_noted_event(response: HttpResponse) -> NotedEvent | None:
-    """Return what was noted on an answer."""
+    """Return the event on a response, or None."""
     return getattr(response, "noted_event", None)
 
 
 def record_noted_event(request: HttpRequest, response: HttpResponse) -> None:
-    """Count what was noted on an answer that is being sent; never waits, and never fails for the database."""
+    """Count the event of a response that is being sent. Never blocks, and never fails because of the database."""
     noted = get_noted_event(response)
     if noted is None or not _is_counted(request.META, noted):
         return
@@ -76,13 +74,13 @@ def _is_counted(headers: dict[str, Any], noted: NotedEvent) -> bool:
         return False
     if "prefetch" in headers.get("HTTP_SEC_PURPOSE", headers.get("HTTP_PURPOSE", "")):
         return False
-    # A part of a page that is open already is no page load.
+    # A part of an open page is no page load.
     is_part = "HTTP_HX_REQUEST" in headers and "HTTP_HX_BOOSTED" not in headers
     return not (is_part and noted.kind in PAGE_KINDS)
 
 
 def classify_source(referrer: str, own_host: str) -> str:
-    """Return where somebody came from: direct, own, search, social or other. The address itself is not kept."""
+    """Return the source of a visit: direct, own, search, social or other. The URL itself is not stored."""
     try:
         host = urlsplit(referrer).netloc.lower().removeprefix("www.")
     except ValueError:
@@ -99,7 +97,7 @@ def classify_source(referrer: str, own_host: str) -> str:
 
 
 def normalize_words(words: str) -> str:
-    """Return what was searched for as it is counted; nothing of words that may name a person."""
+    """Return the counted form of a search; nothing if the words may name a person."""
     if _PERSONAL_WORDS.search(words):
         return ""
     return " ".join(words.lower().split())[:MAX_WORDS_LENGTH]

@@ -1,4 +1,4 @@
-"""Facts, and what they come to. Pure sums; nothing here reads or writes."""
+"""Facts of sales and their sums, without reads and writes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from uuid import UUID
 
-# The category that stands for the whole shop.
+# The category of the whole shop.
 ALL_CATEGORIES = UUID(int=0)
 
 
 @dataclass(frozen=True)
 class SoldLine:
-    """A line of a paid order. Sums are in minor units, as paid: what was taken off is off, and tax is in `gross`."""
+    """A line of a paid order. Sums are in minor units, after discounts; `gross` includes tax."""
 
     line_number: int
     product_id: UUID
@@ -28,7 +28,7 @@ class SoldLine:
 
 @dataclass(frozen=True)
 class Fact:
-    """A line that was sold, with the categories in which it counts, the root first."""
+    """A sold line, with the categories in which it counts, root first."""
 
     order_id: UUID
     line: SoldLine
@@ -38,7 +38,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Figures:
-    """What was sold: orders, units and minor units of the currency; net is without tax. Refunds are not taken off."""
+    """Sales: orders, units and minor units of the currency, before refunds; `net` is without tax."""
 
     orders: int = 0
     units: int = 0
@@ -50,12 +50,12 @@ class Figures:
 
     @property
     def gross_after_refunds(self) -> int:
-        """What is left after refunds, with tax."""
+        """Sales after refunds, with tax."""
         return self.gross - self.refunded_gross
 
     @property
     def net_after_refunds(self) -> int:
-        """What is left after refunds, without tax."""
+        """Sales after refunds, without tax."""
         return self.net - self.refunded_net
 
     def __add__(self, other: Figures) -> Figures:
@@ -72,7 +72,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class DailySales:
-    """What was sold on a day in a category."""
+    """The sales of a day in a category."""
 
     day: date
     category_id: UUID
@@ -87,7 +87,7 @@ class _Sum:
 
 
 def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
-    """Return what a day's facts come to, by category and currency: each line in its category and all above it."""
+    """Return the sums of a day's facts by category and currency. A line counts in its category and all above it."""
     sums: dict[tuple[UUID, str], _Sum] = {}
     for fact in facts:
         line = fact.line

@@ -1,4 +1,4 @@
-"""What the worker does for the figures."""
+"""The worker's jobs for the figures."""
 
 from datetime import datetime, timedelta
 
@@ -22,7 +22,7 @@ VISITS = "visits"
 
 
 def roll_up_visits(now: datetime) -> str:
-    """Add up the hours that may have got events since the last run."""
+    """Add up the hours that may have new events since the last run."""
     hours, position = roll_up_hours(get_position(VISITS), now)
     save_position(VISITS, position)
     return describe_count(
@@ -31,12 +31,12 @@ def roll_up_visits(now: datetime) -> str:
 
 
 POPULAR = "popular"
-# So many products change in a run, some twenty seconds of work: other jobs, and what follows from other changes, have their turn.
+# The most products that change in a run, some twenty seconds of work, so that other jobs get their turn.
 MAX_CHANGED = 1_000
 
 
 def update_popular(now: datetime) -> str:
-    """Count once a day, in the night, how popular products are."""
+    """Compute the popularity of products, once a night."""
     position = get_position(POPULAR)
     if position and popularity_day(datetime.fromisoformat(position)) == popularity_day(now):
         return ""

@@ -1,13 +1,12 @@
-"""What visitors do in these minutes, for the staff's live page.
+"""Visits by minute, for the staff's live page.
 
-Each process adds up its own minutes in memory and writes what they come to, over and over: absolute, so a write may be done twice.
-The page adds the processes up.
+Each process counts its own minutes in memory and writes their totals again and again, so a write can be repeated. The page adds
+up the processes.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Self
 from uuid import uuid4
 
 from analytics.kinds import ORDER, PAGE_KINDS
@@ -28,21 +27,21 @@ WRITE_MINUTE = write(
 
 @dataclass
 class LiveTally:
-    """What happened in some time: loads of pages, orders placed, and the visitors."""
+    """Page loads, orders and visitors of a period."""
 
     pages: int = 0
     orders: int = 0
     visitors: VisitorSketch = field(default_factory=VisitorSketch)
 
-    def merge(self, other: LiveTally) -> None:
-        """Add all that happened in another."""
+    def merge(self, other: Self) -> None:
+        """Add another tally."""
         self.pages += other.pages
         self.orders += other.orders
         self.visitors.merge(other.visitors)
 
 
 class LiveCounter:
-    """The minutes of a process, used by its writer's thread alone."""
+    """The minutes of a process. Only its writer's thread uses this."""
 
     def __init__(self) -> None:
         self._process = uuid4()
@@ -50,7 +49,7 @@ class LiveCounter:
         self._changed: set[datetime] = set()
 
     def add(self, kind: str, at: datetime, visitor: bytes) -> None:
-        """Count an event of a visitor, who is eight bytes."""
+        """Count an event of a visitor, whose pseudonym is eight bytes."""
         minute = at.replace(second=0, microsecond=0)
         tally = self._minutes.setdefault(minute, LiveTally())
         tally.pages += kind in PAGE_KINDS
@@ -59,7 +58,7 @@ class LiveCounter:
         self._changed.add(minute)
 
     def write(self) -> None:
-        """Write the minutes that have changed since they were written. Raises CassandraUnavailable; they are then written next time."""
+        """Write the changed minutes. Raises CassandraUnavailable; the next call then writes them."""
         if not self._changed:
             return
         wait_for_all(
@@ -82,7 +81,7 @@ class LiveCounter:
 
 
 def list_live_minutes(now: datetime) -> dict[datetime, LiveTally]:
-    """Return the last thirty minutes, oldest first, of all processes; a moment of UTC. Raises CassandraUnavailable."""
+    """Return the last thirty minutes (UTC) of all processes, oldest first. Raises CassandraUnavailable."""
     last = now.replace(second=0, microsecond=0)
     first = last - (LIVE_MINUTES - 1) * MINUTE
     found = {first + n * MINUTE: LiveTally() for n in range(LIVE_MINUTES)}

@@ -1,4 +1,4 @@
-"""What was sold and what visitors did, and what both come to by day."""
+"""Sales and visits, and their sums by day."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class SaleFact(Model):
-    """Q18: a line of a paid order: what was sold, and what of it was given back since. Absolute, never counted up.
+    """Q18: a line of a paid order, with its refunds. Values are absolute.
 
-    Bound: what is sold in a day, over 16 shards (analytics.days.SHARDS).
+    Bound: the lines sold in a day, over 16 shards (analytics.days.SHARDS).
     Writer: analytics.operations.record_sale, with the timestamp "placed + version" of the order, so that late writes lose.
     """
 
@@ -34,9 +34,9 @@ class SaleFact(Model):
 
 
 class DailySale(Model):
-    """Q18: what was sold on a day, by category; rolled up from the facts.
+    """Q18: the sales of a day by category, added up from the facts.
 
-    A line counts in its category and in each above it, once; the nil category is the whole shop.
+    A line counts once in its category and in each above it; the nil category is the whole shop.
     Bound: 31 days of the categories in which something was sold, at most 62,000 rows.
     Writer: analytics.operations.roll_up_day, with the time of its read, so that a slower and older sum loses.
     """
@@ -58,9 +58,9 @@ class DailySale(Model):
 
 
 class DailyCustomer(Model):
-    """Q18: of a day's paid orders, how many were by people who had bought before.
+    """Q18: a day's paid orders of new and of returning customers.
 
-    `orders` are all of the day; of those whose person was erased nobody knows, so first and returning ones may be fewer.
+    `orders` includes orders of erased people, which count as neither.
     Bound: 31 rows.
     Writer: analytics.operations.record_daily_customers, with the time of its read, so that a slower and older count loses.
     """
@@ -76,9 +76,9 @@ class DailyCustomer(Model):
 
 
 class SalesDay(Model):
-    """Which days have facts that may not be rolled up yet. Written before the facts and once more after them.
+    """Days with facts that may not be added up yet, written before and after the facts.
 
-    Bound: the days that changed in the last minutes; an importer of old orders changes hundreds.
+    Bound: the days that changed in the last minutes; an import of old orders changes hundreds.
     Writer: analytics.operations.record_sale; removed by analytics.operations.roll_up_changed_days.
     """
 
@@ -96,7 +96,7 @@ _DAYS_KEPT = 90 * 24 * 3600
 
 
 class Event(Model):
-    """Q19: what visitors did in an hour, newest first.
+    """Q19: the events of an hour, newest first.
 
     Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 a second of each kind.
     Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be sent again.
@@ -127,7 +127,7 @@ class Event(Model):
 
 
 class VisitorSalt(Model):
-    """Q19: the random key of a day's pseudonyms; when it is gone, nobody can tell whose they were.
+    """Q19: the random key of a day's pseudonyms, which are anonymous once it has expired.
 
     Bound: one row.
     Writer: analytics.event_writer.get_or_create_salt, if there is none; it goes by its TTL of 26 hours.
@@ -142,10 +142,10 @@ class VisitorSalt(Model):
 
 
 class LiveMinute(Model):
-    """Q19: what a process has counted in each minute of an hour, for the live page.
+    """Q19: a process's counts of each minute of an hour, for the live page.
 
     Bound: 60 rows of each process, at most 1.1 kB each: 7 MB with 100 processes.
-    Writer: analytics.live.LiveCounter, one in each process, which alone writes its rows, and always the whole minute.
+    Writer: analytics.live.LiveCounter: each process writes its own rows, always a whole minute.
     """
 
     __table_name__ = "live_minutes"
@@ -154,14 +154,14 @@ class LiveMinute(Model):
     __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
     hour = columns.DateTime(partition_key=True)
     minute = columns.Integer(primary_key=True)  # of the hour, from 0
-    process = columns.UUID(primary_key=True)  # by chance, anew in each process
+    process = columns.UUID(primary_key=True)  # random, new in each process
     pages = columns.Integer()
     orders = columns.Integer()
     visitors = columns.Blob()  # analytics.sketches
 
 
 class HourlyVisit(Model):
-    """Q19: what an hour's events come to, by what they are about; `*` is all of them.
+    """Q19: the sums of an hour's events by subject; `*` is the sum of all.
 
     Bound: the products, categories and words of an hour, at most 1 kB each: 10 MB with 10,000.
     Writer: analytics.roll_up.roll_up_hour, with the time of its read.
@@ -181,9 +181,9 @@ class HourlyVisit(Model):
 
 
 class ProductView(Model):
-    """Q19: how often a product was looked at, by day, the latest first.
+    """Q19: the views of a product by day, latest first.
 
-    `visitors` is an estimate (standard error 3.25 %) within the day; nobody can be recognized on another one, so days are never merged.
+    `visitors` is an estimate (standard error 3.25 %) for one day; pseudonyms change daily, so days cannot be merged.
     Bound: 90 rows, by their TTL.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """
@@ -199,7 +199,7 @@ class ProductView(Model):
 
 
 class TopProduct(Model):
-    """Q19: the products of a day that were looked at most, by category; the nil category is the whole shop.
+    """Q19: the most viewed products of a day by category; the nil category is the whole shop.
 
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
@@ -218,9 +218,9 @@ class TopProduct(Model):
 
 
 class TopSearch(Model):
-    """Q19: what was searched for most on a day, and what of that found nothing.
+    """Q19: the most frequent searches of a day, and how many found nothing.
 
-    Only words that three visitors of the day have used, or that a product has, are here: others are gone with their hours, after three days.
+    Only words that three visitors of the day have used, or that a product has; others expire with their hours, after three days.
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """
@@ -239,7 +239,7 @@ class TopSearch(Model):
 
 
 class DailyVisit(Model):
-    """Q19: the way of a day's visitors: how many looked, added, went to the checkout, ordered. `visit` is any of these.
+    """Q19: a day's visitors by step: viewed, added, went to the checkout, ordered. `visit` is any of these.
 
     Bound: 31 days of seven rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.

@@ -1,4 +1,4 @@
-"""Notes what was sold, and adds it up by day and category."""
+"""Stores sales, and adds them up by day and category."""
 
 import json
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from catalogue.entities import Product
 from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
 
-# A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
+# How long after noting a day a delayed process may still write facts; the day is added up again until then.
 LATEST_FACT = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Sale:
-    """A paid order, as it is now. `version` counts what has happened to it: of two writes the later one's stays."""
+    """A paid order as it is now. `version` counts its events: of two writes the later version stays."""
 
     order_id: UUID
     placed_at: datetime
@@ -37,7 +37,7 @@ class Sale:
 
     @property
     def written_at(self) -> int:
-        """The time that its facts carry, in microseconds since 1970: placed + version."""
+        """The timestamp of its facts, in microseconds since 1970: placed + version."""
         return round(self.placed_at.timestamp() * 1000) * 1000 + self.version
 
 
@@ -55,9 +55,9 @@ DAY_CHANGED = write(
 
 
 def record_sale(sale: Sale) -> bool:
-    """Note what an order has sold, or what is left of that after refunds; a second call changes nothing.
+    """Store the sales of an order after refunds. A second call changes nothing.
 
-    In which categories a line counts is decided when it is noted first. Returns whether anything was written.
+    The first call decides the categories of a line. Returns whether anything was written.
     Raises CassandraUnavailable.
     """
     known_facts = {
@@ -73,7 +73,7 @@ def record_sale(sale: Sale) -> bool:
         for line in sale.lines
         if line.line_number not in known_facts
     }
-    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be delayed.
+    # Marked before the facts, in case of a crash, and after them, in case this process is delayed.
     noted = mark_day_changed(sale.day)
     categories = _categories(product_from_rows(each.rows()) for each in reading.values())
     facts = [
@@ -94,7 +94,7 @@ def record_sale(sale: Sale) -> bool:
 
 
 def mark_day_changed(day: date) -> int:
-    """Note that a day is to be added up; return when, in microseconds since 1970. Raises CassandraUnavailable."""
+    """Mark a day to be added up; return the mark's time, in microseconds since 1970. Raises CassandraUnavailable."""
     written = current_microseconds()
     DAY_CHANGED.run(shop=SHOP, day=day, written=written)
     return written
@@ -136,9 +136,9 @@ FACTS_REMOVED = write(
 
 
 def remove_facts(day: date, order_id: UUID, before: int) -> None:
-    """Remove the facts that stand on a day for an order that sold nothing there; those written after `before` stay.
+    """Delete a day's facts of an order that sold nothing on it, except facts written after `before`.
 
-    For the consistency check: the shop itself takes no sale back, it notes what was refunded. `before` is in microseconds since 1970.
+    Only the consistency check uses this. `before` is in microseconds since 1970.
     Raises CassandraUnavailable.
     """
     FACTS_REMOVED.run(day=day, shard=order_shard(order_id), order_id=order_id, at=before)
@@ -158,7 +158,7 @@ DAILY = write(
 
 
 def roll_up_day(day: date) -> None:
-    """Add a day up anew, from its facts; doing it again changes nothing. Raises CassandraUnavailable."""
+    """Add a day up from its facts. A second call changes nothing. Raises CassandraUnavailable."""
     read_at = current_microseconds()
     fresh = roll_up_facts(day, queries.list_day_facts(day))
     emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
@@ -194,7 +194,7 @@ CUSTOMERS = write(
 def record_daily_customers(
     day: date, orders: int, first_orders: int, returning_orders: int, at: int
 ) -> None:
-    """Note how many of a day's paid orders were somebody's first, and how many were not, as it was read `at` microseconds since 1970.
+    """Store how many of a day's paid orders were first and later ones; `at` is the read's time, in microseconds since 1970.
 
     Raises CassandraUnavailable.
     """
@@ -214,7 +214,7 @@ DAY_DONE = write(
 
 
 def roll_up_changed_days(now: datetime) -> int:
-    """Add up the days whose facts have changed; return how many. Raises CassandraUnavailable."""
+    """Add up the days whose facts have changed; return their number. Raises CassandraUnavailable."""
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
     changed = queries.list_changed_days()
     for day, written in changed:

@@ -1,10 +1,8 @@
-"""How popular products are: by who looked at them and who bought them in the last 30 days.
+"""The popularity of products: by views and orders of the last 30 days.
 
-It is counted once a day, from the sums of visits (`product_views`) and the facts of sales, for the 30 days before the day of the count. A product
-says it as a coarse step, so that few change from one day to the next; cards, lists, the front page and the search follow.
+It is computed once a day, from `product_views` and the facts of sales, for the 30 days before. A product stores it as a coarse
+step, so that few products change each day. Cards, lists, the front page and the search follow.
 """
-
-from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,16 +22,16 @@ from catalogue.queries import get_category
 from jobs.rows import guard_row
 
 PERIOD = timedelta(days=30)
-# So long after midnight the day before is added up to its end.
+# How long after midnight the day before is complete.
 SETTLED = timedelta(hours=1)
-# Who buys says as much as so many who look: about one in twenty buys.
+# An order counts like this many views: about one visitor in twenty buys.
 ORDER_WEIGHT = 20
-# Two steps double; what fewer than some three look at stays at 0.
+# Two steps double the score; less than about three views are step 0.
 STEPS_PER_DOUBLING = 2
 FEW = 10
-# A step is left only when the count is further from it than that, so that nothing goes to and fro each day.
+# A product keeps its step while the score is this near, so that steps do not alternate each day.
 STAYS_WITHIN = 0.75
-# Of each top category so many are bestsellers at most, one in so many of what is on sale there, and each with so many orders.
+# Bestsellers of a top category: at most this many, one in so many products on sale, each with this many orders.
 MAX_BESTSELLERS = 10
 PRODUCTS_PER_BESTSELLER = 10
 MIN_BESTSELLER_ORDERS = 5
@@ -42,25 +40,25 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class CountedProduct:
-    """What a product says now, and what was counted of it; all products of the shop are held in memory as these."""
+    """A product's stored step and its counts. All products of the shop are held in memory as these."""
 
     product_id: UUID
     former: int | None
     was_bestseller: bool
     visitors: int
     orders: int
-    top_category_id: UUID | None  # None: it is not on sale
+    top_category_id: UUID | None  # None if it is not on sale
 
 
 def popularity_day(now: datetime) -> date:
-    """Return the day whose count is the latest at a moment (UTC)."""
+    """Return the day of the latest count at a moment (UTC)."""
     return shop_day(now - SETTLED)
 
 
 def update_popularity(products: Iterable[Product], now: datetime, most: int) -> int:
-    """Set how popular products are, as it is counted of this day, but `most` of those that change; return how many have changed.
+    """Store the popularity of this day in at most `most` products; return how many have changed.
 
-    Doing it again on the same day changes nothing. Raises CassandraUnavailable.
+    A second call on the same day changes nothing. Raises CassandraUnavailable.
     """
     at, day = current_microseconds(), popularity_day(now)
     counted = list(count_interest(products, day - PERIOD, day - timedelta(days=1), now))
@@ -70,7 +68,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
         popularity = compute_popularity(each.visitors + ORDER_WEIGHT * each.orders, each.former)
         is_bestseller = each.product_id in bestsellers
         if (popularity, is_bestseller) != (each.former, each.was_bestseller):
-            # One that fails is counted again on the next day.
+            # The next day's count tries a failed product again.
             with guard_row(f"popularity of product {each.product_id}"):
                 operations.set_popularity(
                     each.product_id, popularity, at, is_bestseller=is_bestseller
@@ -82,13 +80,13 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
 
 
 def compute_popularity(score: int, former: int | None) -> int:
-    """Return the step of a score, the former one if that is near enough."""
+    """Return the step of a score, or the former step if it is near enough."""
     exact = STEPS_PER_DOUBLING * log2(1 + score / FEW)
     return former if former is not None and abs(exact - former) < STAYS_WITHIN else round(exact)
 
 
 def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
-    """Return which products are bestsellers: the few that were in most orders of what is on sale in each top category."""
+    """Return the bestsellers: the products on sale with the most orders in each top category."""
     places: dict[UUID | None, int] = {
         top: min(MAX_BESTSELLERS, ceil(count / PRODUCTS_PER_BESTSELLER))
         for top, count in Counter(each.top_category_id for each in counted).items()
@@ -123,9 +121,9 @@ def count_interest(
 
 
 def count_orders(first: date, last: date) -> Counter[UUID]:
-    """Return in how many paid orders each product was, from one day to another, both included; what all went back was not.
+    """Return the number of paid orders of each product between two days, both included, without full returns.
 
-    Orders, not units: one that buys fifty is one who likes it. Raises CassandraUnavailable.
+    It counts orders, not units: fifty units are one customer's wish. Raises CassandraUnavailable.
     """
     sold = queries.list_daily_sales(first, last)
     found: Counter[UUID] = Counter()
@@ -142,7 +140,7 @@ def _is_kept(line: SoldLine) -> bool:
 
 
 def _count_visitors(products: Iterable[Product], first: date, last: date) -> dict[UUID, int]:
-    """Return how many visitors looked at each product; who comes on several days counts on each of them."""
+    """Return the number of visitors of each product; a visitor counts once a day."""
     reading = {
         each.product_id: queries.prefetch_product_views(each.product_id, first, last)
         for each in products

@@ -1,4 +1,4 @@
-"""What the shop reads of its sales."""
+"""Reads of sales and visits."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ OF_ORDER = read("Q18", f"{_FACT} AND order_id = :order_id")
 
 
 def list_day_facts(day: date) -> list[Fact]:
-    """Return all that was sold on a day, its shards read side by side. Raises CassandraUnavailable."""
+    """Return the facts of a day, reading its shards in parallel. Raises CassandraUnavailable."""
     reading = [FACTS.start(day=day, shard=shard) for shard in range(SHARDS)]
     return [fact_from_row(row) for pending in reading for row in pending.rows()]
 
@@ -47,7 +47,7 @@ def fact_from_row(row: Row) -> Fact:
     return Fact(row.order_id, line, categories, row.currency or "")
 
 
-# Q18: a month's sales by day and category, from a day to a day.
+# Q18: a month's sales by day and category, between two days.
 DAILY = read(
     "Q18",
     """SELECT day, category_id, currency, orders, units, gross, net, refunded_units, refunded_gross, refunded_net
@@ -56,7 +56,7 @@ DAILY = read(
 
 
 def list_daily_sales(first: date, last: date) -> list[DailySales]:
-    """Return the sales from one day to another, both included, in their order; months are read side by side.
+    """Return the sales between two days, both included, by day; months are read in parallel.
 
     Raises CassandraUnavailable.
     """
@@ -78,7 +78,7 @@ def daily_sales_from_row(row: Row) -> DailySales:
     return DailySales(row.day.date(), row.category_id, row.currency, figures)
 
 
-# Q18: of a month's days, how many of the paid orders were by people who had bought before.
+# Q18: a month's paid orders by day: of new and of returning customers.
 CUSTOMERS = read(
     "Q18",
     """SELECT day, orders, first_orders, returning_orders FROM daily_customers
@@ -87,7 +87,7 @@ CUSTOMERS = read(
 
 
 def prefetch_daily_customers(first: date, last: date) -> list[PendingResult]:
-    """Begin to read who bought from one day to another, new or not: rows of `daily_customers`, month by month."""
+    """Start reading new and returning customers between two days: rows of `daily_customers`, month by month."""
     return [CUSTOMERS.start(month=month, first=first, last=last) for month in _months(first, last)]
 
 
@@ -103,7 +103,7 @@ CHANGED = read("Q18", "SELECT day, written FROM sales_days WHERE shop = :shop")
 
 
 def list_changed_days() -> list[tuple[date, int]]:
-    """Return the days that are to be rolled up, with the microsecond at which each was noted. Raises CassandraUnavailable."""
+    """Return the days to add up, with the microsecond of each mark. Raises CassandraUnavailable."""
     return [(row.day.date(), row.written) for row in CHANGED.all(shop=SHOP)]
 
 
@@ -115,7 +115,7 @@ def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
     return found
 
 
-# Q19: a month's visits by day and kind, from a day to a day; the most viewed products and the searches of a day; a product's days.
+# Q19: a month's visits by day and kind; a day's most viewed products and searches; a product's days.
 VISITS = read(
     "Q19",
     """SELECT day, kind, events, visitors FROM daily_visits
@@ -134,20 +134,20 @@ PRODUCT_VIEWS = read(
 
 
 def prefetch_visits(first: date, last: date) -> list[PendingResult]:
-    """Begin to read what visitors did from one day to another: rows of `daily_visits`, month by month."""
+    """Start reading the visits between two days: rows of `daily_visits`, month by month."""
     return [VISITS.start(month=month, first=first, last=last) for month in _months(first, last)]
 
 
 def prefetch_top_products(days: Iterable[date], category_id: UUID) -> list[PendingResult]:
-    """Begin to read the products that were looked at most in a category, day by day."""
+    """Start reading the most viewed products of a category, day by day."""
     return [TOP_PRODUCTS.start(day=day, category_id=category_id) for day in days]
 
 
 def prefetch_top_searches(days: Iterable[date]) -> list[PendingResult]:
-    """Begin to read what was searched for most, day by day."""
+    """Start reading the most frequent searches, day by day."""
     return [TOP_SEARCHES.start(day=day) for day in days]
 
 
 def prefetch_product_views(product_id: UUID, first: date, last: date) -> PendingResult:
-    """Begin to read how often a product was looked at, the latest day first."""
+    """Start reading the views of a product, latest day first."""
     return PRODUCT_VIEWS.start(product_id=product_id, first=first, last=last)

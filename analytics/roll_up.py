@@ -1,10 +1,8 @@
-"""Adds up what visitors did, by hour and by day (Q19).
+"""Adds up visits by hour and by day (Q19).
 
-An hour is added up from its events, and again as long as it may get any; a day from its hours. All of it is absolute and carries the time of its
-read, so it may be done twice, and a slower and older sum loses. A day's hours are those that begin on it, in the shop's time zone.
+An hour is added up from its events, again while it may get more, and a day from its hours. Sums are absolute and dated by their
+read, so a repeat does no harm and an older sum loses. A day has the hours that begin on it in the shop's time zone.
 """
-
-from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -28,14 +26,14 @@ from catalogue.search_index import SearchIndexMissing
 from jobs.rows import guard_row
 
 HOUR = timedelta(hours=1)
-# An event may be written so long after it happened: its writer's patience, and the last try's own time.
+# How long after it happened an event may be written, retries included.
 LATEST_EVENT = MAX_DELAY + timedelta(minutes=5)
-# Older events are gone.
+# Older events have expired.
 OLDEST_HOUR = timedelta(days=2)
 TOP_COUNT = 100
-# Words that fewer visitors of a day have searched for may be somebody's name.
+# Words with fewer searchers in a day may be a person's name.
 MIN_SEARCHERS = 3
-# The subject that stands for all of a kind, and the kind that stands for all kinds.
+# The subject for all of a kind, and the kind for all kinds.
 ALL_SUBJECTS = "*"
 ANY_KIND = "visit"
 _AT_ONCE = 64
@@ -71,7 +69,7 @@ SEARCHES = write(
     """INSERT INTO top_searches (day, rank, words, searches, empty)
        VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
 )
-# What a former sum had listed, and this one does not.
+# Entries of a former sum that this one lacks.
 DELETE_SEARCHES = write(
     "Q19", "DELETE FROM top_searches USING TIMESTAMP :at WHERE day = :day AND rank > :last"
 )
@@ -84,7 +82,7 @@ DAILY = write(
 
 @dataclass
 class Tally:
-    """How often something happened, how often it found nothing, and the visitors."""
+    """A number of events, how many of them found nothing, and the visitors."""
 
     events: int = 0
     empty: int = 0
@@ -93,7 +91,7 @@ class Tally:
 
 
 def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
-    """Add up the hours since the position, and their days; return in how many something happened, and the next position.
+    """Add up the hours since the position, and their days; return the number of hours with events, and the next position.
 
     Raises CassandraUnavailable.
     """
@@ -101,7 +99,7 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
     hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
     changed: list[datetime] = []
     failed: list[datetime] = []
-    # No event is written before its day has a salt, which outlives the day: a quiet shop's 48 partitions need not be asked.
+    # A day without a salt has no events: its 48 partitions need not be read.
     is_quiet = SALT.one(day=shop_day(now)) is None
     while hour <= now:
         with guard_row(f"visits from {hour}", partial(failed.append, hour)):
@@ -112,13 +110,13 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
         first = min(each for each in changed if shop_day(each) == day)
         with guard_row(f"visits on {day}", partial(failed.append, first)):
             roll_up_visits_of_day(day)
-    # What failed is added up again, until it is older than OLDEST_HOUR.
+    # A failed hour is tried again until it is older than OLDEST_HOUR.
     reached = min([floor_to_hour(now - LATEST_EVENT), *failed])
     return len(changed), reached.isoformat()
 
 
 def roll_up_hour(hour: datetime) -> bool:
-    """Add an hour's events up anew; return whether there are any. Raises CassandraUnavailable."""
+    """Add up an hour's events; return whether there are any. Raises CassandraUnavailable."""
     at = current_microseconds()
     reading = [
         (kind, EVENTS.start(kind=kind, hour=hour, shard=shard))
@@ -155,13 +153,13 @@ def roll_up_hour(hour: datetime) -> bool:
 
 
 def roll_up_visits_of_day(day: date) -> None:
-    """Add a day up anew, from its hours. What is counted only grows; only searches can leave their list. Raises CassandraUnavailable."""
+    """Add up a day from its hours. Counts only grow; only searches can leave their list. Raises CassandraUnavailable."""
     at = current_microseconds()
     write_visits_of_day(day, {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}, at)
 
 
 def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
-    """Write what a day comes to, by kind and subject, as it was read `at` microseconds since 1970. Raises CassandraUnavailable."""
+    """Write a day's sums by kind and subject; `at` is the read's time, in microseconds since 1970. Raises CassandraUnavailable."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():
@@ -194,7 +192,7 @@ def _write_searches(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None
 
 
 def _is_kept(words: str, tally: Tally) -> bool:
-    """Return whether words are kept for longer than their events: several visitors have used them, or a product has them."""
+    """Return whether words outlive their events: several visitors have used them, or a product has them."""
     if tally.visitors.estimate() >= MIN_SEARCHERS:
         return True
     try:
@@ -231,7 +229,7 @@ def _most_viewed(views: dict[str, Any]) -> tuple[int, str]:
 
 
 def _hours_of(day: date) -> list[datetime]:
-    """Return the hours (UTC) that begin on a day of the shop's time zone: 23, 24 or 25."""
+    """Return the 23 to 25 hours (UTC) that begin on a day of the shop's time zone."""
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     around = (noon + n * HOUR for n in range(-28, 28))
     return [hour for hour in around if shop_day(hour) == day]

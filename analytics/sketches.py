@@ -1,14 +1,13 @@
 """How many different visitors there were, in one kilobyte: a HyperLogLog.
 
 P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm" (2007), with
-their counting of empty registers for small numbers. The standard error is 1.04 / √1024 = 3.25 %. Adding somebody twice, or merging
-twice, changes nothing.
+their counting of empty registers for small numbers. The standard error is 1.04 / √1024 = 3.25 %. Adding or
+merging twice changes nothing.
 """
-
-from __future__ import annotations
 
 import math
 import zlib
+from typing import Self
 
 _INDEX_BITS = 10
 _REGISTERS = 1 << _INDEX_BITS
@@ -16,25 +15,25 @@ _REST_BITS = 64 - _INDEX_BITS
 
 
 class VisitorSketch:
-    """A set of which only the size can be told. What is added are evenly spread numbers of 64 bits."""
+    """A set of evenly spread 64-bit numbers that only knows its size."""
 
     def __init__(self, stored: bytes = b"") -> None:
         self._registers = bytearray(zlib.decompress(stored) if stored else _REGISTERS)
 
     def add(self, visitor: bytes) -> None:
-        """Add one of eight bytes, such as a pseudonym."""
+        """Add a value of eight bytes, such as a pseudonym."""
         number = int.from_bytes(visitor, "big")
         index, rest = number >> _REST_BITS, number & ((1 << _REST_BITS) - 1)
         zeros = _REST_BITS - rest.bit_length() + 1
         if zeros > self._registers[index]:
             self._registers[index] = zeros
 
-    def merge(self, other: VisitorSketch) -> None:
-        """Add all that another has."""
+    def merge(self, other: Self) -> None:
+        """Add all values of another sketch."""
         self._registers = bytearray(map(max, self._registers, other._registers))
 
     def estimate(self) -> int:
-        """Return about how many different ones were added."""
+        """Return the estimated number of different values."""
         empty = self._registers.count(0)
         alpha = 0.7213 / (1 + 1.079 / _REGISTERS)
         raw = alpha * _REGISTERS**2 / sum(2.0**-each for each in self._registers)
@@ -43,5 +42,5 @@ class VisitorSketch:
         return round(raw)
 
     def to_bytes(self) -> bytes:
-        """Return what a table keeps of it: few visitors take few bytes."""
+        """Return the stored form; few visitors take few bytes."""
         return zlib.compress(bytes(self._registers))

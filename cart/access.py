@@ -1,4 +1,4 @@
-"""Who may do what in a cart. Every view and every operation that names a cart checks here first."""
+"""Access to carts. Every view and operation that names a cart checks it here first."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -19,7 +19,7 @@ _PERMISSIONS = {
 }
 
 ROLE_NAMES = {"viewer": _("Viewer"), "editor": _("Editor"), "buyer": _("Buyer")}
-# What a role may do, for those who give it and those who get it: "Ben can view it".
+# What a role can do, as in "Ben can view it".
 ROLE_DESCRIPTIONS = {
     "viewer": _("can view it"),
     "editor": _("can view and edit it"),
@@ -29,7 +29,7 @@ ROLE_DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What a person may do in a cart. `role` is '' for its owner; `shared_by` names the owner to everybody else."""
+    """A person's access to a cart. `role` is '' for the owner; `shared_by` is the owner's name, for other people."""
 
     cart_id: UUID
     name: str
@@ -42,7 +42,7 @@ class Access:
 
     @property
     def role_description(self) -> str:
-        """What a role that was given may do: "can view it"."""
+        """What the person's role can do: "can view it"."""
         return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
     @property
@@ -61,11 +61,10 @@ class Access:
 
 
 def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
-    """Return what a person may do in a cart, once `act` is allowed.
+    """Return a person's access to a cart, if `act` is allowed.
 
-    An own cart costs one read. A shared one's role is read where its owner writes it, so a role that was withdrawn
-    ends at once. Raises NoSuchCart (also for a cart of others, as if it did not exist), NotAllowed,
-    CassandraUnavailable.
+    An own cart costs one read. The role in a shared cart is read where its owner writes it, so a withdrawn role ends at once.
+    Raises NoSuchCart (also for other people's carts), NotAllowed, CassandraUnavailable.
     """
     row = queries.get_listed_cart_row(person_id, cart_id) if person_id else None
     if row is None or person_id is None:
@@ -74,7 +73,7 @@ def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
 
 
 def require_listed_access(person_id: UUID, row: Row, act: str) -> Access:
-    """Return what `require_access` does, for a cart whose row on the person's list was read in this request."""
+    """Do what `require_access` does, for a cart whose row on the person's list was read in this request."""
     cart_id = row.cart_id
     if not row.role:
         return Access(cart_id, row.cart_name)

@@ -1,4 +1,4 @@
-"""A person's carts as their list shows them, each with the sum that its own page shows."""
+"""A person's carts as their list shows them, with the sums of their own pages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from inventory.products_with_stock import AT_ONCE, PendingProductsWithStock
 
 @dataclass(frozen=True)
 class PendingCard:
-    """A cart's first rows, and whether it is shared, on their way."""
+    """Pending reads of a cart's first rows, and of whether it is shared."""
 
     peek: PendingResult
     sharing: PendingResult
 
 
-# A cart on the list, its first rows, whether it is shared; and, where it can be summed, its lines and their products.
+# A cart on the list, its first rows, whether it is shared, and its lines with products if it can be summed.
 _Found = tuple[ListedCart, list[Row], PendingResult, Cart | None, PendingProductsWithStock | None]
 
 
 def prefetch_card(cart_id: UUID) -> PendingCard:
-    """Start reading what the list of carts shows of one."""
+    """Start reading a cart for the list of carts."""
     return PendingCard(
         queries.PEEK.start(cart_id=cart_id), queries.SHARING_PEEK.start(cart_id=cart_id)
     )
@@ -34,11 +34,11 @@ def prefetch_card(cart_id: UUID) -> PendingCard:
 def list_cart_cards(
     owner_id: UUID, carts: Iterable[Row], begun: Mapping[UUID, PendingCard] = MappingProxyType({})
 ) -> list[CartCard]:
-    """Return a person's carts with what is in them, the active one first, then the last changed.
+    """Return the cards of a person's carts: the active one first, then the last changed ones.
 
-    `begun` are those that have been read in parallel with the list: their products are read with the other carts. One round
-    more for the products of these. A cart of another owner that the person was taken out of is not among them. Carts are summed up to a hundred products in all; those beyond, and those of many lines,
-    have no sum here. Raises CassandraUnavailable.
+    `begun` are reads that were started in parallel with the list; their products are read with the other carts, and the other
+    carts' products in one more round. Shared carts that the person was removed from are left out. Sums stop at a hundred
+    products in all: later carts, and carts with many lines, have none. Raises CassandraUnavailable.
     """
     listed = sorted(
         queries.listed_carts_from_rows(carts), key=lambda each: each.cart_id not in begun
@@ -49,7 +49,7 @@ def list_cart_cards(
     found: list[_Found] = []
     for each, pending in reading:
         rows = pending.peek.rows()
-        # A cart that its owner has deleted is gone for those it was shared with, though it may come back to their lists.
+        # A shared cart that its owner has deleted is left out; the owner can still restore it.
         if each.role and rows and rows[0].deleted_at is not None:
             continue
         cart = _whole_cart(each, rows)
@@ -58,7 +58,7 @@ def list_cart_cards(
             products_left -= len(ids)
             products = PendingProductsWithStock(ids)
         found.append((each, rows, pending.sharing, cart, products))
-    # Asked last: a cart whose first rows had been read keeps its round.
+    # Read last, so that carts whose first rows are known need no extra round.
     cards = [_card(*each) for each in found if queries.is_still_in(people[each[0].cart_id])]
     return sorted(cards, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
 

@@ -1,4 +1,4 @@
-"""A cart and its lines, and what the header and the list of carts show of them."""
+"""Carts and lines, and their summaries in the header and on the list of carts."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Line(VariantSnapshot):
-    """A variant in a cart, as it was when it was added. `price` is for one, `total` for all of them, tax included."""
+    """A variant in a cart, as it was when it was added. `price` is for one unit, `total` for all, with tax."""
 
     key: str
     price: Money
@@ -23,16 +23,16 @@ class Line(VariantSnapshot):
 
     @property
     def limit_message(self) -> str:
-        """How many more units it can have, once that is worth saying."""
+        """How many more units the line can have, once few are left."""
         return limits.unit_limit_message(self.quantity)
 
 
 @dataclass(frozen=True)
 class Cart:
-    """A cart with its lines, the newest first. The counts and the subtotal equal the lines.
+    """A cart with its lines, newest first. The counts and the subtotal equal the lines.
 
-    `subtotal` is that of the lines as they were added, for the cart's own conditions. What people are shown is what can be
-    ordered at today's prices: cart.priced_cart.
+    `subtotal` is the sum at the prices of adding, for the cart's conditional writes. Pages show today's prices
+    (cart.priced_cart).
     """
 
     cart_id: UUID
@@ -42,13 +42,13 @@ class Cart:
     item_count: int
     subtotal: Money
     version: int
-    checkout_id: UUID | None = None  # the checkout that has it, or had it last
+    checkout_id: UUID | None = None  # the checkout that claims it, or did last
     checkout_number: int = 0  # how many of its checkouts had ended without payment by then
     voucher: str = ""  # the code, as it was typed
 
     @property
     def limit_message(self) -> str:
-        """How many more lines it can hold, once that is worth saying."""
+        """How many more lines the cart can hold, once few are left."""
         return limits.line_limit_message(self.line_count)
 
     def get_line(self, key: str) -> Line | None:
@@ -58,7 +58,7 @@ class Cart:
 
 @dataclass(frozen=True)
 class ListedCart:
-    """A cart on a person's list. `role` is '' for the owner; `used_at` is when it was last made the active one."""
+    """A cart on a person's list. `role` is '' for the owner; `used_at` is when it last became the active one."""
 
     cart_id: UUID
     name: str
@@ -70,18 +70,18 @@ class ListedCart:
 
 @dataclass(frozen=True)
 class CartBadge:
-    """What the header shows of the active cart, and the carts to switch to, the last used ones first."""
+    """The active cart in the header, and the carts to switch to, last used first."""
 
     name: str = field(default_factory=default_name)
     item_count: int = 0
     cart_id: UUID | None = None
     others: tuple[ListedCart, ...] = ()
-    limit_message: str = ""  # how many more lines the cart can hold, once that is worth saying
+    limit_message: str = ""  # how many more lines the cart can hold, once few are left
 
 
 @dataclass(frozen=True)
 class CartWithProduct:
-    """A cart with units of a product, in whichever of its variants."""
+    """A cart, and its units of a product in all variants."""
 
     cart: ListedCart
     units: int
@@ -91,8 +91,7 @@ class CartWithProduct:
 class CartCard:
     """A cart as the list of carts shows it. `pictures` are of a few of its lines.
 
-    `subtotal` is what its page says, too (PricedCart.subtotal); None where that is not counted on the list, as of a cart of
-    many lines.
+    `subtotal` is that of the cart's page (PricedCart.subtotal); None if the list does not compute it, as for many lines.
     """
 
     cart: ListedCart

@@ -1,4 +1,4 @@
-"""Why a cart could not be changed, in words for its owner."""
+"""Why a cart could not be changed, in words for the shopper."""
 
 from django.utils.translation import gettext as _
 
@@ -8,7 +8,7 @@ class CartError(Exception):
 
 
 class NoSuchCart(CartError):
-    """The cart is not one of this owner's, or not any more."""
+    """The cart is not, or no longer, one of this owner's."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -17,7 +17,7 @@ class NoSuchCart(CartError):
 
 
 class NotAllowed(CartError):
-    """The cart is shared with this person in a role that does not go so far."""
+    """The person's role in the cart does not allow this."""
 
     def __init__(self, name: str, shared_by: str, role: str) -> None:
         whose = (
@@ -34,11 +34,11 @@ class NotAllowed(CartError):
 
 
 class InvalidCartName(CartError):
-    """A cart cannot be called that. The text says why."""
+    """The name is not valid for a cart. The text says why."""
 
 
 class NameTaken(InvalidCartName):
-    """Another cart of the same person has this name, in whatever case."""
+    """Another cart of the same person has this name, in any case."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -47,14 +47,14 @@ class NameTaken(InvalidCartName):
 
 
 class SameCart(CartError):
-    """What should go into another cart is already in that one."""
+    """Source and target are the same cart."""
 
     def __init__(self) -> None:
         super().__init__(_("That’s the same cart, so nothing was changed. Choose a different one."))
 
 
 class NoSuchLine(CartError):
-    """The cart has no such line, or not any more."""
+    """The cart does not have, or no longer has, this line."""
 
     def __init__(self) -> None:
         super().__init__(_("That item is no longer in your cart, so nothing was changed."))
@@ -93,7 +93,7 @@ class TooManyUnits(CartError):
 
 
 class NotEnoughLeft(CartError):
-    """A line would have more units than are left: `left` is how many it can have, `in_cart` how many it has."""
+    """Too few units are left: the line can have `left`, and has `in_cart`."""
 
     def __init__(self, left: int, in_cart: int = 0) -> None:
         words = _("Only %(left)s left.")
@@ -129,7 +129,7 @@ class TooManyLines(CartError):
 
 
 class UndoExpired(CartError):
-    """What should be undone cannot be found any more."""
+    """The change to undo no longer exists."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -152,7 +152,7 @@ class CartBusy(CartError):
 
 
 class PriceChanged(CartError):
-    """The price that was agreed to is not the one that was shown any more."""
+    """The price is no longer the one that the shopper accepted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -163,7 +163,7 @@ class PriceChanged(CartError):
 
 
 class CartChanged(CartError):
-    """The cart should be ordered as it was read, and has changed since."""
+    """The cart has changed since it was read for an order."""
 
     def __init__(self) -> None:
         super().__init__(_("Your cart has just changed. Review it and try again."))
@@ -182,14 +182,14 @@ class TooManyPeople(CartError):
 
 
 class NoSuchPerson(CartError):
-    """The cart is not shared with this person, or not any more."""
+    """The cart is not, or no longer, shared with this person."""
 
     def __init__(self) -> None:
         super().__init__(_("This person no longer has access to the cart, so nothing was changed."))
 
 
 class AlreadyInvited(CartError):
-    """The email address is in the cart already, or invited in another role."""
+    """The email address has access already, or an invitation in another role."""
 
     def __init__(self, email: str, role: str = "") -> None:
         super().__init__(
@@ -206,7 +206,7 @@ class AlreadyInvited(CartError):
 
 
 class InvitationOver(CartError):
-    """The invitation was accepted, withdrawn or is too old, or its cart is gone."""
+    """The invitation was used, withdrawn or is too old, or its cart is deleted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -217,7 +217,7 @@ class InvitationOver(CartError):
 
 
 class WrongInvitee(CartError):
-    """An invitation is opened by another person than the one invited."""
+    """The invitation is for another person."""
 
     def __init__(self, invited: str, signed_in: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What a shopper may send to a cart: a variant, a quantity, an idempotency key. Never a price."""
+"""Untrusted input about carts -> clean values. Prices are never input."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from catalogue.queries import MAX_SKU_LENGTH
 from mail.addresses import validate_reachable
 from web.forms import Form
 
-_WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as well
+_WHOLE = re.compile(r"[0-9]{1,4}")  # int() would also accept "٣", "1_0" and " 3"
 
 
 class _OneValue(forms.TextInput):
@@ -29,7 +29,7 @@ class _OneValue(forms.TextInput):
 
 
 class QuantityField(forms.CharField):
-    """A whole number from 1 to 999, written in plain digits; `none` is what is said of 0."""
+    """A whole number from 1 to 999 in plain digits; `none` is the error for 0."""
 
     widget = _OneValue
 
@@ -69,7 +69,7 @@ class IdempotencyKeyField(forms.CharField):
 
 
 class CartNameForm(Form):
-    """Gives a cart a name. `cart.names` says what makes a name."""
+    """Names a cart (cart.names has the rules)."""
 
     name = forms.CharField(
         label=_("Cart name"),
@@ -81,7 +81,7 @@ class CartNameForm(Form):
 
 
 class TargetCartForm(Form):
-    """Names the cart that something goes into."""
+    """Chooses the target cart of a merge, move or copy."""
 
     into = forms.UUIDField(
         error_messages={"required": _("Choose a cart."), "invalid": _("Choose a cart.")}
@@ -93,13 +93,13 @@ class AddForm(Form):
     """Puts a variant into the active cart. Made by `build_add_form` for a page that offers one."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
-    # Saves the look-up of the variant's product. Whoever sends none, or another's, is served all the same.
+    # Saves the look-up of the variant's product; a missing or wrong value does no harm.
     product = forms.CharField(widget=forms.HiddenInput({"id": "add-product"}), required=False)
     quantity = QuantityField()
     operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The response to a submit replaces the fields by these ids, wherever the form is on the page.
+        # The response replaces the fields by these ids, anywhere on the page.
         super().__init__(*args, auto_id="%s", **kwargs)
 
     @property
@@ -132,8 +132,8 @@ class LineQuantityForm(LineForm):
     )
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        # One page shows many of these forms: the line's key keeps their ids apart. Django fills in the `%s`, so that
-        # nothing else with a percent sign may get in here.
+        # A page has many of these forms: the line's key keeps their ids apart. Django fills in the `%s`, so the key must have
+        # no percent sign.
         try:
             key = str(UUID(str(data.get("line"))))
         except ValueError:
@@ -142,7 +142,7 @@ class LineQuantityForm(LineForm):
 
 
 class PriceConsentField(forms.CharField):
-    """The lines whose new prices are agreed to, as the page showed them: `key:quantity:old:new`, between commas."""
+    """Lines with accepted new prices, as the page showed them: `key:quantity:old:new`, between commas."""
 
     widget = forms.HiddenInput
 
@@ -164,7 +164,7 @@ def _parse_price_consent(key: str, quantity: str, old_price: str, new_price: str
 
 
 class PriceConsentForm(Form):
-    """Agrees to prices that have risen."""
+    """Accepts risen prices."""
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
     agreed = PriceConsentField()
@@ -188,7 +188,7 @@ class VoucherForm(Form):
 
 
 class RestoreForm(Form):
-    """Puts back what was removed."""
+    """Puts back a removed line."""
 
     removed = forms.CharField(widget=forms.HiddenInput, max_length=2000)
 
@@ -243,6 +243,6 @@ class InvitationOrLinkForm(Form):
 
 
 class IdempotencyForm(Form):
-    """A submit that carries nothing but its idempotency key."""
+    """A submit with only an idempotency key."""
 
     operation = IdempotencyKeyField()

@@ -1,4 +1,4 @@
-"""What the worker does for carts: it finishes what a crash cut off, and removes those that guests abandoned."""
+"""The worker's jobs for carts: finishing interrupted moves, and removing stale carts."""
 
 import logging
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def finish_moves(now: datetime) -> str:
-    """Finish the moves between carts that were begun and interrupted."""
+    """Finish interrupted moves between carts."""
     finished = 0
     with PENDING_MOVES.sweep(now) as sweep:
         for rows in sweep.groups("move_id"):
@@ -34,7 +34,7 @@ def finish_moves(now: datetime) -> str:
 
 
 def remove_stale_carts(now: datetime) -> str:
-    """Remove deleted carts after a day and guests' 30 days after their last change."""
+    """Remove deleted carts after a day, and guests' carts 30 days after their last change."""
     removed = 0
     for cart in cleanup.iterate_stale_carts(now):
         with guard_row(f"cart {cart.cart_id}"):

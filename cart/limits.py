@@ -1,4 +1,4 @@
-"""What a cart can hold, and the messages that say so before it is full."""
+"""The limits of carts, and messages shortly before they are reached."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -6,11 +6,11 @@ from django.utils.translation import ngettext
 MAX_CARTS = 100
 MAX_LINES = 1000
 MAX_QUANTITY = 999
-_NEARLY = 9 / 10  # from here on a message says how much room is left
+_NEARLY = 9 / 10  # from here on a message says how many are left
 
 
 def cart_limit_message(count: int) -> str:
-    """Return how many carts more there can be, once there are 90."""
+    """Return a message about the carts left, from 90 carts on."""
     left = MAX_CARTS - count
     if count < MAX_CARTS * _NEARLY:
         return ""
@@ -24,7 +24,7 @@ def cart_limit_message(count: int) -> str:
 
 
 def line_limit_message(count: int) -> str:
-    """Return how many lines more a cart can hold, once it has 900."""
+    """Return a message about the lines left, from 900 lines on."""
     left = MAX_LINES - count
     if count < MAX_LINES * _NEARLY:
         return ""
@@ -38,7 +38,7 @@ def line_limit_message(count: int) -> str:
 
 
 def unit_limit_message(count: int) -> str:
-    """Return how many units more a line can have, once it has 900."""
+    """Return a message about the units left, from 900 units on."""
     left = MAX_QUANTITY - count
     if count < MAX_QUANTITY * _NEARLY:
         return ""

@@ -1,4 +1,4 @@
-"""What merging one cart into another would give, shown before it is done."""
+"""The preview of a merge of two carts."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ class MergedLine:
 
     @property
     def price(self) -> Money:
-        """What one costs in the target cart: a line that is there keeps its price."""
+        """The price of a unit in the target cart, where existing lines keep their prices."""
         return self.existing_line.price if self.existing_line else self.line.price
 
     @property
@@ -36,7 +36,7 @@ class MergedLine:
 
 @dataclass(frozen=True)
 class MergePreview:
-    """Two carts, and what the second will be once the first is in it."""
+    """Two carts, and the target after the merge."""
 
     source: Cart
     target: Cart
@@ -52,7 +52,7 @@ class MergePreview:
 
     @property
     def merged(self) -> Cart:
-        """The target with the source's lines in it. A line that is there keeps its price."""
+        """The target with the source's lines. Existing lines keep their prices."""
         coming = {each.line.key: each for each in self.lines}
         lines = [
             replace(line, quantity=coming[line.key].total_quantity) if line.key in coming else line
@@ -67,7 +67,7 @@ class MergePreview:
 
     @property
     def obstacles(self) -> list[str]:
-        """Why it cannot be done, in sentences; empty if it can."""
+        """Sentences that say why the merge is impossible; empty if it is possible."""
         found = [
             _(
                 "That would make %(total)s of %(name)s, and a cart can hold up to %(limit)s of one item."
@@ -85,7 +85,7 @@ class MergePreview:
 
 
 def preview_merge(source: Cart, target: Cart) -> MergePreview:
-    """Return what the target will be once the source is in it."""
+    """Return the preview of a merge."""
     return MergePreview(
         source, target, tuple(MergedLine(line, target.get_line(line.key)) for line in source.lines)
     )

@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class CartByUser(Model):
-    """K1, K4, U2: an owner's carts by name, and which of them is active (static, so there cannot be two).
+    """K1, K4, U2: an owner's carts by name, and the active one (static, so there cannot be two).
 
     Bound: 100 carts an owner (cart.limits.MAX_CARTS).
     Writer: cart.operations, by conditional batches alone.
@@ -26,18 +26,17 @@ class CartByUser(Model):
     activated_at = columns.DateTime()
     # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
     role = columns.Text()
-    shared_by = columns.Text()  # who shared it, by name; for a person who is not the owner
+    shared_by = columns.Text()  # the owner's name, for other people
 
 
 class ItemByCart(Model):
-    """Q9, Q10, K5, U1: what is in a cart, and what happened to it within a day.
+    """Q9, Q10, K5, U1: the contents of a cart, and its changes within a day.
 
-    Lines (kind 'line', key = variant id), lines saved for later (kind 'later'), the idempotency keys of a day (kind 'op',
-    key = idempotency key) and the lines of a cart that was emptied, as long as that can be undone (kind 'undo',
-    key = idempotency key/variant id). Before them all stands a row without kind and key, where a read of the sums stops.
+    Lines (kind 'line', key = variant id), saved lines (kind 'later'), the idempotency keys of a day (kind 'op', key =
+    idempotency key) and removed lines while the emptying of a cart can be undone (kind 'undo', key = idempotency key/variant
+    id). A row without kind and key sorts first, where a read of the sums stops.
 
-    The static counts and the subtotal equal the lines, always (fault 18). Only idempotency keys and what they can undo have
-    a TTL (fault 17).
+    The static counts and the subtotal always equal the lines (fault 18). Only kinds 'op' and 'undo' have a TTL (fault 17).
     Bound: 1,000 lines (cart.limits.MAX_LINES) and the idempotency keys of a day.
     Writer: cart.operations, by conditional batches alone.
     """
@@ -59,9 +58,9 @@ class ItemByCart(Model):
     # a guest's cart lives for 30 days after its last change, as a whole
     guest = columns.Boolean(static=True)
     voucher_code = columns.Text(static=True)  # as it was typed; null for none
-    # nothing can be put in any more; a day later all of it is removed
+    # the cart is closed; a day later it is removed
     deleted_at = columns.DateTime(static=True)
-    # the checkout that has this cart, or had it last; an order's id
+    # the checkout that claims this cart, or did last; an order's id
     checkout_id = columns.UUID(static=True)
     # how many of its checkouts had ended without payment by then
     checkout_number = columns.Integer(static=True)
@@ -75,12 +74,12 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
-    # of a move between carts: JSON, what was put in here, and where it came from
+    # of a move between carts: JSON with the moved units
     note = columns.Text()
 
 
 class CartByIdempotencyKey(Model):
-    """U1: which cart a submit of "Add to cart" went to, so that a repeat goes there, too; gone after a day.
+    """U1: the cart of a submit of "Add to cart", so that a repeat goes there, too; gone after a day.
 
     Bound: one row a partition.
     Writer: cart.operations.idempotency, by conditional writes alone.
@@ -95,9 +94,9 @@ class CartByIdempotencyKey(Model):
 
 
 class PendingCartMoveByMinute(Model):
-    """Moves between two carts that are under way: written before the first of the two changes, removed after the last.
+    """Running moves between two carts: written before the first change, removed after the second.
 
-    Bound: the moves of a minute; the worker finishes what is left behind.
+    Bound: the moves of a minute; the worker finishes interrupted ones.
     Writer: cart.operations.transfers.
     """
 
@@ -116,11 +115,11 @@ class PendingCartMoveByMinute(Model):
 
 
 class PersonByCart(Model):
-    """Who besides its owner may do what in a cart.
+    """A cart's people, invitations and links.
 
-    People (kind 'person', key = user id), open invitations (kind 'invitation', key = made of cart and e-mail address,
-    gone at the end of the day 14 days later) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be
-    too high and is counted anew when there seems to be no room.
+    People (kind 'person', key = user id), open invitations (kind 'invitation', key made of cart and e-mail address, with a TTL
+    of 14 days) and links (kind 'link', key = link id). Expired invitations make `row_count` too high: it is counted again
+    before a refusal.
     Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
     Writer: cart.operations.sharing, by conditional batches alone.
     """
@@ -132,7 +131,7 @@ class PersonByCart(Model):
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     row_count = columns.Integer(static=True)
-    # as the owner calls it, for those on whose list it is not
+    # the owner's name for it, for people without it on their list
     cart_name = columns.Text(static=True)
     owner_name = columns.Text(static=True)
     role = columns.Text()  # viewer, editor or buyer
@@ -142,9 +141,9 @@ class PersonByCart(Model):
 
 
 class InvitationByEmail(Model):
-    """To which carts an e-mail address was invited, so that its owner's erasure finds them. Written before the invitation itself.
+    """Carts to which an e-mail address was invited, for its owner's erasure. Written before the invitation.
 
-    Bound: the invitations of 16 days to one address, 16 bytes each: by their limit (LIMIT_INVITATION, 30 an hour) 190 kB at most.
+    Bound: 16 days of invitations to one address, 16 bytes each: at most 190 kB by LIMIT_INVITATION (30 an hour).
     Writer: cart.operations.sharing; the rows go after 16 days, after the invitations.
     """
 

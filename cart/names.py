@@ -1,4 +1,4 @@
-"""Names of carts: what one may be called, when two are the same, and what is free."""
+"""Names of carts: valid names, equal names and free names."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -12,11 +12,13 @@ from cart.errors import InvalidCartName
 from cart.limits import MAX_CARTS
 
 MAX_NAME_LENGTH = 60
-_JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart; all else that is invisible goes
+_JOINERS = (
+    "\u200c\u200d"  # Some scripts and emoji need these; other invisible characters are removed.
+)
 
 
 def default_name() -> str:
-    """Return what a cart is called that nobody has named."""
+    """Return the name of an unnamed cart."""
     return _("My cart")
 
 
@@ -35,14 +37,14 @@ def clean_name(typed: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return the key that names share which are the same to a reader: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
+    """Return the key of a name. Names that read the same share it: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS
     )
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return the name, or with the first number behind it that makes it free among the `name_key`s that are taken."""
+    """Return the name, with the first free number behind it if its `name_key` is taken."""
     keys = set(taken)
     numbered = (f"{wanted[: MAX_NAME_LENGTH - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
     return (

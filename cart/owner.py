@@ -1,7 +1,7 @@
-"""Whose carts a request is about: a member's, or those of a guest who has a signed cookie.
+"""The owner of a request's carts: a member, or a guest with a signed cookie.
 
-The cookie also keeps which cart was active when it was last seen. That is only a guess: it lets the cart page read the
-lines in parallel with the owner's list of carts, and is not trusted until that list has confirmed it.
+The cookie also has the last active cart. That is only a guess: it lets the cart page read the lines in parallel with the owner's
+list of carts, which confirms it.
 """
 
 from uuid import UUID, uuid4
@@ -15,11 +15,11 @@ from django.utils.crypto import salted_hmac
 from cart.request_cart import get_request_cart
 
 _SALT = "cart.owner"
-GUEST_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
+GUEST_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 
 
 def get_owner_id(request: HttpRequest) -> UUID | None:
-    """Return the owner's id, or None for a guest who has no cart yet. Writes need a checked user; reads go by the session."""
+    """Return the owner's id, or None for a guest without a cart. Writes check the user; reads trust the session."""
     if request.method in ("GET", "HEAD"):
         if request.session.session_key and (user_id := request.session.get(SESSION_KEY)):
             return UUID(user_id)
@@ -28,17 +28,17 @@ def get_owner_id(request: HttpRequest) -> UUID | None:
 
 
 def get_checked_owner_id(request: HttpRequest) -> UUID | None:
-    """Return the owner's id as `get_owner_id`, once the session's user has been read and may still sign in."""
+    """Return the owner's id, after checking that the session's user may still sign in."""
     return request.user.pk if request.user.is_authenticated else get_guest_id(request)
 
 
 def get_guest_id(request: HttpRequest) -> UUID | None:
-    """Return the id in the guest's cookie, or None. A cookie that we have not signed is ignored."""
+    """Return the id in the guest's cookie, or None. A forged cookie is ignored."""
     return get_request_cart(request).new_guest_id or _read_cookie(request)[0]
 
 
 def get_or_create_owner_id(request: HttpRequest) -> UUID:
-    """Return the owner's id; a new guest gets one, and a cookie with the response."""
+    """Return the owner's id; a new guest gets an id, and a cookie with the response."""
     owner_id = get_owner_id(request)
     if owner_id is None:
         owner_id = get_request_cart(request).new_guest_id = _new_guest_id(request)
@@ -46,22 +46,22 @@ def get_or_create_owner_id(request: HttpRequest) -> UUID:
 
 
 def is_guest(request: HttpRequest) -> bool:
-    """Return whether the owner has not signed in: then the carts live for 30 days after their last change."""
+    """Return whether the owner is a guest, whose carts live for 30 days after their last change."""
     return not request.user.is_authenticated
 
 
 def get_last_active_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the cart that was active when this browser last saw one. To be confirmed by the owner's carts."""
+    """Return the last active cart of this browser, a guess that the owner's list must confirm."""
     return _read_cookie(request)[1]
 
 
 def remember_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
-    """Note which cart is active, as the next request's guess."""
+    """Store the active cart as the next request's guess."""
     get_request_cart(request).active_cart_id = cart_id
 
 
 def set_cart_cookie(request: HttpRequest, response: HttpResponse) -> None:
-    """Set the cookie that leads a guest back to the carts, if there is something new to remember."""
+    """Set the guest's cookie if its content has changed."""
     if settings.CART_COOKIE_NAME in response.cookies:  # a login has just removed it
         return
     known = _read_cookie(request)
@@ -83,7 +83,7 @@ def delete_cart_cookie(response: HttpResponse) -> None:
 
 
 def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
-    """Return the guest and the cart that the cookie names, read once a request."""
+    """Return the cookie's guest and cart, parsed once a request."""
     known = get_request_cart(request)
     if known.cookie is None:
         known.cookie = _parse_cookie(request)
@@ -104,8 +104,8 @@ def _parse_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
 
 
 def _new_guest_id(request: HttpRequest) -> UUID:
-    # Two tabs that add their first line at once have no cart cookie yet, but share the CSRF cookie: an id made from it
-    # gives both the same cart. Otherwise one response's cookie would win, and what the other tab added would be lost.
+    # Two tabs that add their first lines at once share only the CSRF cookie. An id made from it gives both the same cart;
+    # otherwise one tab's cart would be lost.
     shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)
     return (
         UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4)

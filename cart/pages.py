@@ -34,13 +34,13 @@ from promotions.operations import voucher_customer_keys
 from shop_settings.queries import prefetch_settings
 from web.rendering import render_page
 
-# How many lines the page shows unless all are asked for.
+# The most lines on the page, unless the request asks for all.
 MAX_LINES_DRAWN = 100
 
 
 @dataclass(frozen=True)
 class CartDetails:
-    """The cart of a page: as it is priced today, its saved lines, what the visitor may do in it, and its people."""
+    """A page's cart with today's prices, its saved lines, the visitor's access and its people."""
 
     priced_cart: PricedCart
     saved_lines: tuple[Line, ...]
@@ -51,7 +51,7 @@ class CartDetails:
 def render_cart_page(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Show the cart that a submit was about, as it is."""
+    """Show the cart of a submit as it is now."""
     return render_page(
         request, "cart/show.html", cart_context(request) | context, part="cart", status=status
     )
@@ -65,10 +65,10 @@ def render_changed_cart(
     undo: RemovedLine | None = None,
     with_sum: bool = True,
 ) -> HttpResponse:
-    """Answer a submit that has changed the cart with the cart, and say what was changed.
+    """Answer a submit that has changed the cart by the cart and a sentence about the change.
 
-    The page that a redirect leads to (to the cart's address and `query`) shows the sums; beside a swapped part the message says
-    what the cart comes to, too, if it is `with_sum`.
+    Without htmx it redirects to the cart's URL and `query`. With htmx the message includes the cart's sum, unless `with_sum`
+    is False.
     """
     refresh_badge(request)
     if not getattr(request, "htmx", None):
@@ -81,7 +81,7 @@ def render_changed_cart(
 
 
 def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Show the cart as it is, and why the submit has changed nothing."""
+    """Show the cart as it is, and why the submit changed nothing."""
     return render_cart_page(request, {"refused": sentence, "has_errors": True}, 422)
 
 
@@ -91,7 +91,7 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
     prefetch_settings()
     owner_id = owner.get_owner_id(request)
     details = _load_cart_details(request, owner_id) if owner_id else None
-    # The member is read in parallel with the cart. One who may not sign in any more loses the session at this read.
+    # The member is read in parallel with the cart. A member who may no longer sign in loses the session at this read.
     if not request.user.is_authenticated and owner.get_owner_id(request) != owner_id:
         return cart_context(request, undo=undo)
     context: dict[str, Any] = {"undo": undo, "operation": uuid4()}
@@ -113,7 +113,7 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
 
 
 def _voucher_form(found: PricedCart) -> VoucherForm:
-    """Return the form for a code, with the one that the cart has, and the reason if that takes nothing off."""
+    """Return the form with the cart's code, and with the reason if the code gives no discount."""
     typed = found.cart.voucher
     form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
     if found.applied_promotions.refusal_reason:
@@ -122,7 +122,7 @@ def _voucher_form(found: PricedCart) -> VoucherForm:
 
 
 def _people_context(details: CartDetails) -> dict[str, Any]:
-    """Return who is in the cart, and the version that its page polls if others may change it meanwhile."""
+    """Return the cart's people, and the version that the page polls if others can change the cart."""
     can_change = details.people.has_others or not details.access.is_owner
     return {
         "people": details.people,
@@ -135,7 +135,7 @@ def _people_context(details: CartDetails) -> dict[str, Any]:
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return whether this is the active cart, the only one that is ordered, and the URL of its page."""
+    """Return whether this is the active cart, which alone can be ordered, and the URL of its page."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,
@@ -144,7 +144,7 @@ def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the cart that the URL or the form names; None for the active one, whichever that is."""
+    """Return the cart that the URL or the form names; None for the active cart."""
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None
@@ -157,7 +157,7 @@ def _named_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | None:
-    """Return the cart of a page; None if there is none, or it is not shared with this person any more."""
+    """Return the page's cart; None if it does not exist, or is no longer shared with this person."""
     reading = get_request_cart(request).prefetch_badge(person_id)
     wanted, expected_cart_id = _named_cart_id(request), owner.get_last_active_cart_id(request)
     saved_rows = (
@@ -222,7 +222,7 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return what the cart comes to in the chosen country, with each delivery method."""
+    """Return the cart's sums in the chosen country, with each delivery method."""
     country, now = get_shipping_country(request), current_time()
     grams, methods = lines_weight(found.quoted_lines), delivery.list_delivery_methods(country)
     methods = [each for each in methods if each.takes(grams)] or methods
@@ -246,7 +246,7 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the lines that the page shows: the first hundred, or all if they are asked for."""
+    """Return the lines of the page: the first hundred, or all if the request asks for them."""
     show_all = "all" in request.GET or len(found.lines) <= MAX_LINES_DRAWN
     return {
         "lines": found.lines if show_all else found.lines[:MAX_LINES_DRAWN],
@@ -255,20 +255,20 @@ def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def refresh_badge(request: HttpRequest) -> CartBadge:
-    """Return the header's cart as it is now; the header of this response shows the same."""
+    """Read the header's cart again, and show it in the header of this response."""
     reading = get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
     return set_badge(request, queries.collect_badge(reading))
 
 
 def set_badge(request: HttpRequest, badge: CartBadge) -> CartBadge:
-    """Have the header of this response show the active cart as a submit has left it; return it."""
+    """Show this badge in the header of this response; return it."""
     get_request_cart(request).badge = badge
     owner.remember_active_cart(request, badge.cart_id)
     return badge
 
 
 def describe_cart(name: str, item_count: int, subtotal: Money | None) -> str:
-    """Return what is in a cart and what it comes to, in a sentence; without a sum where that is not counted."""
+    """Return a sentence about a cart's items and sum; without the sum if it is not known."""
     if not item_count:
         return _("%(cart)s is empty.") % {"cart": name}
     said = {"cart": name, "count": item_count}
@@ -284,7 +284,7 @@ def describe_cart(name: str, item_count: int, subtotal: Money | None) -> str:
 
 
 def describe_page_cart(context: Mapping[str, Any]) -> str:
-    """Return what is in the cart of a page, by its context."""
+    """Return the sentence of `describe_cart` for a page's context."""
     found: PricedCart | None = context["priced_cart"]
     if found is None:
         return ""
@@ -292,7 +292,7 @@ def describe_page_cart(context: Mapping[str, Any]) -> str:
 
 
 def get_voucher_customer_keys(request: HttpRequest, person_id: UUID) -> tuple[str, ...]:
-    """Return the customer keys with which a member uses codes; none for a guest, whose address the checkout asks for."""
+    """Return a member's customer keys for codes; none for a guest, whose address is not known yet."""
     if person_id == owner.get_guest_id(request) or not request.user.is_authenticated:
         return ()
     email: str = request.user.confirmed_email  # type: ignore[attr-defined]

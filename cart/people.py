@@ -1,4 +1,4 @@
-"""Who is in a cart besides its owner: people, open invitations, and links that show the cart to everyone who has one."""
+"""Sharing of carts: people, open invitations, and links that show a cart to everyone who has them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
@@ -40,7 +40,7 @@ INVITING_CARTS = read("sharing", "SELECT cart_id FROM invitations_by_email WHERE
 
 @dataclass(frozen=True)
 class CartUser:
-    """A member, as far as the cart needs to know."""
+    """A member, as carts know one."""
 
     user_id: UUID
     name: str
@@ -65,7 +65,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Invitation:
-    """An open invitation. Its token names this very one: withdrawn and sent anew, it is another."""
+    """An open invitation. Its token names this one: sent again, it gets another token."""
 
     cart_id: UUID
     key: str
@@ -77,7 +77,7 @@ class Invitation:
 
     @property
     def expires_at(self) -> datetime:
-        """When it expires: with its last day."""
+        """When it expires: at the end of its last day."""
         return end_after_days(self.invited_at, INVITED_DAYS)
 
     @property
@@ -122,7 +122,7 @@ class Link:
 
 @dataclass(frozen=True)
 class People:
-    """All people, invitations and links of a cart, the oldest first."""
+    """All people, invitations and links of a cart, oldest first."""
 
     people: tuple[Person, ...] = ()
     invitations: tuple[Invitation, ...] = ()
@@ -130,12 +130,12 @@ class People:
 
     @property
     def count(self) -> int:
-        """How many of the cart's rows for people they take."""
+        """The number of rows that they take."""
         return len(self.people) + len(self.invitations) + len(self.links)
 
     @property
     def has_others(self) -> bool:
-        """Whether others may change the cart while its page is open, now or as soon as they accept."""
+        """Whether others can change the cart while its page is open, now or once they accept."""
         return bool(self.people or self.invitations)
 
     @property
@@ -148,12 +148,12 @@ class People:
 
 
 def get_people(cart_id: UUID) -> People:
-    """Return whom a cart is shared with. Raises CassandraUnavailable."""
+    """Return a cart's people, invitations and links. Raises CassandraUnavailable."""
     return people_from_rows(cart_id, PEOPLE.all(cart_id=cart_id))
 
 
 def prefetch_people(cart_id: UUID) -> PendingResult:
-    """Start reading whom a cart is shared with: the rows are for `people_from_rows`."""
+    """Start reading a cart's people, for `people_from_rows`."""
     return PEOPLE.start(cart_id=cart_id)
 
 
@@ -196,7 +196,7 @@ def list_inviting_cart_ids(email: str) -> list[UUID]:
 
 def list_invitations(email: str) -> list[Invitation]:
     """Return the open invitations to an e-mail address. Raises CassandraUnavailable."""
-    # By its address, and not by its key, which an earlier version made otherwise (S109).
+    # Compare addresses, not keys: an earlier version made other keys (S109).
     return [
         invitation
         for cart_id in list_inviting_cart_ids(email)
@@ -212,14 +212,14 @@ def has_joined(cart_id: UUID, user_id: UUID) -> bool:
 
 
 def invitation_key(cart_id: UUID, email: str) -> str:
-    """Return the key of an e-mail address's invitation to a cart: there is one at most, however the address is typed."""
+    """Return the key of an address's invitation to a cart: one for all spellings of the address."""
     return str(uuid5(cart_id, email_key(email)))
 
 
 def find_invitation(token: str) -> tuple[UUID, Invitation | None]:
-    """Return the cart that an invitation's token names, and the invitation, or None if it is over.
+    """Return the cart of an invitation's token, and the invitation, or None if it has ended.
 
-    Raises BadSignature if the token is not ours, CassandraUnavailable.
+    Raises BadSignature for a forged token, CassandraUnavailable.
     """
     cart_id, key, stamp = _parse_token(INVITATION, token, 3)
     found = get_invitation(cart_id, str(key))
@@ -235,7 +235,7 @@ class SharedCart:
 
 
 def find_shared_cart(token: str) -> SharedCart | None:
-    """Return the cart that a link shows; None if the link is not ours or was withdrawn, or the cart is gone.
+    """Return the cart that a link shows; None if the link is forged or withdrawn, or the cart is deleted.
 
     One round. Raises CassandraUnavailable.
     """
@@ -254,7 +254,7 @@ def find_shared_cart(token: str) -> SharedCart | None:
 
 
 def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
-    """Return the version by which a page knows whether a cart has changed, or None if the person may not see it.
+    """Return a cart's version for its page, or None if the person may not see the cart.
 
     One round: a row of the cart's people in parallel with the cart's static row. Raises CassandraUnavailable.
     """
@@ -269,7 +269,7 @@ def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
 
 
 def page_version(number: int | None, role: str) -> str:
-    """Return a cart's version for a page: a change of the lines, the name or the viewer's role makes another."""
+    """Return a cart's version for a page. It changes with the lines, the name and the viewer's role."""
     return f"{number or 0}{role[:1]}"
 
 

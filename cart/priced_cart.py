@@ -1,4 +1,4 @@
-"""What a cart's lines cost today, and how many can be ordered. The cart's page and the checkout both use this."""
+"""A cart at today's prices and stock, for its page and the checkout."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ from promotions import queries as promotions
 from promotions.entities import AppliedPromotions
 from promotions.queries import PendingPromotions
 
-# For how many lines it is checked whether the cart's own checkout has reserved what is missing.
+# The most lines for which reservations of the cart's own checkout are read.
 MAX_PRODUCTS_CHECKED = 20
 
 
 @dataclass(frozen=True)
 class PriceConsent:
-    """What a page showed of a line whose price has risen: how many, the old price and today's, in minor units."""
+    """A line with a risen price, as a page showed it: quantity, old price and today's price, in minor units."""
 
     key: str
     quantity: int
@@ -46,10 +46,10 @@ class PriceConsent:
 
 @dataclass(frozen=True)
 class PricedLine:
-    """A line with its variant's price and stock of today. `available` is how many could be bought now.
+    """A line with today's price and stock of its variant. `available` units can be bought now.
 
-    This is the one rule of what a line costs: today's price. A fall passes through; a rise counts in the sums that are
-    shown, and nothing is ordered before the shopper has agreed to it (`dearer_lines`).
+    A line costs today's price. A price fall applies at once. A price rise counts in all sums, and the shopper must accept it
+    before the order (`dearer_lines`).
     """
 
     line: Line
@@ -80,18 +80,18 @@ class PricedLine:
 
     @property
     def backorder(self) -> Backorder | None:
-        """The backorder that so many units would wait for. None when they are sent at once."""
+        """The backorder that the line's units would wait for; None if they are sent at once."""
         stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock.backorder_for(self.line.quantity) if stock else None
 
     @property
     def price(self) -> Money:
-        """What one costs now."""
+        """Today's price of a unit."""
         return self.variant.price if self.variant else self.line.price
 
     @property
     def has_price_rise(self) -> bool:
-        """Whether it can be ordered at a price that has risen since the line was added, and was not agreed to yet."""
+        """Whether the line can be ordered, at a risen price that the shopper has not accepted yet."""
         return bool(self.orderable_quantity) and self.price > self.line.price
 
     @property
@@ -100,7 +100,7 @@ class PricedLine:
 
     @property
     def price_consent(self) -> PriceConsent:
-        """What a shopper agrees to who accepts today's price."""
+        """The consent of a shopper who accepts today's price."""
         return PriceConsent(
             self.line.key,
             self.line.quantity,
@@ -110,17 +110,17 @@ class PricedLine:
 
     @property
     def orderable_quantity(self) -> int:
-        """How many of the wanted units could be ordered now."""
+        """The units that can be ordered now."""
         return 0 if self.is_gone else max(0, min(self.line.quantity, self.available))
 
     @property
     def total(self) -> Money:
-        """What the orderable units cost together."""
+        """The price of the orderable units."""
         return self.price * self.orderable_quantity
 
     @property
     def quoted_line(self) -> QuotedLine | None:
-        """The line as it could be ordered now; None if it cannot."""
+        """The line as it can be ordered now; None if it cannot."""
         product, variant = self.product_with_stock.product, self.variant
         if product is None or variant is None or not self.orderable_quantity:
             return None
@@ -129,11 +129,11 @@ class PricedLine:
 
 @dataclass(frozen=True)
 class PricedCart:
-    """A cart as it could be ordered today. What is gone or sold out does not count."""
+    """A cart as it can be ordered today. Lines that are gone or sold out do not count."""
 
     cart: Cart
     lines: tuple[PricedLine, ...]
-    applied_promotions: AppliedPromotions  # what makes it cheaper, and what became of its code
+    applied_promotions: AppliedPromotions  # the promotions that apply, and the result of its code
 
     @cached_property
     def quoted_lines(self) -> tuple[QuotedLine, ...]:
@@ -146,7 +146,7 @@ class PricedCart:
 
     @cached_property
     def dearer_lines(self) -> tuple[PricedLine, ...]:
-        """The lines whose price has risen without the shopper having agreed to it."""
+        """The lines with a risen price that the shopper has not accepted."""
         return tuple(each for each in self.lines if each.has_price_rise)
 
     @property
@@ -156,7 +156,7 @@ class PricedCart:
     def compute_quote(
         self, tax_rates: tax.TaxRates, method: delivery.DeliveryMethod
     ) -> quotes.Quote | None:
-        """Return what it comes to, with delivery and tax; None if nothing of it can be ordered."""
+        """Return the sums with delivery and tax; None if no line can be ordered."""
         return (
             quotes.compute_quote(
                 self.quoted_lines, tax_rates, method, self.applied_promotions.promotions
@@ -171,9 +171,9 @@ def _quote_lines(lines: Iterable[PricedLine]) -> tuple[QuotedLine, ...]:
 
 
 def sum_lines(lines: Iterable[PricedLine]) -> Money:
-    """Return what of some lines can be ordered comes to, at today's prices, without delivery and before discounts.
+    """Return the sum of the orderable units at today's prices, without delivery and before discounts.
 
-    This is what every page says that a cart costs, and the subtotal of its order (pricing.quotes.lines_subtotal).
+    Every page shows this sum, and it is the subtotal of the order (pricing.quotes.lines_subtotal).
     """
     quoted = _quote_lines(lines)
     return lines_subtotal(quoted) if quoted else from_minor_units(0, settings.CURRENCY)
@@ -184,7 +184,7 @@ def price_lines(
     products: Mapping[UUID, ProductWithStock],
     available_units: Mapping[UUID, int] | None = None,
 ) -> tuple[PricedLine, ...]:
-    """Return a cart's lines with their products; `available_units` is better known stock of some variants.
+    """Return a cart's lines with their products; `available_units` has newer stock of some variants.
 
     Raises CassandraUnavailable.
     """
@@ -208,9 +208,9 @@ def price_cart(
     *,
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Return a cart with its products and promotions; `available_units` is better known stock of some variants.
+    """Return a cart with its products and promotions; `available_units` has newer stock of some variants.
 
-    `refusal_reason` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
+    `refusal_reason` is why the cart's code gives no discount, if known. Raises CassandraUnavailable.
     """
     found = PricedCart(cart, price_lines(cart, products, available_units), AppliedPromotions())
     return replace(
@@ -222,13 +222,13 @@ def price_cart(
 
 
 def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> list[PricedLine]:
-    """Count what the cart's own checkout has reserved: an order does not get in the way of its own cart."""
+    """Count units that the cart's own checkout has reserved as available."""
     missing = {
         each.line.variant_id: number
         for number, each in enumerate(lines, 1)
         if each.is_sold_out or each.is_short
     }
-    # A line's number in its order is that in the cart, or smaller.
+    # A line's number in the order is its number in the cart, or a smaller one.
     reserved = get_reserved_units(
         checkout_id,
         {
@@ -246,7 +246,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
 
 
 def count_units_left(cart_id: UUID, variant_id: UUID, available: int) -> int:
-    """Return how many units of a variant a cart could order: those that are left, and what its own checkout has reserved.
+    """Return the units of a variant that a cart can order: `available`, and those that its own checkout has reserved.
 
     Raises CassandraUnavailable.
     """
@@ -265,7 +265,7 @@ def get_priced_cart(
     customer_keys: Sequence[str] = (),
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Read what a cart's lines cost today. `customer_keys` are promotions.operations.voucher_customer_keys, if known.
+    """Read a cart's prices of today. `customer_keys` are promotions.operations.voucher_customer_keys, if known.
 
     Raises CassandraUnavailable.
     """
@@ -282,11 +282,11 @@ def get_priced_cart(
 def get_active_priced_cart(
     reading: Chain, expected_cart_id: UUID | None, find_customer_keys: Callable[[], Sequence[str]]
 ) -> PricedCart | None:
-    """Return the active cart of the owner whose badge is being read, as it is today, or None.
+    """Return the active cart of the owner whose badge is being read, at today's prices, or None.
 
-    Two rounds: `expected_cart_id` is the cart that is probably active, so its lines are read in parallel with the list of
-    carts, and their products in parallel with the badge's sums. A wrong guess costs two rounds more. Only a cart with a code
-    asks whose it is. Raises CassandraUnavailable.
+    Two rounds: the lines of `expected_cart_id`, probably the active cart, are read in parallel with the list of carts, and
+    their products in parallel with the badge's sums. A wrong guess costs two more rounds. `find_customer_keys` is called only
+    for a cart with a code. Raises CassandraUnavailable.
     """
     rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
     products, pending_promotions = (

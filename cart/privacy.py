@@ -1,4 +1,4 @@
-"""Personal data in carts: the person's own carts with their contents, and the person's role in those of others."""
+"""Personal data in carts: the person's carts, and their roles in other people's carts."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's carts with lines, saved lines, and whom they are shared with; the carts of others, and invitations to them."""
+    """Return the person's carts with lines, saved lines and people, the shared carts of others, and invitations."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
         "carts": [_export_cart(row) for row in listed if not row.role],
@@ -78,6 +78,6 @@ def _export_line(line: Line) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Leave the carts of others, decline their invitations, and remove the person's own carts."""
+    """Leave other people's carts, decline invitations, and remove the person's own carts."""
     delete_invitations(person.email)
     erase_carts(person.user_id, now)

@@ -1,4 +1,4 @@
-"""What the shop reads of carts."""
+"""Reads of carts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from cassandra_db import Chain, PendingResult, Row, read
 from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns
 
-# K1, K4: an owner's carts by name, and which of them is active.
+# K1, K4: an owner's carts by name, and the active one.
 CARTS = read(
     "K1",
     """SELECT active_cart_id, cart_count, cart_id, cart_name, name_key, created_at, activated_at, role, shared_by
        FROM carts_by_user WHERE owner_id = :owner_id""",
 )
 
-# Q9: a cart's sums, which are static: they cost one row.
+# Q9: a cart's sums: static columns, so one row.
 SUMS = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, changed_at, later_count, owner_id, guest, deleted_at,
@@ -29,7 +29,7 @@ SUMS = read(
        FROM items_by_cart WHERE cart_id = :cart_id LIMIT 1""",
 )
 
-# Q9: a cart's lines and, in each row, its sums. The idempotency rows sort after the lines and are not read.
+# Q9: a cart's lines, with its sums in each row. The idempotency rows sort after the lines and are not read.
 LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -46,15 +46,15 @@ SAVED_LINES = read(
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'later'""",
 )
 
-# Q10: how many units of which products are in a cart. Not by variant: so it is read beside the product itself.
+# Q10: the units of products in a cart. The product's variants are not needed, so it is read beside the product.
 UNITS = read(
     "Q10",
     """SELECT product_id, quantity, deleted_at FROM items_by_cart
        WHERE cart_id = :cart_id AND kind = 'line'""",
 )
-# The active cart and those that were used last, as many as the header offers to switch to.
+# The active cart and the last used ones, as many as the header offers.
 MAX_CARTS_WITH_UNITS = 7
-# A cart, and its units and whether the person still takes part in it, as they are being read.
+# A cart, and the pending reads of its units and of the person's role.
 PendingUnits = tuple[ListedCart, PendingResult, PendingResult | None]
 
 # K5: whether this variant is in the cart.
@@ -66,7 +66,7 @@ LINE = read(
 )
 
 
-# K4: a cart's static row and its first lines: all of them where it has few. Lines saved for later come before.
+# K4: a cart's sums and first rows: all lines if there are few. Saved lines come first.
 PEEK = read(
     "K4",
     """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, checkout_id,
@@ -74,7 +74,7 @@ PEEK = read(
               quantity, added_at
        FROM items_by_cart WHERE cart_id = :cart_id AND kind <= 'line' LIMIT 60""",
 )
-# Q9: a cart's first lines: all of them where it has few.
+# Q9: a cart's first lines: all if there are few.
 FEW_LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -99,7 +99,7 @@ def prefetch_carts(owner_id: UUID) -> PendingResult:
 
 
 def prefetch_badge(owner_id: UUID) -> Chain:
-    """Start reading the header's cart: its name, then its sums, without blocking in between."""
+    """Start reading the header's cart: its name, then its sums, without blocking between them."""
 
     def sums_parameters(carts: list[Row]) -> Mapping[str, Any] | None:
         found = find_active_cart_row(carts)
@@ -130,7 +130,7 @@ def badge_from_rows(carts: Iterable[Row], sums: Row | None) -> CartBadge:
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
-    """Return the rows of a person's carts as a list, the last used ones first."""
+    """Return the rows of a person's carts as a list, last used first."""
     found = [
         ListedCart(
             row.cart_id,
@@ -147,17 +147,17 @@ def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
 
 
 def prefetch_person(person_id: UUID, cart: ListedCart) -> PendingResult | None:
-    """Start reading a person's row in a cart of another owner, for `is_still_in`; None for an own one, which has none."""
+    """Start reading a person's row in a shared cart, for `is_still_in`; None for an own cart."""
     return PERSON.start(cart_id=cart.cart_id, key=str(person_id)) if cart.role else None
 
 
 def is_still_in(person: PendingResult | None) -> bool:
-    """Return whether a cart on a person's list is open to them: its entry may outlive their role. Raises CassandraUnavailable."""
+    """Return whether a person still has access to a listed cart: its entry can outlive their role. Raises CassandraUnavailable."""
     return person is None or getattr(person.one(), "role", None) is not None
 
 
 def prefetch_units(owner_id: UUID, carts: Iterable[Row]) -> list[PendingUnits]:
-    """Start reading what is in a person's carts, the active one and those used last, for `find_carts_with_product`."""
+    """Start reading the units of a person's active and last used carts, for `find_carts_with_product`."""
     listed = sorted(listed_carts_from_rows(carts), key=lambda each: not each.is_active)
     return [
         (each, UNITS.start(cart_id=each.cart_id), prefetch_person(owner_id, each))
@@ -168,18 +168,18 @@ def prefetch_units(owner_id: UUID, carts: Iterable[Row]) -> list[PendingUnits]:
 def find_carts_with_product(
     reading: Iterable[PendingUnits], product_id: UUID
 ) -> list[CartWithProduct]:
-    """Return in which carts a product is, in any of its variants. Raises CassandraUnavailable."""
+    """Return the carts with units of a product. Raises CassandraUnavailable."""
     found = []
     for cart, pending, person in reading:
         rows = [row for row in pending.rows() if row.product_id == product_id]
-        # Whoever has shared it may have deleted it, or taken the person out.
+        # The owner may have deleted a shared cart, or removed the person.
         if rows and rows[0].deleted_at is None and is_still_in(person):
             found.append(CartWithProduct(cart, sum(row.quantity for row in rows)))
     return found
 
 
 def find_active_cart_row(carts: Iterable[Row]) -> Row | None:
-    """Return the row of the active cart among an owner's carts, or None if none is active."""
+    """Return the active cart's row among an owner's carts, or None."""
     return next(
         (row for row in carts if row.cart_id is not None and row.cart_id == row.active_cart_id),
         None,
@@ -193,7 +193,7 @@ def get_listed_cart_row(owner_id: UUID, cart_id: UUID) -> Row | None:
 
 @dataclass(frozen=True)
 class FoundCart:
-    """A person's active cart, its row in the person's list of carts, and what the header shows of it."""
+    """A person's active cart, its row in the list of carts, and its badge."""
 
     cart: Cart
     row: Row
@@ -201,7 +201,7 @@ class FoundCart:
 
 
 class PendingActiveCart:
-    """An owner's active cart on its way: with it the lines of the expected one."""
+    """A pending read of an owner's active cart, with the lines of the expected one."""
 
     def __init__(self, owner_id: UUID, expected_cart_id: UUID | None = None) -> None:
         self._expected_cart_id = expected_cart_id
@@ -209,7 +209,7 @@ class PendingActiveCart:
         self._lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
 
     def result(self) -> FoundCart | None:
-        """Wait for the cart; None if none is active. A round more if it is not the expected one. Raises CassandraUnavailable."""
+        """Wait for the cart; None if none is active. Another cart than the expected one costs a round more. Raises CassandraUnavailable."""
         carts = self._carts.rows()
         row = find_active_cart_row(carts)
         if row is None:
@@ -284,7 +284,7 @@ def get_line(cart_id: UUID, key: str) -> Line | None:
     return line_from_row(row) if row and row.key is not None else None
 
 
-# U1: whether a submit has been counted in a cart.
+# U1: whether a submit has changed a cart.
 IDEMPOTENCY_ROW = read(
     "U1", "SELECT kind FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :key"
 )

@@ -1,4 +1,4 @@
-"""What one request knows of its visitor's carts, so that nothing is read twice for it."""
+"""The visitor's carts as one request has read them, so that no read is repeated."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -29,15 +29,15 @@ class RequestCart:
     def prefetch_active_cart(
         self, owner_id: UUID, expected_cart_id: UUID | None
     ) -> queries.PendingActiveCart:
-        """Return this owner's active cart as it is being read, started now if it was not before."""
+        """Return the pending read of this owner's active cart, starting it if needed."""
         if self._active is None or self._active[0] != owner_id:
             self._active = owner_id, queries.PendingActiveCart(owner_id, expected_cart_id)
         return self._active[1]
 
     def prefetch_badge(self, owner_id: UUID) -> Chain:
-        """Return the header's cart as it is being read for this owner, started now if it was not before.
+        """Return the pending read of this owner's header cart, starting it if needed.
 
-        A read that was started for another owner is not used: a session may end, or begin, during a request.
+        A read for another owner is not reused: a session can begin or end during a request.
         """
         if self._reading is None or self._reading[0] != owner_id:
             return self.prefetch_badge_again(owner_id)
@@ -51,5 +51,5 @@ class RequestCart:
 
 
 def get_request_cart(request: HttpRequest) -> RequestCart:
-    """Return what a request knows of its visitor's carts; nothing yet at the first call."""
+    """Return the request's carts; the first call makes an empty one."""
     return cast(RequestCart, vars(request).setdefault("request_cart", RequestCart()))

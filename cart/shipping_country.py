@@ -1,4 +1,4 @@
-"""The visitor's shipping country. The cart shows its sums for it before anything personal is asked."""
+"""The visitor's shipping country, for the sums of the cart."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -6,11 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from pricing.delivery import get_default_country, list_delivery_countries
 from pricing.delivery_settings import country_name
 
-COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
+COUNTRY_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 
 
 def get_shipping_country(request: HttpRequest) -> str:
-    """Return the country in the URL, or the one chosen last in this browser, or the member's own, or the default."""
+    """Return the country of the URL, of this browser's last choice, of the member, or the default, in this order."""
     countries = list_delivery_countries()
     # A guest has no preference.
     preferred = getattr(request.user, "delivery_country", None)
@@ -25,7 +25,7 @@ def get_shipping_country(request: HttpRequest) -> str:
 
 
 def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> None:
-    """Remember in the browser which country was chosen on this page, if one was."""
+    """Store the country that was chosen on this page, if any, in the browser."""
     chosen = request.GET.get("country")
     if chosen in list_delivery_countries() and chosen != request.COOKIES.get(
         settings.COUNTRY_COOKIE_NAME
@@ -41,7 +41,7 @@ def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> N
 
 
 def list_shipping_countries() -> list[tuple[str, str]]:
-    """Return the countries we deliver to, by code and English name, in the order of their names."""
+    """Return the countries we deliver to as code and English name, by name."""
     return sorted(
         ((code, country_name(code)) for code in list_delivery_countries()), key=lambda each: each[1]
     )

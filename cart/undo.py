@@ -1,4 +1,4 @@
-"""What was taken out or changed, as a signed text that the page can send back: Undo works without a script and without a session."""
+"""Undo tokens: signed texts that a page sends back. Undo needs no script and no session."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ SECONDS = 24 * 3600  # as long as the cart remembers its idempotency keys
 
 @dataclass(frozen=True)
 class RemovedLine:
-    """A line as it was when it was taken out. `idempotency_key` makes putting it back count once."""
+    """A removed line. `idempotency_key` makes its restoring count once."""
 
     cart_id: UUID
     product_id: UUID
@@ -44,7 +44,7 @@ class RemovedLine:
 
 
 def parse_removed_line(token: str) -> RemovedLine | None:
-    """Return what was taken out, or None if the text is not ours or is older than a day."""
+    """Return the removed line, or None if the text is forged or older than a day."""
     try:
         cart, product, variant, name, quantity, price, currency, seconds, idempotency_key = (
             signing.loads(token, salt=_SALT, max_age=SECONDS)
@@ -66,9 +66,9 @@ def parse_removed_line(token: str) -> RemovedLine | None:
 
 @dataclass(frozen=True)
 class Undo:
-    """What was done to a whole cart, and what undoes it: `action` is delete, empty or merge.
+    """A change of a whole cart that can be undone: `action` is delete, empty or merge.
 
-    A merge names the cart that was merged (`cart_id`) and the one that it went into (`target_cart_id`).
+    Of a merge, `cart_id` is the source and `target_cart_id` the target.
     """
 
     action: str
@@ -91,7 +91,7 @@ class Undo:
 
 
 def parse_undo(token: str) -> Undo | None:
-    """Return what was done, or None if the text is not ours or is older than a day."""
+    """Return the change, or None if the text is forged or older than a day."""
     try:
         action, name, is_active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)
     except (signing.BadSignature, ValueError):

@@ -1,4 +1,4 @@
-"""Who may check out a cart: anyone who may order it, as long as it has not been ordered."""
+"""Access to the checkout: for everyone who may order the cart, until it is ordered."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -39,10 +39,10 @@ def prefetch_active_cart(request: HttpRequest, owner_id: UUID) -> PendingActiveC
 def orderable_cart_required(
     view: Callable[Concatenate[HttpRequest, CheckoutVisit, P], HttpResponse],
 ) -> View[P]:
-    """Give a view the visit to the checkout of the active cart.
+    """Pass the visit to the checkout of the active cart to a view.
 
-    A visitor who has nothing to order, or may not order it, is redirected to the cart; one whose cart is ordered, to the order;
-    and one who was signed out since the page was opened, to the login.
+    Redirect visitors without an orderable cart to the cart, visitors whose cart is ordered to the order, and visitors who
+    were signed out since the page was opened to the login.
     """
 
     @wraps(view)
@@ -79,7 +79,7 @@ def orderable_cart_required(
 
 
 def _has_been_signed_out(request: HttpRequest, owner_id: UUID | None) -> bool:
-    """Whether a member's form is sent by somebody who is signed in no more, for example because they left in another tab."""
+    """Return whether a member's form comes from a visitor who has since logged out, for example in another tab."""
     if request.method != "POST" or request.user.is_authenticated:
         return False
     other_id = find_other_owner_id(request.POST.get("checkout", ""), owner_id)

@@ -1,4 +1,4 @@
-"""What has changed between two pages of a checkout, in words."""
+"""The changes between two pages of a checkout, in words."""
 
 from datetime import date
 
@@ -19,9 +19,9 @@ def describe_changes(
     sums: quotes.Quote | None,
     promise: tuple[str, ...] = (),
 ) -> list[str]:
-    """Say exactly what has changed since the snapshot; nothing if all is the same.
+    """Return sentences about all changes since the snapshot.
 
-    `sums` and `promise` are those of now, where they are to be compared.
+    `sums` and `promise` are the present ones, if they are to be compared.
     """
     now = {line.variant_id: line for line in orderable.lines}
     found = []
@@ -73,7 +73,7 @@ def _promise_text(promise: tuple[str, ...]) -> str:
 def _describe_sum_changes(
     snapshot: CheckoutSnapshot, orderable: OrderableCart, sums: quotes.Quote
 ) -> list[str]:
-    """Say what has changed since the snapshot besides the lines."""
+    """Return sentences about changes outside the lines."""
     found = []
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(

@@ -1,8 +1,8 @@
-"""Which checkout a cart has, derived from the cart alone: every tab and everyone who may order it gets the same one.
+"""A cart's checkout, derived from the cart alone: every tab and everyone who may order it gets the same one.
 
-Its id is also the order's: so whatever is submitted twice, from wherever, is one order and one charge. It is made with the
-shop's key (SECRET_KEY): people who know a cart, as all who share it do, cannot derive the order's number. A checkout that is
-open while the key changes gets another id, and the cart still has the old one (cart.operations.claim_cart_for_checkout).
+Its id is also the order's, so repeated submits make one order and one charge. The id is made with SECRET_KEY: people who know
+the cart cannot derive the order's number. If the key changes, an open checkout gets another id, while the cart keeps the old
+one (cart.operations.claim_cart_for_checkout).
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ _SALT = "orders.checkouts"
 
 @dataclass(frozen=True)
 class Checkout:
-    """A cart's checkout, and the `number` of those before it that ended without payment.
+    """A cart's checkout; `number` of its earlier checkouts ended without payment.
 
-    `order` is the order that the cart has become; `overdue_order` is one whose payment deadline has passed. The checkout
-    `superseded_checkout_id` belongs to an earlier version of the cart, and has become no order.
+    `order` is the cart's order; the payment deadline of `overdue_order` has passed. `superseded_checkout_id` is the checkout of
+    an earlier version of the cart, which has become no order.
     """
 
     checkout_id: UUID

@@ -1,6 +1,6 @@
-"""What a visitor has typed at the checkout so far: stored in their own browser, so that Back, Reload and Change lose nothing.
+"""The typed fields of a checkout, in a cookie of the visitor's browser, so that Back, Reload and Change lose nothing.
 
-It is never part of an address, and the shop itself stores nothing of it before there is an order.
+The fields are never part of a URL, and the shop stores none of them before there is an order.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ FIELD_NAMES = (
 
 
 def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
-    """Return the fields of an owner's checkout in this browser's cookie; none if it is a day old, or another owner's."""
+    """Return the typed fields in this browser's cookie; none if the cookie is a day old or another owner's."""
     try:
         owner, fields = signing.loads(
             request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""),
@@ -43,7 +43,7 @@ def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
 def merge_typed_fields(
     posted: Mapping[str, str], before: Mapping[str, str], step: str
 ) -> dict[str, str]:
-    """Return the typed fields with those that a step's form has just sent; browsers do not send an unticked box."""
+    """Return the typed fields with those of a step's new submit; browsers send no unticked boxes."""
     sent = {name: posted[name] for name in FIELD_NAMES if name in posted}
     if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")

@@ -1,7 +1,5 @@
 """Untrusted input of the checkout -> clean values."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any
@@ -23,17 +21,17 @@ from pricing.delivery import (
 from pricing.delivery_settings import country_name
 from pricing.tax import get_tax_rates
 
-# A label and a packing list have room for it, and so has the cookie of a checkout.
+# Fits on a label, on a packing list and in the checkout's cookie.
 MAX_NOTES_LENGTH = 250
 
 
 class CheckoutForm(AddressFields):
-    """Who orders, the delivery address, delivery and payment. Nothing here says what is bought or what it costs: the server knows."""
+    """Contact, delivery address, delivery and payment. Items and prices are never sent: the server knows them."""
 
-    # The fields of the second step; the first one has all others.
+    # The fields of the second step. The first step has all others.
     DELIVERY_FIELDS = ("delivery", "payment", "same_billing", "notes")
 
-    # As on the page, so that the summary of errors reads from top to bottom.
+    # In the page's order, so that the summary of errors reads from top to bottom.
     field_order = ("email",)
     email = email_field()
     delivery = forms.ChoiceField(
@@ -65,11 +63,11 @@ class CheckoutForm(AddressFields):
     )
 
     def __init__(self, *args: Any, ordered: PromisedDelivery | None = None, **kwargs: Any) -> None:
-        """Take `ordered` where what is sent is an order already: its method can be chosen, whatever has become of it."""
+        """Accept the delivery method of `ordered`, the order that was made of these fields, even if it is no longer offered."""
         self.ordered = ordered
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")
-        # Read once: what is offered, shown and ordered are of one moment.
+        # Read once, so that the page and the order agree.
         self.delivery_methods = list_delivery_methods(self.shipping_country)
         self.tax_rates = get_tax_rates(self.shipping_country)
         choices = [(method.code, method.name) for method in self.delivery_methods]
@@ -89,7 +87,7 @@ class CheckoutForm(AddressFields):
         return country
 
     def limit_weight(self, grams: int) -> None:
-        """Offer only what takes an order of that weight; a choice that does not is wrong."""
+        """Offer only methods for an order of that weight; another choice is an error."""
         taken = [method for method in self.delivery_methods if method.takes(grams)]
         if not taken:
             self.add_error(
@@ -105,20 +103,20 @@ class CheckoutForm(AddressFields):
 
     @property
     def shipping_country(self) -> str:
-        """The country that is chosen now, or the default."""
+        """The chosen country, or the default."""
         chosen = self["country"].value()
         return chosen if chosen in list_delivery_countries() else get_default_country()
 
     @property
     def delivery_method(self) -> DeliveryMethod:
-        """The delivery method that is chosen now, or the default."""
+        """The chosen delivery method, or the default."""
         chosen = self["delivery"].value()
         known = self.delivery_methods
         return next((method for method in known if method.code == chosen), known[0])
 
     @property
     def payment_method(self) -> gateways.PaymentMethod | None:
-        """The payment method that is chosen now, or the default; None if there is none."""
+        """The chosen payment method, or the default; None if the shop has none."""
         chosen = self["payment"].value()
         known = self.payment_methods
         return next(

@@ -1,4 +1,4 @@
-"""How often somebody may order."""
+"""Limits on orders."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit
 def order_limit(
     request: HttpRequest, visit: CheckoutVisit, snapshot: CheckoutSnapshot
 ) -> Iterator[None]:
-    """Count an order that is placed within the block.
+    """Count the order that the block places.
 
-    A card order is counted in this process's memory, and costs no write more. An order that nobody pays before it is sent, to an
-    address that nobody has confirmed, is counted for its mailbox and its network, unless it is refused in the block. Raises TooManyAttempts, CassandraUnavailable.
+    A card order is counted in memory, without a write. An order that is paid afterwards, from an unconfirmed address, is counted
+    for its mailbox and network, unless the block refuses it. Raises TooManyAttempts, CassandraUnavailable.
     """
     if not visit.is_paid_afterwards(snapshot.total):
         hit_local_rate_limit(request, "order")

@@ -1,4 +1,4 @@
-"""What of a cart can be ordered now, at today's prices and stock."""
+"""The orderable part of a cart, at today's prices and stock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,20 +20,20 @@ from promotions.entities import AppliedPromotions
 
 @dataclass(frozen=True)
 class OrderableCart:
-    """What of a cart can be ordered now, and in words how it differs from the cart's own lines."""
+    """The orderable part of a cart, and in words its differences from the cart's lines."""
 
     lines: tuple[QuotedLine, ...]
     reasons: Mapping[UUID, str]  # by variant: why it differs from the cart
-    # prices higher than in the cart, which nobody has accepted
+    # unaccepted prices that are higher than in the cart
     price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)
     # units by variant and warehouse, as the page has read them
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    # by variant: what its line waits for
+    # by variant: the backorder of its line
     backorders: Mapping[UUID, Backorder] = field(default_factory=dict)
 
     def has_unseen_price_rises(self, snapshot: CheckoutSnapshot | None) -> bool:
-        """Return whether a price is higher than in the cart and than on the page that was shown."""
+        """Return whether a price is higher than both in the cart and on the shown page."""
         lines = snapshot.lines if snapshot else ()
         seen_prices = {(str(variant_id), price) for variant_id, _quantity, price in lines}
         return any((rise.key, rise.new_price) not in seen_prices for rise in self.price_rises)
@@ -41,7 +41,7 @@ class OrderableCart:
     def calculate_sums(
         self, method: delivery.DeliveryMethod, tax_rates: tax.TaxRates
     ) -> quotes.Quote:
-        """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
+        """Return the sums of the orderable lines. Raises ValueError if there are none."""
         return quotes.compute_quote(self.lines, tax_rates, method, self.applied.promotions)
 
     def take_snapshot(
@@ -75,10 +75,10 @@ def get_orderable_cart(
     customer_keys: Sequence[str] = (),
     refused: str = "",
 ) -> OrderableCart:
-    """Return what of a cart can be ordered at today's prices and stock; `shortages` has newer stock of some variants.
+    """Return the orderable part of a cart, at today's prices and stock; `shortages` has newer stock of some variants.
 
-    `customer_keys` are whose (promotions.operations.voucher_customer_keys), none where that is not known yet; `refused` is why the
-    cart's voucher is known to give no discount. Raises CassandraUnavailable.
+    `customer_keys` are the customer's (promotions.operations.voucher_customer_keys), if known; `refused` is why the cart's
+    voucher gives no discount, if known. Raises CassandraUnavailable.
     """
     has_reserved_nothing = cart.checkout_id is None
     if shortages is None and has_reserved_nothing:

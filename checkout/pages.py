@@ -1,4 +1,4 @@
-"""The checkout's pages: its steps, and those instead of a step when the cart cannot be ordered any more."""
+"""The checkout's pages: its steps, and pages for carts that cannot be ordered any more."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ from pricing.money import to_minor_units
 from pricing.quotes import lines_weight
 from web.rendering import render_page
 
-# After so many seconds the page of an order that is being placed asks again.
+# Seconds after which the page of an order that is being placed asks again.
 ASK_AGAIN_AFTER = 3
 
 
@@ -48,9 +48,9 @@ def step_page(
     errors: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a step at today's prices, which says what has changed since `previous_snapshot`.
+    """Return a step at today's prices, with the changes since `previous_snapshot`.
 
-    `extra_messages` stand before that, and with `errors` it shows what was wrong in the form.
+    `extra_messages` come first; `errors` shows the form's errors.
     """
     if not orderable.lines:
         return render_page(
@@ -79,7 +79,7 @@ def step_context(
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
-    """Return the context of a step's template for a cart of which something can be ordered; `snapshot` is what the page binds."""
+    """Return the context of a step's template. `snapshot` is what the page binds."""
     return (
         _orderable_context(visit, step, orderable)
         | _form_context(request.POST, visit, step, errors=errors)
@@ -95,7 +95,7 @@ def _describe_changes(
     *,
     counted: bool,
 ) -> Sequence[str]:
-    """Say what has changed since it was shown; if the submit `counted` as an order, that includes the sums and the typed fields."""
+    """Return the changes since the shown page; if the submit `counted` as an order, also of sums and typed fields."""
     if previous_snapshot is None:
         return []
     is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
@@ -111,7 +111,7 @@ def _describe_changes(
 
 
 def _orderable_context(visit: CheckoutVisit, step: str, orderable: OrderableCart) -> dict[str, Any]:
-    """The context of what is ordered: lines, sums, delivery, payment and addresses."""
+    """Return the context of lines, sums, delivery, payment and addresses."""
     form, now = visit.form, current_time()
     sums = visit.calculate_sums(orderable)
     needs_confirmation = (
@@ -156,14 +156,14 @@ def _orderable_context(visit: CheckoutVisit, step: str, orderable: OrderableCart
 def _form_context(
     posted: Mapping[str, str], visit: CheckoutVisit, step: str, *, errors: bool
 ) -> dict[str, Any]:
-    """The context of a step's forms: without errors about what was not submitted yet."""
+    """Return the context of a step's forms, without errors about fields that were not submitted yet."""
     form, billing = visit.form, visit.billing
     if errors:
         form.drop_errors_of_other_steps(step)
     elif step != REVIEW:
         form = CheckoutForm(initial=visit.typed_fields)
     if billing is None or not errors:
-        # With a country from the start, as its field shows one: the form is redrawn for another country only.
+        # The field shows a country from the start: only another country redraws the form.
         typed = {
             name: visit.typed_fields.get(f"billing-{name}", "") for name in BillingForm.base_fields
         }
@@ -174,16 +174,16 @@ def _form_context(
         "form": form,
         "billing": billing,
         "has_errors": errors,
-        # The address fields are redrawn for another country only: otherwise the visitor may be typing in them.
+        # Only another country redraws the address fields: the visitor may be typing in them.
         "redrawn": posted.get("address-fields-for") != form["country"].value(),
         "billing_redrawn": posted.get("billing-fields-for") != (billing["country"].value() or ""),
     }
 
 
 def placing_page(request: HttpRequest) -> HttpResponse:
-    """Say that the order is being placed; the page sends it again until that is done, or its claim has run out.
+    """Say that the order is being placed. The page submits it again until it is placed, or its claim has expired.
 
-    Without scripts a browser is led to the review once the claim has run out, where the button orders.
+    Without scripts the browser returns to the review once the claim has expired.
     """
     context = {
         "sent": [(name, value) for name, values in request.POST.lists() for value in values],
@@ -197,7 +197,7 @@ def placing_page(request: HttpRequest) -> HttpResponse:
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Redirect to the order that the cart has become, in another tab, before Back, or by another person who shares it."""
+    """Redirect to the cart's order, which was placed in another tab, before Back, or by another person who shares the cart."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(
@@ -214,7 +214,7 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
 
 
 def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Say that the checkout, submitted now with another content, is an order already."""
+    """Say that the checkout is an order already, with another content than submitted now."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     response = render_page(request, "checkout/used.html", {"order": order}, status=409)

@@ -1,4 +1,4 @@
-"""What was reviewed becomes an order, if it is still what can be ordered."""
+"""Placing the reviewed order, if it can still be ordered."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from shop_settings.terms import get_terms
 def is_still_offered(
     visit: CheckoutVisit, snapshot: CheckoutSnapshot | None, orderable: OrderableCart
 ) -> bool:
-    """Return whether what a page showed is what can be ordered now."""
+    """Return whether a page's snapshot can still be ordered."""
     return (
         bool(orderable.lines)
         and snapshot is not None
@@ -32,17 +32,16 @@ def is_still_offered(
 def place_reviewed_order(
     visit: CheckoutVisit, snapshot: CheckoutSnapshot, orderable: OrderableCart, now: datetime
 ) -> Order:
-    """Order what was reviewed; placing it again gives the same order.
+    """Place the reviewed order; a repeat returns the same order.
 
-    Raises what orders.operations.place_order does; CustomerRefused; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
-    changed since.
+    Raises what orders.operations.place_order raises, CustomerRefused, GatewayUnavailable if it could not be paid, CartChanged.
     """
     refuse_blocked_customer(visit)
-    # Nothing is ordered that cannot be paid.
+    # An order that cannot be paid is not placed.
     gateways.resolve_gateway_name(visit.form.cleaned_data["payment"])
     if visit.checkout.overdue_order:
         operations.expire_order(visit.checkout.overdue_order, now)
-    # The button had the new total, and its page said which prices had risen.
+    # The page showed the risen prices, and its button the new total.
     if orderable.price_rises:
         accept_prices(visit.owner_id, visit.cart.cart_id, orderable.price_rises, now)
         visit = replace(visit, cart=carts.get_cart(visit.cart.cart_id, visit.cart.name))
@@ -53,12 +52,12 @@ def place_reviewed_order(
 
 
 def refuse_blocked_customer(visit: CheckoutVisit) -> None:
-    """Raise CustomerRefused for a member whom the staff have blocked: as this request has read them, which costs no statement."""
+    """Raise CustomerRefused for a blocked member. It costs no statement: the request has read the member."""
     if visit.visitor and visit.visitor.blocked_at:
         raise CustomerRefused(get_terms().email)
 
 
 def reload_cart(visit: CheckoutVisit, now: datetime) -> CheckoutVisit:
-    """Return a visit whose cart has changed, with the current cart. Raises CassandraUnavailable."""
+    """Return the visit with the cart as it is now. Raises CassandraUnavailable."""
     cart = carts.get_cart(visit.cart.cart_id, visit.cart.name)
     return replace(visit, cart=cart, checkout=get_checkout(cart, now))

@@ -1,4 +1,4 @@
-"""The values with which the checkout's forms are prefilled, so that visitors need not type what is known."""
+"""The initial values of the checkout's forms."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ def get_saved_address_fields(
 ) -> dict[str, str]:
     """Return the fields of a member's saved address with this key; none if there is no such address.
 
-    An address without a telephone number leaves the one that was typed, or has the member's own.
+    Without a telephone number in the address, the typed one or the member's own stays.
     """
     found = accounts.get_address(visitor, key) if visitor else None
     if visitor is None or found is None:

@@ -1,4 +1,4 @@
-"""What a shopper is shown whose order is refused: a page for each reason."""
+"""The pages for refused orders, one for each reason."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,7 +24,7 @@ from payments.errors import GatewayUnavailable
 from promotions.errors import VoucherRefused
 from web.errors import TooManyAttempts
 
-# Why an order that was submitted may be refused.
+# The errors that refuse an order.
 REFUSALS = (
     CartError,
     CartOrdered,
@@ -47,9 +47,9 @@ def refusal_page(
     orderable: OrderableCart,
     refusal: Exception,
 ) -> HttpResponse:
-    """Answer a submit that was refused for one of REFUSALS: with the review as it is now, or the order that there is already.
+    """Answer a submit that one of REFUSALS refused, by the review as it is now or by the existing order.
 
-    `snapshot` is what the shopper has reviewed, `orderable` what could be ordered before the refusal.
+    `snapshot` is what the shopper has reviewed, `orderable` the orderable cart before the refusal.
     """
     previous_snapshot, message = None, [str(refusal)]
     match refusal:
@@ -68,7 +68,7 @@ def refusal_page(
             refresh_badge(request)
             orderable, previous_snapshot = visit.get_orderable_cart(), snapshot
         case OutOfStock():
-            # What has changed since the snapshot says all of it.
+            # The changes since the snapshot explain the refusal.
             orderable = visit.get_orderable_cart(refusal.shortages)
             previous_snapshot, message = snapshot, []
         case VoucherRefused():

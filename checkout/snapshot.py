@@ -1,4 +1,4 @@
-"""The token that binds what a checkout page showed to what is charged."""
+"""The token that binds the charge to what a checkout page showed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,8 @@ VALID_SECONDS = 24 * 3600
 class CheckoutSnapshot:
     """What a checkout page showed: (variant, quantity, unit price) for each line, and the sums, in minor units.
 
-    `promise` is how it is delivered: the method in words, and the days on which it was expected. `review_fingerprint` is of everything on the review page, which has the button that orders; empty before.
+    `promise` is the delivery method in words and the expected days. `review_fingerprint` covers everything on the review page;
+    earlier pages have none.
     """
 
     order_id: UUID
@@ -50,14 +51,14 @@ class CheckoutSnapshot:
 
     @property
     def content(self) -> list[Any]:
-        """The part of it that belongs to the order's content."""
+        """The part that belongs to the order's content."""
         lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total]
         return [str(self.owner_id), *lines, *sums, *self.promise]
 
 
 def is_snapshot_token(token: str) -> bool:
-    """Return whether a page of the checkout gave this token out, to whomever, and may still be open."""
+    """Return whether this is a token of a checkout page, of any owner, that is not too old."""
     try:
         signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
     except signing.BadSignature:
@@ -66,7 +67,7 @@ def is_snapshot_token(token: str) -> bool:
 
 
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
-    """Return what a page showed; None if its token is not ours, is too old, or was made for another owner."""
+    """Return what a page showed; None if its token is forged, too old or another owner's."""
     try:
         order_id, owner, lines, sums, review_fingerprint, promise = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
@@ -92,7 +93,7 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
 
 
 def find_other_owner_id(token: str, owner_id: UUID | None) -> UUID | None:
-    """Return whose cart a page showed; None if it was this owner's, or its token is not ours or too old."""
+    """Return the other owner whose cart a page showed; None if it was this owner's, or the token is forged or too old."""
     try:
         _order_id, owner, *_rest = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
         found = UUID(hex=owner)

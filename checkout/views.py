@@ -1,9 +1,8 @@
 """From the cart to an order that waits for its payment, in three steps: the details, delivery and payment, the review.
 
-Each step is a form that is submitted to its own address and leads to the next one's; only the last one orders. The shop's
-links lead to the last one, which redirects to the first incomplete one: so a visit continues where it was, and Back from a step
-shows the one before it. What was typed is stored in the browser (checkout.form_cookie), and the last step sends all of it: what
-was reviewed is what is ordered.
+Each step is a form that is submitted to its own URL and leads to the next step; only the last one orders. The shop links to the
+last step, which redirects to the first incomplete one: a visit continues where it was. The typed fields are stored in the
+browser (checkout.form_cookie). The last step sends all of them, so the order is what was reviewed.
 """
 
 from typing import Any
@@ -50,7 +49,7 @@ OTHER_ACTIONS = ("to", "update")
 @owner_only
 @without_badge_prefetch
 def details(request: HttpRequest) -> HttpResponse:
-    """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
+    """Ask for contact and delivery address. Links and forms of the old single-page checkout redirect to their step."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
         return HttpResponseRedirect(step_url(step), preserve_request=request.method == "POST")
     return (
@@ -74,7 +73,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @owner_only
 @without_badge_prefetch
 def review(request: HttpRequest) -> HttpResponse:
-    """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
+    """Show the whole order. Its button places it once, even if clicked repeatedly."""
     if request.method != "POST":
         return _show_later_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
@@ -83,7 +82,7 @@ def review(request: HttpRequest) -> HttpResponse:
     snapshot = snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     reading = queries.prefetch_order(snapshot.order_id) if snapshot else None
     if owner_id:
-        prefetch_active_cart(request, owner_id)  # in vain if it is an order already
+        prefetch_active_cart(request, owner_id)  # not for an existing order
     placed = queries.order_from_rows(reading.rows()) if reading else None
     if snapshot and placed and not placed.is_over(now):
         return _resubmit(request, snapshot, placed)
@@ -93,7 +92,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 
 def _show_later_step(request: HttpRequest, step: str) -> HttpResponse:
-    """Show a step; a guest who has typed nothing is led to the first one, which looks at the cart."""
+    """Show a step; redirect guests without typed fields to the first one, which checks the cart."""
     owner_id = owner.get_checked_owner_id(request)
     if owner_id and not request.user.is_authenticated and not get_typed_fields(request, owner_id):
         return redirect(step_url(DETAILS))
@@ -102,7 +101,7 @@ def _show_later_step(request: HttpRequest, step: str) -> HttpResponse:
 
 @orderable_cart_required
 def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
-    """Show a step, or redirect to the first incomplete one before it: none can be skipped."""
+    """Show a step, or redirect to an incomplete step before it."""
     typed_fields = get_typed_fields(request, visit.owner_id)
     shown_fields = get_prefill(visit.visitor, get_shipping_country(request)) | typed_fields
     if step == DETAILS:
@@ -122,9 +121,9 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
 
 @orderable_cart_required
 def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
-    """Store what was typed, and continue: with the next step, with one to be changed, or with this one."""
+    """Store the typed fields, and show the next step, a step to change, or this one again."""
     if visit.checkout.superseded_checkout_id:
-        # Its reservations are this cart's own, and must not be missing here.
+        # The order's reservations are this cart's own: they count as available.
         operations.abandon_checkout(visit.checkout.superseded_checkout_id)
     before = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
@@ -169,7 +168,7 @@ def _update_summary(
     previous_snapshot: CheckoutSnapshot | None,
     orderable: OrderableCart,
 ) -> HttpResponse:
-    """Show the sums for the present choices."""
+    """Show the sums of the chosen options."""
     if not orderable.lines or step == REVIEW:  # where nothing is chosen
         return redirect(step_url(step))
 
@@ -187,7 +186,7 @@ def _update_summary(
 
 
 def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
-    """A price has risen, and nobody has agreed to it: that is done in the cart, before anything personal is asked."""
+    """Redirect to the cart, where the shopper accepts risen prices before typing personal data."""
     messages.warning(request, _("A price has gone up. Check it here before you go to checkout."))
     return redirect("cart:show")
 
@@ -199,10 +198,10 @@ def _place_order(
     snapshot: CheckoutSnapshot | None,
     ended: Order | None,
 ) -> HttpResponse:
-    """Order what was reviewed, if it is still the same; else say what has changed."""
+    """Place the reviewed order if nothing has changed; else show the changes."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
     orderable = visit.get_orderable_cart()
-    # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
+    # Without a snapshot, risen prices are compared with the cart's.
     previous_snapshot = snapshot or (
         cart_snapshot(visit.cart, visit.owner_id) if orderable.price_rises else None
     )
@@ -235,7 +234,7 @@ def _place_order(
 
 
 def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot | None) -> list[str]:
-    """Return why an order is to be reviewed once more; nothing where the page tells what has changed since a snapshot."""
+    """Return why the order must be reviewed again; nothing if the page shows the changes since a snapshot."""
     if ended:
         return [
             _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")
@@ -245,7 +244,7 @@ def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot |
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
-    """A checkout that is an order already was submitted again: the same one continues with the payment, another is refused."""
+    """Answer a submit of an ordered checkout: the same content continues with the payment, another is refused."""
     form = CheckoutForm(request.POST, ordered=placed.method)
     billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())

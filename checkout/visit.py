@@ -1,4 +1,4 @@
-"""A visit to the checkout: what is to be ordered, and what has been typed so far."""
+"""A visit to the checkout: the cart and the typed fields."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,9 +23,9 @@ from pricing.quotes import lines_weight
 
 @dataclass(frozen=True)
 class CheckoutVisit:
-    """One request to the checkout: the cart and its owner, the cart's checkout, and what has been typed so far.
+    """A request to the checkout: the cart and its owner, the cart's checkout, and the typed fields.
 
-    `visitor` is None for a guest, `networks` where the request comes from (web.rate_limits.list_networks).
+    `visitor` is None for a guest; `networks` are those of the request (web.rate_limits.list_networks).
     """
 
     owner_id: UUID
@@ -49,23 +49,23 @@ class CheckoutVisit:
         return BillingForm(self.typed_fields) if self.form.has_billing_address else None
 
     def is_wrong(self, step: str) -> bool:
-        """Return whether something that a step asks for is missing or wrong."""
+        """Return whether a field of a step is missing or wrong."""
         if self.form.is_wrong(step):
             return True
         return step == DELIVERY and self.billing is not None and not self.billing.is_valid()
 
     @cached_property
     def first_incomplete_step(self) -> str:
-        """The first step at which something is missing or wrong; the last one if nothing is."""
+        """The first step with a missing or wrong field, or else the last one."""
         return next((step for step in STEPS if self.is_wrong(step)), REVIEW)
 
     def is_too_early(self, step: str) -> bool:
-        """Return whether a step comes too early: one before it is still incomplete."""
+        """Return whether a step before this one is incomplete."""
         return STEPS.index(step) > STEPS.index(self.first_incomplete_step)
 
     @property
     def is_email_confirmed(self) -> bool:
-        """Whether the typed e-mail address is the member's own, and proved."""
+        """Whether the typed e-mail address is the member's proved one."""
         return bool(
             self.visitor
             and self.visitor.verified_at
@@ -73,14 +73,14 @@ class CheckoutVisit:
         )
 
     def is_paid_afterwards(self, total: int) -> bool:
-        """Return whether whoever orders this risks nothing (gateways.is_paid_afterwards); `total` is in minor units."""
+        """Return whether no bank is asked before this is sent (payments.methods); `total` is in minor units."""
         method = self.form.payment_method
         return is_paid_afterwards(method.code if method else "", total)
 
     def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
     ) -> OrderableCart:
-        """Return what of the cart can be ordered now, with its voucher's discount for this person.
+        """Return the orderable part of the cart, with its voucher's discount for this person.
 
         `shortages` has newer stock of some variants, `refused` is why the voucher gives no discount. Raises CassandraUnavailable.
         """
@@ -94,11 +94,11 @@ class CheckoutVisit:
         return orderable
 
     def calculate_sums(self, orderable: OrderableCart) -> quotes.Quote:
-        """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
+        """Return the sums of the orderable lines. Raises ValueError if there are none."""
         return orderable.calculate_sums(self.form.delivery_method, self.form.tax_rates)
 
     def take_snapshot(self, orderable: OrderableCart, step: str) -> CheckoutSnapshot:
-        """Return the snapshot of a page that shows this; that of the last step also binds all that was typed."""
+        """Return the snapshot of a page that shows this; the last step's also binds all typed fields."""
         snapshot = orderable.take_snapshot(
             self.calculate_sums(orderable),
             self.form.delivery_method.promise(current_time()),
@@ -113,7 +113,7 @@ class CheckoutVisit:
         )
 
     def build_draft(self, snapshot: CheckoutSnapshot, orderable: OrderableCart) -> OrderDraft:
-        """Return the order draft from the valid forms and what can be ordered."""
+        """Return the order draft from the valid forms and the orderable cart."""
         address, voucher = self.form.cleaned_address(), orderable.applied.voucher
         return OrderDraft(
             order_id=snapshot.order_id,

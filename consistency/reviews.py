@@ -1,19 +1,19 @@
 """I37 to I39, I41: a product's rating, its cards and the copies agree with its reviews, and removed pictures are deleted."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from cassandra_db import Row, current_time
+from cassandra_db import Row, Statement, current_microseconds, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Violation, call, column_subjects
 from jobs.due_rows import DueRows
-from moderation.queries import WAITING, list_moderation_days
+from moderation.queries import is_queued_right
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
+from reviews.copies import DELETE_COPY, refresh_rating, refresh_review
 from reviews.entities import Review
-from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
 
@@ -21,19 +21,22 @@ from reviews.queries import ALL, HELPFUL
 FINISH_DELAY = timedelta(minutes=20)
 
 
-def unless_pending(
-    pending: DueRows, find_faults: Callable[[UUID], Iterator[Violation]]
-) -> Callable[[UUID], Iterator[Violation]]:
-    """Return what finds the faults of a product, unless the worker is about to finish the product's pending rows."""
+def check_products(
+    name: str,
+    rules: tuple[str, ...],
+    scan: Statement,
+    pending: DueRows,
+    find_faults: Callable[[UUID], Iterator[Violation]],
+) -> Check:
+    """Return the check of the products that `scan` lists. It skips products with rows in `pending`: the worker finishes them."""
 
     def check(product_id: UUID) -> Iterator[Violation]:
         found, now = list(find_faults(product_id)), current_time()
-        if found and not any(
-            row.product_id == product_id for row in pending.list_between(now - FINISH_DELAY, now)
-        ):
+        rows = pending.list_between(now - FINISH_DELAY, now) if found else ()
+        if all(row.product_id != product_id for row in rows):
             yield from found
 
-    return check
+    return Check(name, rules, column_subjects(scan, "product_id", "products"), check)
 
 
 def _find_faults(product_id: UUID) -> Iterator[Violation]:
@@ -55,7 +58,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
             fix = partial(follow_pictures, product_id, review.user_id)
             files = ", ".join(review.former_pictures)
             yield Violation("I41", f"{what} user {review.user_id}", fault, files, fix)
-        if review.user_id == erased_id(review.review_id) and _has_unread(review):
+        if review.is_erased and _has_unread(review):
             fault = "unread words or pictures of an erased person are kept"
             fix = call(operations.forget_unread, review)
             yield Violation("I38", f"{what} review {review.review_id}", fault, review.state, fix)
@@ -63,7 +66,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
     if product and (product.rating, product.rating_count) != wanted.shown:
         fault = "its cards say another rating than its reviews"
         detail = f"{product.rating} of {product.rating_count} instead of {wanted.shown}"
-        yield Violation("I39", what, fault, detail, call(operations.refresh_rating, product_id))
+        yield Violation("I39", what, fault, detail, call(refresh_rating, product_id))
 
 
 def _has_unread(review: Review) -> bool:
@@ -83,7 +86,7 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
     for review in reviews:
         if wrong := ", ".join(_list_wrong_copies(review, copies)):
             fault = "copies of the review are not as it is"
-            fix = call(operations.refresh_review, product_id, review.user_id)
+            fix = call(refresh_review, product_id, review.user_id)
             yield Violation("I38", f"{what} user {review.user_id}", fault, wrong, fix)
     for stars, listed in copies.items():
         for review_id in listed.keys() - known:
@@ -93,7 +96,7 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
 
 
 def _delete_copy(key: dict[str, object], now: datetime) -> None:
-    operations.DELETE_COPY.run(at=operations.current_microseconds(), **key)
+    DELETE_COPY.run(at=current_microseconds(), **key)
 
 
 def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
@@ -111,17 +114,13 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
         if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):
             yield f"stars {stars}"
     own = {row.product_id: row.version for row in queries.BY_USER.all(user_id=review.user_id)}
-    is_nobodys = review.user_id == erased_id(review.review_id)
-    if own.get(review.product_id) != (None if is_nobodys else review.version):
+    if own.get(review.product_id) != (None if review.is_erased else review.version):
         yield "reviews_by_user"
-    if review.queued_at is None:
-        return
-    day = review.queued_at.astimezone(UTC).date()
-    waits = any(row.review_id == review.review_id for row in WAITING.all(day=day, most=10_000))
-    if waits != review.is_waiting or (waits and day not in list_moderation_days()):
+    if not is_queued_right(review):
         yield "reviews_to_moderate"
 
 
-_PRODUCTS = column_subjects(queries.RATED, "product_id", "products")
-_CHECK = unless_pending(operations.PENDING_REVIEWS, _find_faults)
-CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _PRODUCTS, _CHECK),)
+_RULES = ("I37", "I38", "I39", "I41")
+CHECKS = (
+    check_products("reviews", _RULES, queries.RATED, operations.PENDING_REVIEWS, _find_faults),
+)

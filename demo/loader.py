@@ -33,7 +33,7 @@ from demo.logins import LOGINS, Login
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import copy_stock, end_transfer, receive_stock, start_transfer
 from inventory.warehouses import WAREHOUSE, Warehouse
-from moderation.states import PUBLISHED
+from moderation.states import PUBLISHED, UNANSWERED
 from orders.recommendations import list_bought_together
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, TaxSetting
@@ -41,7 +41,7 @@ from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
 from questions import operations as questions
-from questions.entities import QUESTION, UNANSWERED, Text
+from questions.entities import QUESTION, Text
 from questions.queries import list_texts_of_product
 from reviews import operations as reviews
 from reviews.entities import Review
@@ -346,7 +346,7 @@ def load_logins(now: datetime, step: Step) -> None:
             login.password,
             now,
             login.role,
-            demo=True,
+            login="demo",
             user_id=login.user_id,
         )
         enrol_demo_second_factor(user, now)

@@ -1,4 +1,4 @@
-"""The tables of the moderation queue."""
+"""The staff's queue of reviews, questions and answers."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,10 +7,10 @@ from cassandra_db.partitions import KB, MB
 
 
 class ReviewToModerate(Model):
-    """R5: the reviews, questions and answers in the moderation queue, by the day on which they were first queued.
+    """R5: reviews, questions and answers that wait for the staff, by the day on which they first waited.
 
-    Bound: the texts that were held on one day.
-    Writer: moderation.operations.enter_queue and leave_queue.
+    Bound: the texts of one day.
+    Writer: moderation.operations.update_queue and leave_queue.
     """
 
     __table_name__ = "reviews_to_moderate"
@@ -25,7 +25,7 @@ class ReviewToModerate(Model):
     review_id = columns.TimeUUID(primary_key=True)
     product_id = columns.UUID()
     user_id = columns.UUID()
-    kind = columns.Text()  # question or answer; empty for a review
+    kind = columns.Text()  # question or answer; null for a review
     question_id = columns.TimeUUID()  # for a question or an answer
     product_name = columns.Text()
     stars = columns.Integer()
@@ -35,10 +35,10 @@ class ReviewToModerate(Model):
 
 
 class ModerationDay(Model):
-    """R5: the days that have texts in the moderation queue.
+    """R5: the days with waiting texts.
 
-    Bound: a row for each such day; emptied days are deleted.
-    Writer: moderation.operations.enter_queue and leave_queue.
+    Bound: a row for each of these days.
+    Writer: moderation.operations.update_queue and leave_queue.
     """
 
     __table_name__ = "moderation_days"

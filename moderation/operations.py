@@ -1,12 +1,19 @@
-"""The moderation queue: texts enter it and leave it (R5)."""
+"""Writes of the staff's queue (R5), and reports by readers."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
-from uuid import UUID
+from typing import TypeVar
+from uuid import UUID, uuid5
 
-from cassandra_db import current_microseconds, write
+from cassandra_db import current_microseconds, retry_attempts, write
 from catalogue.queries import get_product_at_quorum
+from moderation.errors import TextChanged
 from moderation.queries import SHOP, WAITING
+from moderation.states import PUBLISHED
+from moderation.texts import ModeratedText
+
+MAX_ATTEMPTS = 20
+_Text = TypeVar("_Text", bound=ModeratedText)
 
 INSERT_WAITING = write(
     "R5",
@@ -25,36 +32,75 @@ DELETE_DAY = write(
 )
 
 
-@dataclass(frozen=True)
-class QueuedText:
-    """A review, a question or an answer in the moderation queue. `kind` is "" for a review, else "question" or "answer"."""
+def update_queue(
+    text: ModeratedText,
+    at: int,
+    *,
+    title: str,
+    stars: int | None = None,
+    kind: str = "",
+    question_id: UUID | None = None,
+) -> None:
+    """Put a text that waits for the staff into their queue, or take it out.
 
-    review_id: UUID  # the id of the text, whatever its kind
-    queued_at: datetime
-    product_id: UUID
-    user_id: UUID
-    title: str
-    held_for: str
-    stars: int | None = None
-    kind: str = ""
-    question_id: UUID | None = None
-
-
-def enter_queue(text: QueuedText, at: int) -> None:
-    """Put a text into the queue as it was at `at`, in microseconds since 1970. Raises CassandraUnavailable."""
+    `at` is when the text was read, in microseconds since 1970. Raises CassandraUnavailable.
+    """
+    if text.queued_at is None:
+        return
+    if not text.is_waiting:
+        leave_queue(text.text_id, text.queued_at, at)
+        return
     day = text.queued_at.astimezone(UTC).date()
-    # The day is written before the text, for a crash in between, and again after it: `leave_queue` may have deleted it.
+    # The day comes first, so that the row is found after a crash. It comes again, because another process may have
+    # found the day empty and deleted it.
     INSERT_DAY.run(shop=SHOP, day=day)
     product = get_product_at_quorum(text.product_id)
-    name = product.name if product else ""
-    INSERT_WAITING.run(at=at, day=day, product_name=name, **asdict(text))
+    INSERT_WAITING.run(
+        at=at,
+        day=day,
+        review_id=text.text_id,
+        product_id=text.product_id,
+        user_id=text.user_id,
+        kind=kind,
+        question_id=question_id,
+        product_name=product.name if product else "",
+        stars=stars,
+        title=title,
+        held_for=text.held_for,
+        queued_at=text.queued_at,
+    )
     INSERT_DAY.run(shop=SHOP, day=day)
 
 
 def leave_queue(text_id: UUID, queued_at: datetime, at: int) -> None:
-    """Take a text out of the queue, as of `at` in microseconds; repeating it changes nothing. Raises CassandraUnavailable."""
+    """Take a text out of the staff's queue, and its day once that is empty. Raises CassandraUnavailable."""
     day = queued_at.astimezone(UTC).date()
     DELETE_WAITING.run(at=at, day=day, review_id=text_id)
     looked_at = current_microseconds()
     if not WAITING.all(day=day, most=1):
         DELETE_DAY.run(at=looked_at, shop=SHOP, day=day)
+
+
+def report_text(
+    text: _Text,
+    reader_id: UUID,
+    change: Callable[[_Text, Callable[[_Text], _Text], UUID], _Text],
+    read: Callable[[], _Text | None],
+) -> _Text:
+    """Note that a reader has reported a published text, which stays published; return the text as it is then.
+
+    `change` writes a change of the text under an id, `read` returns the text as it is now, or None if its writer has
+    changed it. Raises TextChanged, and what these two raise.
+    """
+    for _attempt in retry_attempts(MAX_ATTEMPTS):
+        if text.has_report(reader_id):
+            return text
+        change_id = uuid5(text.text_id, f"{text.reporter_key(reader_id)} {text.version}")
+        try:
+            return change(text, lambda before: before.report(reader_id), change_id)
+        except TextChanged:
+            present = read()
+            if present is None or present.state != PUBLISHED:
+                raise
+            text = present  # another reader's report was faster
+    raise TextChanged

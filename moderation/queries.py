@@ -1,16 +1,15 @@
-"""R5: the reads of the moderation queue."""
+"""Reads of the staff's queue (R5)."""
 
-from datetime import date, timedelta
-from uuid import UUID
-
-from django.utils.crypto import salted_hmac
+from datetime import UTC, date, timedelta
 
 from cassandra_db import Row, read
+from moderation.texts import ModeratedText
 
 SHOP = "shop"
-# A refusal is mailed to the author of a review only this long after the decision.
+# How long after a decision its mail is still news.
 NEWS_FOR = timedelta(days=2)
 
+# R5: the days on which a text waits; the texts of a day.
 DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
 WAITING = read(
     "R5",
@@ -20,20 +19,22 @@ WAITING = read(
 )
 
 
-def reporter_key(text_id: UUID, user_id: UUID) -> str:
-    """Return the pseudonym of a person who reported a text; only the shop's key links it to the person."""
-    return salted_hmac(
-        "reviews.report", f"{text_id.hex} {user_id.hex}", algorithm="sha256"
-    ).hexdigest()[:32]
-
-
 def list_moderation_days() -> list[date]:
-    """Return the days that have texts in the queue, oldest first. Raises CassandraUnavailable."""
+    """Return the days on which a text waits, oldest first. Raises CassandraUnavailable."""
     return [row.day.date() for row in DAYS.all(shop=SHOP)]
 
 
 def list_waiting(most: int) -> list[Row]:
-    """Return the queued texts, oldest first, at most `most`. Raises CassandraUnavailable."""
+    """Return up to `most` waiting texts, oldest first. Raises CassandraUnavailable."""
     reading = [WAITING.start(day=day, most=most) for day in list_moderation_days()]
     rows = [row for pending in reading for row in pending.rows()]
     return sorted(rows, key=lambda row: row.queued_at)[:most]
+
+
+def is_queued_right(text: ModeratedText) -> bool:
+    """Return whether the queue has a text exactly if the text waits for the staff. Raises CassandraUnavailable."""
+    if text.queued_at is None:
+        return True
+    day = text.queued_at.astimezone(UTC).date()
+    has_row = any(row.review_id == text.text_id for row in WAITING.all(day=day, most=10_000))
+    return has_row == text.is_waiting and (not has_row or day in list_moderation_days())

@@ -1,4 +1,4 @@
-"""The shop's rules for reviews, and which texts are held until staff have read them."""
+"""The shop's rules for texts by people, and which texts the staff read first."""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +15,8 @@ from shop_settings.queries import get_settings
 
 MAX_REASON, MAX_ANSWER = 500, 2000
 MAX_WORDS, MAX_WORD = 500, 40
-# How many people have to report a text that staff have decided about, before it is queued again.
-REPORTS_TO_REOPEN = 3
 KEY = "reviews"
-# An address, with or without its beginning: "example.com", "www.…", "https://…".
+# A URL, with or without its scheme: "example.com", "www.…", "https://…".
 _LINK = re.compile(
     r"(?i)https?:|www\.|\b[\w-]{2,}\.(com|net|org|info|biz|shop|ru|cn|io|de|ie|eu|fr|uk|xyz|top)\b"
 )
@@ -26,7 +24,7 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """The rules: the words that hold a review, whether texts of erased people stay anonymously, whether buyers are asked."""
+    """Words that hold a text for the staff, whether texts of erased people stay, and whether buyers are asked for reviews."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True
@@ -69,7 +67,7 @@ def get_review_rules() -> ReviewRules:
 
 
 def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
-    """Return why a text is held: "links", "words" (of the shop's list), or "" if it is not."""
+    """Return why the staff read a text first: "links", "words" of their list, or "" for no reason."""
     text = f"{title}\n{body}"
     if _LINK.search(text):
         return "links"
@@ -77,15 +75,7 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
     return "words" if any(fold_text(each) in present for each in rules.words) else ""
 
 
-def add_report(
-    reporters: tuple[str, ...], reporter: str, *, is_decided: bool
-) -> tuple[tuple[str, ...], bool]:
-    """Return the people who reported a text since the last decision, with one more, and whether the text is queued now."""
-    reporters = (*reporters, reporter)
-    return reporters, len(reporters) >= (REPORTS_TO_REOPEN if is_decided else 1)
-
-
 def shown_name(name: str) -> str:
-    """Return a person's name as reviews show it, such as "Ada L."."""
+    """Return a person's name for the public, as in "Ada L."."""
     first, *others = name.split() or [""]
     return f"{first} {others[-1][0]}." if others else first

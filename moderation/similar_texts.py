@@ -1,4 +1,4 @@
-"""Texts that are held because many come from one network, or because the same text was sent before."""
+"""Texts that the staff read first: many from one network, and repeated ones."""
 
 from hashlib import blake2b
 from uuid import UUID
@@ -9,14 +9,14 @@ from catalogue.words import fold_text
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 
-# Many people send the same shorter texts.
+# Many people write the same shorter texts.
 _OWN_WORDS_FROM = 60
 
 
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
-    """Return why a text is held: "crowd" (its network sends many), "repeated", or "". Raises CassandraUnavailable.
+    """Return why the staff read a text first: "crowd", "repeated", or "" for no reason. Raises CassandraUnavailable.
 
-    Texts of one person above the limit do not count against their network. A repeated submit (`change_id`) counts once.
+    Texts beyond one person's own limit do not count for the network. A repeated form counts once.
     """
     folded = " ".join(fold_text(body).split())
     try:

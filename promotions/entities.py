@@ -12,7 +12,7 @@ from promotions.rules import FREE_DELIVERY, Promotion
 
 @dataclass(frozen=True)
 class Voucher:
-    """A code that the shopper has typed, and why it takes nothing off; no reason if it does."""
+    """A code that the shopper has typed; `reason` is why it gives no discount, if so."""
 
     typed_code: str
     promotion: Promotion | None = None
@@ -26,14 +26,14 @@ class Voucher:
 
 @dataclass(frozen=True)
 class AppliedPromotions:
-    """What makes some lines cheaper: the promotions that apply, in their order, and what became of the code."""
+    """The promotions that apply to some lines, in order, and the result of the code."""
 
     promotions: tuple[Promotion, ...] = ()
     voucher: Voucher | None = None
 
     @property
     def refusal_reason(self) -> str:
-        """Why the code takes nothing off; '' if it does, or if there is none."""
+        """Why the code gives no discount; '' if it does, or without a code."""
         return self.voucher.reason if self.voucher else ""
 
     def delivery_price(self, lines: Sequence[QuotedLine], method: DeliveryMethod) -> Money:

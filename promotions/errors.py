@@ -4,15 +4,15 @@ from django.utils.translation import gettext as _
 
 
 class VoucherRefused(Exception):
-    """The code takes nothing off. The text is for the shopper, and says why."""
+    """The code gives no discount. The text tells the shopper why."""
 
 
 class PromotionRefused(ValueError):
-    """The promotion cannot be made as it is. The text is for the staff."""
+    """The promotion's terms are invalid. The text is for the staff."""
 
 
 class CodeTaken(PromotionRefused):
-    """There is, or was, a promotion with this code."""
+    """A promotion has, or had, this code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What makes an order cheaper, and who has used it."""
+"""Promotions, and the uses of codes."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class Promotion(Model):
-    """The terms of promotions: those that apply by themselves (trigger 'automatic'), and those with a code (trigger 'code').
+    """The terms of promotions, without a code (trigger 'automatic') or with one (trigger 'code').
 
-    Terms never change: an offer is ended and another made.
+    Terms never change: the staff end a promotion and create another.
     Bound: 1,000 a trigger (promotions.operations.MAX_PROMOTIONS).
     Writer: promotions.operations.create_promotion and end_promotion, by conditional writes alone.
     """
@@ -20,7 +20,7 @@ class Promotion(Model):
     trigger = columns.Text(partition_key=True)
     # the code without case, spaces and dashes; an id where there is no code
     key = columns.Text(primary_key=True)
-    code = columns.Text()  # as it is written
+    code = columns.Text()  # as the shop writes it
     title = columns.Text()  # for the shopper
     kind = columns.Text()  # one of promotions.rules.KINDS
     percent = columns.Decimal()
@@ -38,15 +38,13 @@ class Promotion(Model):
 
 
 class VoucherUse(Model):
-    """I6: how often a code was used, and by which orders.
+    """I6: the uses of a code: their number, and the orders.
 
-    `used` and `remaining` are static and always there, never null: Cassandra's conditional arithmetic on null applies and
-    writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one
-    customer, where the code has a limit for that: a guest's address, or a member's account and confirmed address. One batch
-    takes a use with all its rows, one gives it back with all: exactly once.
-    Bound: the uses of one code; three rows each, four for an international address, some 400 bytes a use. A code without limits has its rows, too: the consistency
-    check counts them, and a use that is given back is known by its row. 75,000 uses of one code are some 30 MB; an offer to
-    more than that needs no code, or several.
+    The static `used` and `remaining` are never null: Cassandra's conditional arithmetic on null applies, but writes nothing.
+    A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of a customer (a guest's address,
+    or a member's account and confirmed address), if the code limits these. One batch takes or gives back a use with its rows.
+    Bound: 400 bytes a use, in up to four rows; 75,000 uses of a code are 30 MB. A larger offer needs several codes, or none.
+    Codes without limits have rows, too, for the consistency check and for giving uses back.
     Writer: promotions.operations.redeem_voucher and release_voucher, by conditional batches alone.
     """
 
@@ -60,16 +58,16 @@ class VoucherUse(Model):
     used = columns.Integer(static=True)
     remaining = columns.Integer(static=True)
     order_id = columns.UUID()
-    # of an order's row: the rows of its customer, with spaces between; '' if there are none
+    # of an order's row: its customer's rows, with spaces between, or ''
     person_claim = columns.Text()
-    person = columns.Text()  # whose use it is: the customer's keys, with spaces between
+    person = columns.Text()  # the customer's keys, with spaces between
     claimed_at = columns.DateTime()
 
 
 class VoucherByOrder(Model):
-    """Which codes an order may have taken a use of: written before the claim, so that a crash leaves a row too many.
+    """Codes of which an order may have a use, written before the claim, in case of a crash.
 
-    Bound: the codes that were tried for one order; they go once the order has ended, or its reservations have.
+    Bound: the codes that were tried for one order, until the order or its reservations end.
     Writer: promotions.operations.redeem_voucher and release_vouchers.
     """
 

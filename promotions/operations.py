@@ -1,4 +1,4 @@
-"""Everything that happens to promotions: one is made, one is ended, a code is used, a use is given back."""
+"""Creating and ending promotions, using codes and giving uses back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,15 +25,15 @@ from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
 from promotions.rules import Promotion, code_key
 
-# The promotions of a trigger, ended ones included.
+# The most promotions of a trigger, including ended ones.
 MAX_PROMOTIONS = 1000
-# How often another customer may be faster with a use of the same code before we say that we are busy.
+# How often a use is tried while other customers use the same code.
 MAX_ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
 class PromotionTerms:
-    """What a promotion is made of. Sums in minor units of the shop's currency, times in UTC; 0 and None are no limit."""
+    """The terms of a new promotion. Sums are in minor units of the shop's currency, times in UTC; 0 and None are no limit."""
 
     title: str
     kind: str
@@ -64,7 +64,7 @@ END_PROMOTION = conditional_write(
 
 
 def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str:
-    """Make a promotion, with a code or without; return its key. `key` makes one without a code only once.
+    """Create a promotion with or without a code; return its key. A repeat with the same `key` creates none.
 
     Raises PromotionRefused, CodeTaken, CassandraUnavailable.
     """
@@ -125,7 +125,7 @@ RESUME_PROMOTION = conditional_write(
 
 
 def resume_promotion(trigger: str, key: str, ended_at: datetime) -> bool:
-    """Take the end of a promotion back; return whether it was the one that ended at this moment. Raises CassandraUnavailable."""
+    """Resume a promotion that was ended at this moment; return whether it was. Raises CassandraUnavailable."""
     outcome = RESUME_PROMOTION.apply(
         if_lost=applied_if(lambda row: row.ended_at is None),
         trigger=trigger,
@@ -151,10 +151,10 @@ def end_promotion(trigger: str, key: str, now: datetime) -> bool:
 
 
 def voucher_customer_keys(user_id: UUID | None, email: str = "") -> tuple[str, ...]:
-    """Return the pseudonyms that a customer's uses of a code count for: the account, and the e-mail address.
+    """Return the pseudonyms under which a customer's uses of a code count: of the account and of the e-mail address.
 
-    `email` is a guest's address, or the confirmed one of a member. One of an international domain has two pseudonyms: an
-    earlier version noted uses under either spelling. Empty for a guest whose address is not known.
+    `email` is a guest's address, or a member's confirmed one. An address of an international domain has two pseudonyms: an
+    earlier version stored uses under either spelling. Empty for a guest with an unknown address.
     """
     identities = [f"member {user_id}"] if user_id else []
     identities += [f"mail {key}" for key in email_keys(email) if key]
@@ -207,10 +207,10 @@ DELETE_VOUCHER_BY_ORDER = write(
 def redeem_voucher(
     typed: str, customer_keys: Sequence[str], order_id: UUID, now: datetime, *, late: bool = False
 ) -> Promotion:
-    """Take one use of a code for an order; taking it again for the same order and customer takes no other.
+    """Claim a use of a code for an order; a repeat for the same order and customer claims no other.
 
-    `customer_keys` are `voucher_customer_keys`: a limit for each customer holds for each of them, so the use claims all.
-    `late` is for an order that was placed in time, and is revived now.
+    `customer_keys` are `voucher_customer_keys`: a limit per customer holds for each key, so the use claims all of them.
+    `late` is for an order that was placed in time and is revived now.
     Raises VoucherRefused, with the reason in words; CassandraUnavailable.
     """
     key = code_key(typed)
@@ -235,7 +235,7 @@ def redeem_voucher(
         if mine := conflicts.get(_order_claim(order_id)):
             if mine.person == " ".join(customer_keys):
                 return found
-            # it was another customer's when the order was tried before
+            # an earlier try of the order was by another customer
             release_voucher(typed, order_id)
         elif conflicts.keys() & set(claims):
             free_claims = [[each for each in free if each not in conflicts] for free in free_claims]
@@ -256,7 +256,7 @@ def _claim(
     order_id: UUID,
     now: datetime,
 ) -> Outcome:
-    """Take a use, or return the rows that conflict."""
+    """Claim a use, or return the conflicting rows."""
     claim, person = _order_claim(order_id), " ".join(customer_keys)
     batch = [
         TAKE.bind(key=found.key),
@@ -283,13 +283,13 @@ def _order_claim(order_id: UUID) -> str:
 
 
 def has_voucher_use(typed: str, order_id: UUID) -> bool:
-    """Return whether an order has a use of a code, whichever customer took it. Raises CassandraUnavailable."""
+    """Return whether an order has a use of a code, by any customer. Raises CassandraUnavailable."""
     row = CLAIM.one(key=code_key(typed), claim=_order_claim(order_id))
     return row is not None and row.person_claim is not None
 
 
 def release_voucher(typed: str, order_id: UUID) -> bool:
-    """Give back the use of a code that an order has taken; return whether this call did. Raises CassandraUnavailable."""
+    """Give back an order's use of a code; return whether this call did. Raises CassandraUnavailable."""
     key, claim = code_key(typed), _order_claim(order_id)
     row = CLAIM.one(key=key, claim=claim) if key else None
     if row is None or row.person_claim is None:
@@ -306,7 +306,7 @@ def release_voucher(typed: str, order_id: UUID) -> bool:
 
 
 def release_vouchers(order_id: UUID, except_code: str = "") -> None:
-    """Give back every use that an order, or the tries to place it, have taken, except that of `except_code`.
+    """Give back all uses of an order, and of tries to place it, except that of `except_code`.
 
     Raises CassandraUnavailable.
     """

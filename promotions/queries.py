@@ -1,4 +1,4 @@
-"""What the shop reads of promotions."""
+"""Reads of promotions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from promotions.rules import (
 
 AUTOMATIC = "automatic"
 CODE = "code"
-# What `remaining` starts with where there is no limit.
+# The first value of `remaining` without a limit.
 UNLIMITED = 1_000_000_000
 
 PROMOTIONS_BY_TRIGGER = read(
@@ -37,7 +37,7 @@ PROMOTION = read(
               ends_at, ended_at, made_at
        FROM promotions WHERE trigger = :trigger AND key = :key""",
 )
-# I6: the uses of a code, which are static: they cost one row.
+# I6: the number of uses of a code: static columns, so one row.
 VOUCHER_USES = read(
     "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
 )
@@ -50,7 +50,7 @@ VOUCHER_USES_OF_CUSTOMER = read(
 
 
 def promotion_from_row(row: Row) -> Promotion:
-    """Return a row as a promotion, with all the categories that it is for. Raises CassandraUnavailable."""
+    """Return a row as a promotion, with all its categories. Raises CassandraUnavailable."""
     return Promotion(
         key=row.key,
         code=row.code or "",
@@ -87,20 +87,20 @@ def _promotions_from_rows(rows: Iterable[Row]) -> tuple[Promotion, ...]:
 AUTOMATIC_PROMOTIONS = ProcessCopy(
     lambda: PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC), _promotions_from_rows, 30
 )
-# A page that is about to wait for something else starts reading the promotions in parallel.
+# A page starts this read beside its other reads.
 prefetch_automatic_promotions = AUTOMATIC_PROMOTIONS.prefetch
 clear_promotion_cache = AUTOMATIC_PROMOTIONS.forget
 
 
 def list_automatic_promotions() -> tuple[Promotion, ...]:
-    """Return the promotions without a code, at most 30 seconds old, over or not. Raises CassandraUnavailable."""
+    """Return all promotions without a code, ended ones included, at most 30 seconds old. Raises CassandraUnavailable."""
     return AUTOMATIC_PROMOTIONS.get()
 
 
 def list_running_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
-    """Return the promotions without a code that apply now; with a category, those that its products are covered by.
+    """Return the promotions without a code that apply now; with a category, those that cover its products.
 
     Raises CassandraUnavailable.
     """
@@ -113,14 +113,14 @@ def list_running_promotions(
 
 
 def list_promotions(trigger: str) -> list[Row]:
-    """Return a trigger's promotions as rows, the newest first. Raises CassandraUnavailable."""
+    """Return a trigger's promotions as rows, newest first. Raises CassandraUnavailable."""
     return sorted(
         PROMOTIONS_BY_TRIGGER.all(trigger=trigger), key=lambda row: row.made_at, reverse=True
     )
 
 
 def get_promotion(trigger: str, key: str) -> Promotion | None:
-    """Return a promotion, over or not, or None. Raises CassandraUnavailable."""
+    """Return a promotion, running or ended, or None. Raises CassandraUnavailable."""
     row = PROMOTION.one(trigger=trigger, key=key) if key else None
     return promotion_from_row(row) if row else None
 
@@ -134,7 +134,7 @@ def count_voucher_uses(keys: Sequence[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class PendingPromotions:
-    """A code that is being read, with its uses, and the promotions without a code."""
+    """A pending read of a code with its uses, and of the promotions without a code."""
 
     typed_code: str
     _terms: PendingResult | None = None
@@ -144,7 +144,7 @@ class PendingPromotions:
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
     ) -> AppliedPromotions:
-        """Wait, and return what applies to these lines; `refusal_reason` is why the code is known not to.
+        """Return the promotions that apply to these lines; `refusal_reason` is why the code does not, if known.
 
         Raises CassandraUnavailable.
         """
@@ -189,9 +189,9 @@ class PendingPromotions:
 
 
 def prefetch_promotions(typed: str, customer_keys: Sequence[str] = ()) -> PendingPromotions:
-    """Start reading what makes an order cheaper: the code that was typed, if any, and promotions without one. One round.
+    """Start reading promotions: that of the typed code, if any, and those without a code. One round.
 
-    `customer_keys` are promotions.operations.voucher_customer_keys, none where the customer is not known yet.
+    `customer_keys` are promotions.operations.voucher_customer_keys; none for an unknown customer.
     """
     prefetch_automatic_promotions()
     key = code_key(typed)
@@ -209,19 +209,19 @@ def prefetch_promotions(typed: str, customer_keys: Sequence[str] = ()) -> Pendin
 
 
 def unknown_code_message(typed: str) -> str:
-    """Return what is said of a code that there is none of."""
+    """Return the message for an unknown code."""
     return _(
         "We can’t find the code “%(code)s”. Check the spelling. Capital letters, spaces and dashes don’t matter."
     ) % {"code": typed}
 
 
 def used_up_message(found: Promotion) -> str:
-    """Return what is said of a code whose uses are all taken."""
+    """Return the message for a code without uses left."""
     return _("%(name)s has reached its usage limit.") % {"name": found.capitalized_name}
 
 
 def already_used_message(found: Promotion) -> str:
-    """Return what is said of a code that this customer has used as often as one may."""
+    """Return the message for a code that this customer has used as often as allowed."""
     words = (
         _("You’ve already used %(name)s.")
         if found.limit_per_customer == 1
@@ -233,5 +233,5 @@ def already_used_message(found: Promotion) -> str:
 def get_applied_promotions(
     typed: str, lines: Iterable[QuotedLine], now: datetime, customer_keys: Sequence[str] = ()
 ) -> AppliedPromotions:
-    """Return what makes these lines cheaper. One round. Raises CassandraUnavailable."""
+    """Return the promotions that apply to these lines. One round. Raises CassandraUnavailable."""
     return prefetch_promotions(typed, customer_keys).collect(tuple(lines), now)

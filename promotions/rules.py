@@ -1,8 +1,8 @@
-"""What a promotion takes off, and when it applies. Pure rules; nothing here reads or writes.
+"""The discounts of promotions, and when they apply. Pure rules, without reads and writes.
 
-The stated order: buy X get Y, then percentages, then amounts, then free delivery, of each kind the ones without a code first.
-Each takes off what those before it have left. All promotions without a code apply that can, and one code with them. A
-promotion's minimum is compared with its lines before anything is taken off, so one does not push out another.
+The order: buy X get Y, percentages, amounts, free delivery; within a kind, promotions without a code come first. Each applies to
+what the earlier ones have left. All promotions without a code apply, plus one code. A promotion's minimum is compared with its
+lines before all discounts, so no promotion pushes out another.
 """
 
 import unicodedata
@@ -29,12 +29,12 @@ PERCENTAGE = "percentage"
 AMOUNT = "amount"
 FREE_DELIVERY = "free_delivery"
 KINDS = (BUY_GET, PERCENTAGE, AMOUNT, FREE_DELIVERY)
-# How much is kept of a code that a shopper typed.
+# The letters that are kept of a typed code.
 MAX_CODE_LENGTH = 40
 
 
 def code_key(typed: str) -> str:
-    """Return what two codes have in common that are the same to a reader: letters and digits, without case (X57)."""
+    """Return the key of a code: its letters and digits, without case. Codes that read the same share it (X57)."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum()
     )[:MAX_CODE_LENGTH]
@@ -44,8 +44,8 @@ def code_key(typed: str) -> str:
 class Promotion:
     """The terms of a promotion. Sums are in minor units of the shop's currency; times in UTC; 0 and None are no limit."""
 
-    key: str  # of its code, or an id if it has none
-    code: str  # as the shop writes it; empty if it applies by itself
+    key: str  # of the code, or an id without one
+    code: str  # as the shop writes it; '' without a code
     title: str  # for the shopper
     kind: str  # one of KINDS
     percent: Decimal = Decimal(0)
@@ -53,26 +53,26 @@ class Promotion:
     buy: int = 0
     free: int = 0
     category_id: UUID | None = None
-    categories: frozenset[UUID] = frozenset()  # the category with all below it
+    categories: frozenset[UUID] = frozenset()  # the category and all below it
     minimum: int = 0
     limit_per_customer: int = 0
     uses: int = 0
     starts_at: datetime | None = None
     ends_at: datetime | None = None
-    ended_at: datetime | None = None  # by the staff, before its time
+    ended_at: datetime | None = None  # when the staff ended it early
 
     def is_for_line(self, line: QuotedLine) -> bool:
-        """Return whether the line is covered by this promotion."""
+        """Return whether this promotion covers the line."""
         return self.category_id is None or line.category_id in self.categories
 
     def covered_subtotal(self, lines: Iterable[QuotedLine]) -> int:
-        """Return what the lines that this covers cost, before anything is taken off."""
+        """Return the sum of the covered lines before discounts."""
         return sum(to_minor_units(line.total) for line in lines if self.is_for_line(line))
 
     def compute_line_discounts(
         self, lines: Sequence[QuotedLine], remaining: Sequence[int]
     ) -> LineDiscounts:
-        """Return what it takes off each line, of what others have left there. Rounded as pricing.quotes states."""
+        """Return the discount of each line, from what earlier promotions have left. pricing.quotes defines the rounding."""
         if self.kind == FREE_DELIVERY:
             return LineDiscounts((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
@@ -90,7 +90,7 @@ class Promotion:
         return int((cents * self.percent / 100).quantize(Decimal(1), ROUND_HALF_UP))
 
     def _cheapest_free(self, lines: Sequence[QuotedLine]) -> tuple[int, ...]:
-        """For each `buy` + `free` of the units, as many as `free` cost nothing: the cheapest of all."""
+        """Of each `buy` + `free` units, `free` cost nothing: the cheapest of all units."""
         indexes = [index for index, line in enumerate(lines) if self.is_for_line(line)]
         units = sum(lines[index].quantity for index in indexes)
         free_units = units // (self.buy + self.free) * self.free
@@ -103,15 +103,15 @@ class Promotion:
 
     @property
     def last_day(self) -> date | None:
-        """The last day on which it applies, if it has an end of its own."""
+        """The last day on which it applies, if its terms have an end."""
         return last_day(self.ends_at) if self.ends_at else None
 
     def can_resume(self, now: datetime) -> bool:
-        """Return whether staff have ended it and it would go on without that: its own end is to come, if it has one."""
+        """Return whether the staff have ended it before the end of its terms."""
         return self.ended_at is not None and not (self.ends_at and now >= self.ends_at)
 
     def unavailable_reason(self, now: datetime) -> str:
-        """Return why nobody can use it at that moment; '' if it is in use."""
+        """Return why it does not run at that moment; '' if it runs."""
         if self.ended_at and now >= self.ended_at:
             return _("%(name)s is no longer valid.") % {"name": self.capitalized_name}
         if self.ends_at and now >= self.ends_at:
@@ -156,7 +156,7 @@ class Promotion:
 
     @property
     def capitalized_name(self) -> str:
-        """What a sentence about it begins with."""
+        """Its name at the beginning of a sentence."""
         return _("Code %(code)s") % {"code": self.code} if self.code else self.title
 
     @property
@@ -178,7 +178,7 @@ def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
 def applicable_promotions(
     promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime
 ) -> tuple[Promotion, ...]:
-    """Return those that apply to these lines at that moment, in their order."""
+    """Return the promotions that apply to these lines at that moment, in order."""
     return sort_promotions(
         each
         for each in promotions

@@ -45,19 +45,19 @@ class AnswerForm(Form):
 
 
 def _validate_time(value: UUID) -> None:
-    # An answer's id has its time in it.
+    # An answer's id is a UUID with a time.
     if value.version != 1:
         raise forms.ValidationError(_("Choose an answer."))
 
 
 class TextForm(Form):
-    """Which of a question and its answers is meant; `answer` is empty for the question itself."""
+    """Names a question or one of its answers; `answer` is empty for the question itself."""
 
     answer = forms.UUIDField(required=False, validators=[_validate_time])
 
 
 class WithdrawForm(TextForm):
-    """Which question or answer is withdrawn, in the version that the page showed."""
+    """Withdraws a question or an answer, in the version that the page showed."""
 
     version = forms.IntegerField(min_value=1)
     operation = IdempotencyKeyField()

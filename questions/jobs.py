@@ -1,6 +1,4 @@
-"""What the worker does for questions: it finishes what a crash has left of them."""
-
-from __future__ import annotations
+"""The worker's job for questions: finishing interrupted writes."""
 
 from datetime import datetime, timedelta
 
@@ -10,12 +8,12 @@ from jobs.due_rows import Sweep
 from jobs.registry import Job, describe_count
 from questions.operations import PENDING_TEXTS, follow_text
 
-# A text whose row is younger may still be being written.
+# A text with a younger row may still be under way.
 FINISHED_AFTER = timedelta(minutes=2)
 
 
 def sweep_questions(now: datetime) -> str:
-    """Finish the queue and the mails of the questions and answers that were written."""
+    """Finish the queue and the mails of new and changed texts."""
     with PENDING_TEXTS.sweep(now) as sweep:
         finish_questions(sweep, now - FINISHED_AFTER)
     return describe_count(
@@ -25,7 +23,7 @@ def sweep_questions(now: datetime) -> str:
 
 
 def finish_questions(sweep: Sweep, until: datetime) -> None:
-    """Finish the texts that were noted up to a moment. Raises CassandraUnavailable."""
+    """Finish the texts with pending rows up to a moment. Raises CassandraUnavailable."""
     latest = until.timestamp() * 1_000_000
     for rows in sweep.groups("product_id", "question_id", "answer_id"):
         old = [row for row in rows if row.written <= latest]
@@ -41,7 +39,7 @@ JOBS = [
         timedelta(seconds=30),
         sweep_questions,
         normal_lag=timedelta(minutes=30),
-        # Only a crash leaves it anything that somebody would miss.
+        # Only a crash leaves work.
         idle_every=timedelta(minutes=10),
     )
 ]

@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class QuestionByProduct(Model):
-    """R6: a product's questions, newest first, and in front of each one's answers, the oldest first, the question itself.
+    """R6: a product's questions, newest first, each followed by its answers, oldest first.
 
-    Bound: a row a text, 8 KB at worst, mostly 300 bytes; twenty published or waiting answers a question (queries.MAX_ANSWERS).
+    Bound: texts of mostly 300 bytes, at most 8 KB; twenty published or waiting answers a question (queries.MAX_ANSWERS).
     Writer: questions.operations, by conditional writes alone.
     """
 
@@ -22,29 +22,29 @@ class QuestionByProduct(Model):
     }
     product_id = columns.UUID(partition_key=True)
     question_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    answer_id = columns.TimeUUID(primary_key=True)  # of the question itself the least there is
+    answer_id = columns.TimeUUID(primary_key=True)  # the smallest id for the question itself
     user_id = columns.UUID()
     body = columns.Text()
     name = columns.Text()
     is_shops = columns.Boolean()
     state = columns.Text()  # published, held, refused, withdrawn
     version = columns.Integer()
-    change_id = columns.UUID()  # the form that made the version, which knows itself by it
+    change_id = columns.UUID()  # the form that made the version
     written_at = columns.DateTime()
-    held_for = columns.Text()  # as of reviews, and unanswered; "" if nothing waits
+    held_for = columns.Text()  # as for reviews, or unanswered; "" if nothing waits
     refusal = columns.Text()
     queued_at = columns.DateTime()
     decided_at = columns.DateTime()
     reporters = (
         columns.Text()
-    )  # keyed hashes, with spaces between: who has reported it since the last decision
-    answers_id = columns.UUID()  # of a question: changes with each answer that is added to it
+    )  # keyed hashes of readers who reported it since the last decision, with spaces between
+    answers_id = columns.UUID()  # of a question: changes with each new answer
 
 
 class QuestionByUser(Model):
-    """R6: what a person has asked and answered, by the form that did it: it is written first, and once.
+    """R6: a person's questions and answers by form, written once before the text.
 
-    Bound: a row a text of one person, some hundreds of 100 bytes.
+    Bound: the texts of one person, some hundreds of 100 bytes.
     Writer: questions.operations, by conditional writes alone.
     """
 
@@ -59,7 +59,7 @@ class QuestionByUser(Model):
 
 
 class PendingQuestion(Model):
-    """R6: of which texts the queue or a mail may be missing, by the ten minutes in which they were written.
+    """R6: texts whose queue row or mail may be missing, by the ten minutes of their change.
 
     Bound: the texts of ten minutes, 80 bytes each.
     Writer: questions.operations, before the truth is changed; removed by the worker.

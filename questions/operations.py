@@ -1,10 +1,9 @@
-"""Every write of questions and answers.
+"""Writes of questions and answers.
 
-The truth is a text's row in `questions_by_product`. What follows from it, the staff's queue and the mails, is done by `follow_text`, which may be
-done at any time and by many. Before the truth changes, a pending row is written, by which the worker does it again after a crash.
+The truth is a text's row in `questions_by_product`. `follow_text` updates what follows from it: the staff's queue and the
+mails. Any process may call it at any time. A pending row is written before the truth changes, so that the worker calls it
+after a crash.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,23 +32,17 @@ from cassandra_db import (
 from catalogue.queries import get_product_at_quorum
 from jobs.due_rows import DueRows
 from mail.operations import queue_mail
-from moderation.operations import QueuedText, enter_queue, leave_queue
-from moderation.queries import NEWS_FOR, reporter_key
-from moderation.rules import add_report
+from moderation.errors import NoSuchText, TextChanged
+from moderation.operations import report_text as note_report
+from moderation.operations import update_queue
+from moderation.queries import NEWS_FOR
+from moderation.states import HELD, PUBLISHED, REFUSED, UNANSWERED, WITHDRAWN
+from moderation.texts import erased_id
 from questions import queries
-from questions.entities import (
-    HELD,
-    PLACED,
-    PUBLISHED,
-    QUESTION,
-    REFUSED,
-    UNANSWERED,
-    WITHDRAWN,
-    Text,
-)
-from questions.errors import NoSuchText, QuestionFull, TextChanged
+from questions.entities import PLACED, QUESTION, Text
+from questions.errors import QuestionFull
 
-# So often an answer is tried while others are given to the same question.
+# How often an answer is tried while others answer the same question.
 MAX_ATTEMPTS = 20
 
 CLAIM = conditional_write(
@@ -76,7 +69,7 @@ UPDATE_TEXT = conditional_write(
        reporters = :reporters
        WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
 )
-# Of two answers at once one is refused, and counts again.
+# Of two answers at once one is refused, and counts the answers again.
 NOTE_ANSWER = conditional_write(
     "R6",
     """UPDATE questions_by_product SET answers_id = :change_id
@@ -93,7 +86,7 @@ DELETE_PENDING = write(
     """DELETE FROM pending_questions_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id""",
 )
-# Texts whose place in the queue or mail may be missing.
+# Texts whose queue row or mail may be missing.
 PENDING_TEXTS = DueRows(
     job="questions",
     label="text",
@@ -115,9 +108,9 @@ def ask_question(
     change_id: UUID,
     now: datetime,
 ) -> Text:
-    """Ask a question about a product; return it as it is then. It waits for an answer, or first for the staff, if `held_for` says why.
+    """Ask a question about a product; return it. It waits for the staff if `held_for` says why, else for an answer.
 
-    Sent again with the same `change_id` it is asked once. Raises CassandraUnavailable.
+    A repeat with the same `change_id` asks nothing new. Raises CassandraUnavailable.
     """
     text = _new_text(product_id, user_id, body, name, change_id, now)
     return _add(replace(text, state=HELD if held_for else PUBLISHED, held_for=held_for))
@@ -134,10 +127,10 @@ def answer_question(
     now: datetime,
     is_shops: bool = False,
 ) -> Text:
-    """Answer a question, as the shop or as a buyer; return the answer as it is then. Who has asked is mailed once it is published.
+    """Answer a question, as the shop or as a buyer; return the answer. Its publication mails the asker.
 
-    Sent again with the same `change_id` it is given once. Raises QuestionFull, NoSuchText, TextChanged while a crowd answers,
-    CassandraUnavailable.
+    A repeat with the same `change_id` answers nothing new. Raises QuestionFull, NoSuchText, TextChanged if too many people
+    answer at once, CassandraUnavailable.
     """
     text = _new_text(question.product_id, user_id, body, name, change_id, now)
     return _add(
@@ -171,7 +164,7 @@ def _new_text(
 
 
 def _add(text: Text) -> Text:
-    """Write a new text under the ids that its form has got first; return what stands there then."""
+    """Write a new text under the ids of its form's first submit; return it."""
     CLAIM.apply(
         if_lost=REFUSED_MEANS_DONE,
         user_id=text.user_id,
@@ -186,15 +179,15 @@ def _add(text: Text) -> Text:
     text = _queued(text, text.written_at)
     mark_pending(text)
     if text.takes_place:
-        _write_with_room(INSERT_TEXT.bind(**_columns(text)), text, seen=None)
+        _write_with_room(INSERT_TEXT.bind(**text.columns()), text, seen=None)
     else:
-        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
+        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **text.columns())
     follow_text(text.product_id, text.question_id, text.answer_id)
     return queries.get_text(text.product_id, text.question_id, text.answer_id) or text
 
 
 def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) -> None:
-    """Write an answer that takes a place of its question, if one is left; `seen` is its version, None for a new one.
+    """Write an answer if its question has room; `seen` is its version, None for a new one.
 
     Raises QuestionFull, NoSuchText, TextChanged, CassandraUnavailable.
     """
@@ -203,7 +196,7 @@ def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) 
         rows = {row.answer_id: row for row in queries.ANSWERS.all(**question)}
         present = rows.pop(answer.answer_id, None)
         if present and (seen is None or present.change_id == answer.change_id):
-            return  # the form was sent twice, or an answer of the database was lost
+            return  # a repeated form, or a lost answer of the database
         if QUESTION not in rows:
             raise NoSuchText
         if (present.version if present else None) != seen:
@@ -222,22 +215,11 @@ def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) 
 def _queued(text: Text, now: datetime) -> Text:
     if text.is_question and text.version == 1 and text.state == PUBLISHED:
         text = replace(text, held_for=UNANSWERED)
-    # Kept from then on: the row of the queue is found again by it.
-    return replace(text, queued_at=now) if text.is_waiting and not text.queued_at else text
-
-
-def _columns(text: Text) -> dict[str, Any]:
-    columns = {name: getattr(text, name) for name in Text.__dataclass_fields__}
-    return columns | {"reporters": " ".join(text.reporters)}
-
-
-def as_seen(text: Text, version: int) -> Text:
-    """Return a text as of the version that a page showed: what is done about it is refused if it is another one now."""
-    return replace(text, version=version)
+    return text.note_queued(now)
 
 
 def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Take a person's question or answer back: nobody reads it any more. Raises what `change_text` raises."""
+    """Withdraw a question or an answer, and delete its words. Raises what `change_text` raises."""
 
     def withdraw(text: Text) -> Text:
         return replace(text, state=WITHDRAWN, body="", held_for="", refusal="", reporters=())
@@ -246,84 +228,41 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Let everybody read a text. A question that nobody has answered waits for that then, or no longer if it did. Raises what `change_text` raises."""
+    """Publish a text. An unanswered question then waits for an answer, unless it did before. Raises what `change_text` raises."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
-        return replace(
-            text,
-            state=PUBLISHED,
-            held_for=UNANSWERED if waits else "",
-            refusal="",
-            decided_at=now,
-            reporters=(),
-        )
+        return replace(text.publish(now), held_for=UNANSWERED if waits else "")
 
     return change_text(text, publish, change_id=change_id, now=now)
 
 
 def refuse_text(text: Text, reason: str, *, change_id: UUID, now: datetime) -> Text:
-    """Refuse a text; its writer is mailed the reason. Raises what `change_text` raises."""
-
-    def refuse(text: Text) -> Text:
-        return replace(
-            text, state=REFUSED, held_for="", refusal=reason, decided_at=now, reporters=()
-        )
-
-    return change_text(text, refuse, change_id=change_id, now=now)
+    """Refuse a text, and mail the writer the reason. Raises what `change_text` raises."""
+    return change_text(text, lambda text: text.refuse(reason, now), change_id=change_id, now=now)
 
 
 def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Put a text back into the queue, as if nothing had been decided. Raises what `change_text` raises."""
-
-    def hold(text: Text) -> Text:
-        return replace(
-            text, state=HELD, held_for="undone", refusal="", decided_at=None, reporters=()
-        )
-
-    return change_text(text, hold, change_id=change_id, now=now)
-
-
-def has_report(text: Text, reader_id: UUID) -> bool:
-    """Return whether a reader's report would change nothing: the text waits for the staff's judgement, or the reader has reported it since."""
-    return text.held_for not in ("", UNANSWERED) or (
-        reporter_key(text.text_id, reader_id) in text.reporters
-    )
+    """Put a text back into the queue, without the staff's decision. Raises what `change_text` raises."""
+    return change_text(text, Text.hold, change_id=change_id, now=now)
 
 
 def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
-    """Note that a reader has reported a published text; it stays published. Return it as it is then.
+    """Note that a reader has reported a published text. Raises what `change_text` raises."""
 
-    It waits for the staff at once; once they have decided about it, only when three people have reported it since.
-    Raises what `change_text` raises.
-    """
-    key = reporter_key(text.text_id, reader_id)
+    def change(seen: Text, report: Callable[[Text], Text], change_id: UUID) -> Text:
+        return change_text(seen, report, change_id=change_id, now=now)
 
-    def report(text: Text) -> Text:
-        reporters, waits = add_report(text.reporters, key, is_decided=text.decided_at is not None)
-        return replace(text, reporters=reporters, held_for="reported" if waits else text.held_for)
-
-    for _attempt in retry_attempts(MAX_ATTEMPTS):
-        if has_report(text, reader_id):
-            return text
-        try:
-            change_id = uuid5(text.text_id, f"{key} {text.version}")
-            return change_text(text, report, change_id=change_id, now=now)
-        except TextChanged:
-            present = queries.get_text(text.product_id, text.question_id, text.answer_id)
-            if present is None or present.state != PUBLISHED:
-                raise
-            text = present  # another reader's report or an answer was quicker
-    raise TextChanged
+    ids = text.product_id, text.question_id, text.answer_id
+    return note_report(text, reader_id, change, lambda: queries.get_text(*ids))
 
 
 def change_text(
     seen: Text, change: Callable[[Text], Text], *, change_id: UUID, now: datetime
 ) -> Text:
-    """Change a text as `change` says, if it is as it was `seen`; return it as it is then. Sent again with the same id it is done once.
+    """Change a text by `change`, if it has the version of `seen`; return it as it is then. A repeat with the same id changes nothing.
 
-    Raises NoSuchText, TextChanged if it is another one than was read, QuestionFull for an answer that has no place any more,
-    CassandraUnavailable.
+    Raises NoSuchText, TextChanged if it has another version, QuestionFull for an answer without room, CassandraUnavailable.
     """
     ids = seen.product_id, seen.question_id, seen.answer_id
     before = queries.get_text(*ids)
@@ -337,7 +276,7 @@ def change_text(
     changed = replace(change(before), version=before.version + 1, change_id=change_id)
     after = _queued(changed, truncate_to_milliseconds(now))
     mark_pending(after)
-    update = UPDATE_TEXT.bind(**_columns(after), seen=before.version)
+    update = UPDATE_TEXT.bind(**after.columns(), seen=before.version)
     if after.takes_place and not before.takes_place:
         _write_with_room(update, after, before.version)
         follow_text(*ids)
@@ -347,7 +286,7 @@ def change_text(
         return bool(row.version == after.version and _is_by(ids, change_id))
 
     if not UPDATE_TEXT.apply(
-        if_lost=applied_if(is_ours), **_columns(after), seen=before.version
+        if_lost=applied_if(is_ours), **after.columns(), seen=before.version
     ) and not _is_by(ids, change_id):
         raise TextChanged
     follow_text(*ids)
@@ -365,14 +304,14 @@ def _is_answered(question: Text) -> bool:
 
 
 def mark_pending(text: Text) -> None:
-    """Note that a text's place in the queue or its mail may be missing from now on. Raises CassandraUnavailable."""
+    """Write the pending row of a text, before it changes. Raises CassandraUnavailable."""
     PENDING_TEXTS.note(
         product_id=text.product_id, question_id=text.question_id, answer_id=text.answer_id
     )
 
 
 def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
-    """Do what follows from a text: its place in the queue, and the mail about it, once. Doing it again changes nothing.
+    """Update a text's queue row, and queue its mail. A second call changes nothing.
 
     A published answer takes its question out of the queue, if it waited for one. Raises CassandraUnavailable.
     """
@@ -380,20 +319,13 @@ def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
     text = queries.get_text(product_id, question_id, answer_id)
     if text is None:
         return
-    if text.queued_at and not text.is_waiting:
-        leave_queue(text.text_id, text.queued_at, at)
-    elif text.queued_at:
-        queued_text = QueuedText(
-            text.text_id,
-            text.queued_at,
-            product_id,
-            text.user_id,
-            title=text.body[:100],
-            held_for=text.held_for,
-            kind="question" if text.is_question else "answer",
-            question_id=question_id,
-        )
-        enter_queue(queued_text, at)
+    update_queue(
+        text,
+        at,
+        title=text.body[:100],
+        kind="question" if text.is_question else "answer",
+        question_id=question_id,
+    )
     if text.state == REFUSED and text.decided_at:
         _mail(text, text.user_id, text.decided_at, "question_refused", f"refused:{text.version}")
     if text.is_question or text.state != PUBLISHED:
@@ -417,7 +349,7 @@ def _note_answered(question: Text, answer: Text) -> None:
     )
     # Refused, it was changed meanwhile, by another answer or by somebody who decides: the worker looks again.
     mark_pending(question)
-    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **_columns(after), seen=question.version)
+    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **after.columns(), seen=question.version)
     follow_text(question.product_id, question.question_id, QUESTION)
 
 
@@ -461,13 +393,8 @@ def erase_text(text: Text, *, keeps_text: bool) -> None:
     if not (keeps_text and text.state == PUBLISHED):
         nobodys = replace(nobodys, body="", state=WITHDRAWN, held_for="", refusal="")
     mark_pending(text)
-    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **_columns(nobodys), seen=text.version)
+    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **nobodys.columns(), seen=text.version)
     follow_text(text.product_id, text.question_id, text.answer_id)
-
-
-def erased_id(text_id: UUID) -> UUID:
-    """Return the id under which a text stands whose person was erased: of nobody."""
-    return uuid5(text_id, "erased")
 
 
 def restore_claim(text: Text) -> None:
@@ -486,5 +413,5 @@ def load_questions(texts: Sequence[Text]) -> None:
     """Write questions and answers with ids and times of their own; those that are there stay. Raises CassandraUnavailable."""
     for text in texts:
         restore_claim(text)
-        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
+        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **text.columns())
         follow_text(text.product_id, text.question_id, text.answer_id)

@@ -1,4 +1,4 @@
-"""Every read of questions."""
+"""Reads of questions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,38 +6,39 @@ from itertools import groupby
 from uuid import UUID
 
 from cassandra_db import LOCAL_ONE, PendingResult, Row, page_key, page_token, read, scan
-from questions.entities import PUBLISHED, QUESTION, Question, Text
+from moderation.states import PUBLISHED
+from questions.entities import QUESTION, Question, Text
 
 PAGE_LENGTH = 10
-# So many answers a question takes, of shop and buyers together: published ones, and those that wait.
+# The most published and waiting answers of a question, by shop and buyers together.
 MAX_ANSWERS = 20
-# So many questions stand on the product's own page, of the rows that it looks through.
+# The questions on a product's page, and the rows that are read for them.
 NEWEST_SHOWN, NEWEST_ROWS = 2, 24
 _PAGE_ROWS = PAGE_LENGTH * (MAX_ANSWERS + 1) + 1
 
 _COLUMNS = """product_id, question_id, answer_id, user_id, body, name, is_shops, state, version, change_id, written_at, held_for,
        refusal, queued_at, decided_at, reporters"""
 _TEXTS = f"SELECT {_COLUMNS} FROM questions_by_product WHERE product_id = :product_id"  # noqa: S608
-# R6: a product's questions with their answers, newest first; from a place on; one question with its answers; one text.
+# R6: a product's questions with answers, newest first; the same after a question; one question; one text.
 LISTED = read("R6", f"{_TEXTS} LIMIT :most", consistency=LOCAL_ONE)
 LISTED_AFTER = read(
     "R6", f"{_TEXTS} AND question_id < :question_id LIMIT :most", consistency=LOCAL_ONE
 )
 ONE = read("R6", f"{_TEXTS} AND question_id = :question_id")
 TEXT = read("R6", f"{_TEXTS} AND question_id = :question_id AND answer_id = :answer_id")
-# R6: how many answers a question has, and what changes with each that is added.
+# R6: the states of a question's answers, and the id that changes with each new one.
 ANSWERS = read(
     "R6",
     """SELECT answer_id, state, version, change_id, answers_id FROM questions_by_product
        WHERE product_id = :product_id AND question_id = :question_id""",
 )
-# R6: all of a product, for the check; which products have questions.
+# R6: all texts of a product, for the check; the products with questions.
 TEXTS = read("R6", _TEXTS)
 ASKED = scan(
     "R6",
     "SELECT DISTINCT product_id FROM questions_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
 )
-# R6: what a person has written; by one form.
+# R6: a person's texts; the text of one form.
 BY_USER = read(
     "R6",
     "SELECT change_id, product_id, question_id, answer_id FROM questions_by_user WHERE user_id = :user_id",
@@ -47,7 +48,7 @@ BY_FORM = read(
     """SELECT change_id, product_id, question_id, answer_id FROM questions_by_user
        WHERE user_id = :user_id AND change_id = :change_id""",
 )
-# R6: which texts' queue or mail may be missing.
+# R6: texts whose queue row or mail may be missing.
 PENDING = read(
     "R6",
     "SELECT period, product_id, question_id, answer_id, written FROM pending_questions_by_period WHERE period = :period",
@@ -56,7 +57,7 @@ PENDING = read(
 
 @dataclass(frozen=True)
 class QuestionPage:
-    """A part of a product's questions, and the token of the next part; "" at the end."""
+    """A page of a product's questions, and the token of the next page; "" at the end."""
 
     questions: tuple[Question, ...]
     next_token: str
@@ -84,7 +85,7 @@ def _text(row: Row) -> Text:
 
 
 def _group(texts: Iterable[Text]) -> Iterator[Question]:
-    """Put texts together by their questions; answers whose question is not among them are left out."""
+    """Group texts by question, leaving out answers whose question is missing."""
     for _, group in groupby(texts, lambda each: each.question_id):
         first, *others = group
         if first.is_question:
@@ -101,13 +102,13 @@ def prefetch_newest_questions(product_id: UUID) -> PendingResult:
 
 
 def newest_from_rows(rows: Iterable[Row]) -> tuple[Question, ...]:
-    """Return the newest of a product's published questions, those first that have an answer."""
+    """Return the newest of a product's published questions, answered ones first."""
     found = sorted(_published(map(_text, rows)), key=lambda each: not each.answers)
     return tuple(found[:NEWEST_SHOWN])
 
 
 def prefetch_question_page(product_id: UUID, after: str) -> PendingResult:
-    """Start reading a part of a product's questions, for `question_page_from_rows`. Raises InvalidPageToken."""
+    """Start reading a page of a product's questions, for `question_page_from_rows`. Raises InvalidPageToken."""
     if not after:
         return LISTED.start(product_id=product_id, most=_PAGE_ROWS)
     (question_id,) = page_key(after, _list_name(product_id))
@@ -115,10 +116,10 @@ def prefetch_question_page(product_id: UUID, after: str) -> PendingResult:
 
 
 def question_page_from_rows(product_id: UUID, rows: Sequence[Row]) -> QuestionPage:
-    """Return the part of a product's published questions that the rows hold."""
+    """Return the page of published questions in these rows."""
     texts, last = list(map(_text, rows)), None
     if len(texts) == _PAGE_ROWS:
-        # The last one may have answers that are not among the rows.
+        # The last question may have more answers than the rows.
         whole = [each for each in texts if each.question_id != texts[-1].question_id] or texts
         texts, last = whole, whole[-1].question_id
     found = list(_published(texts))
@@ -133,13 +134,13 @@ def _list_name(product_id: UUID) -> str:
 
 
 def get_question(product_id: UUID, question_id: UUID) -> Question | None:
-    """Return a question with all of its answers, in whatever state. Raises CassandraUnavailable."""
+    """Return a question with all its answers, in any state, or None. Raises CassandraUnavailable."""
     rows = ONE.all(product_id=product_id, question_id=question_id)
     return next(_group(map(_text, rows)), None)
 
 
 def get_text(product_id: UUID, question_id: UUID, answer_id: UUID = QUESTION) -> Text | None:
-    """Return a question or one of its answers as it is now. Raises CassandraUnavailable."""
+    """Return a question or an answer, or None. Raises CassandraUnavailable."""
     row = TEXT.one(product_id=product_id, question_id=question_id, answer_id=answer_id)
     return _text(row) if row else None
 
@@ -150,17 +151,17 @@ def list_texts_of_product(product_id: UUID) -> list[Text]:
 
 
 def list_claims(user_id: UUID) -> list[Row]:
-    """Return which texts are a person's, each with its form. Raises CassandraUnavailable."""
+    """Return the ids of a person's texts, with their forms. Raises CassandraUnavailable."""
     return BY_USER.all(user_id=user_id)
 
 
 def find_claim(user_id: UUID, change_id: UUID) -> Row | None:
-    """Return which text a person's form has made. Raises CassandraUnavailable."""
+    """Return the ids of the text that a person's form has made, or None. Raises CassandraUnavailable."""
     return BY_FORM.one(user_id=user_id, change_id=change_id)
 
 
 def list_texts_of(user_id: UUID) -> list[Text]:
-    """Return what a person has asked and answered, in whatever state. Raises CassandraUnavailable."""
+    """Return a person's questions and answers in any state. Raises CassandraUnavailable."""
     reading = [
         TEXT.start(product_id=row.product_id, question_id=row.question_id, answer_id=row.answer_id)
         for row in list_claims(user_id)

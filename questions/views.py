@@ -1,7 +1,6 @@
 """The pages of a product's questions."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from uuid import UUID, uuid4, uuid5
 
 from django.contrib import messages
@@ -15,18 +14,15 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, member_required
 from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
-from catalogue.entities import Product
-from catalogue.queries import (
-    find_product_id_by_slug,
-    prefetch_categories,
-    prefetch_product,
-    product_from_rows,
-)
+from catalogue.queries import prefetch_categories
+from moderation.errors import NoSuchText, TextChanged
+from moderation.pages import get_product_on_sale, require_product_id
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from moderation.similar_texts import find_crowd_or_copy
+from moderation.states import PUBLISHED, WITHDRAWN
 from questions import operations, queries
-from questions.entities import PUBLISHED, QUESTION, WITHDRAWN, Question, Text
-from questions.errors import NoSuchText, QuestionFull, TextChanged
+from questions.entities import QUESTION, Question, Text
+from questions.errors import QuestionFull
 from questions.forms import AnswerForm, QuestionForm, TextForm, WithdrawForm
 from reviews.queries import has_received
 from web.decorators import get_or_post, post_only, public
@@ -40,14 +36,14 @@ _QUESTION = "questions/question.html"
 @require_safe
 @public
 def product_questions(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's questions with their answers, the newest first."""
+    """Show a product's questions with their answers, newest first."""
     prefetch_categories()
-    product_id, after = _product_id(slug), request.GET.get("after", "")
+    product_id, after = require_product_id(slug), request.GET.get("after", "")
     try:
         reading = queries.prefetch_question_page(product_id, after)
     except InvalidPageToken as error:
         raise Http404 from error
-    product = _shown_product(product_id)
+    product = get_product_on_sale(product_id)
     if product.slug != slug:
         return redirect("questions:list", product.slug, permanent=True)
     page = queries.question_page_from_rows(product_id, reading.rows())
@@ -65,7 +61,7 @@ def product_questions(request: HttpRequest, slug: str) -> HttpResponse:
 @get_or_post
 def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask a question about a product."""
-    product, member = _shown_product(_product_id(slug)), current_member(request)
+    product, member = get_product_on_sale(require_product_id(slug)), current_member(request)
     form = QuestionForm(request.POST or None, initial={"operation": uuid4()})
     context = {"product": product, "form": form}
     if request.method != "POST":
@@ -100,8 +96,8 @@ def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @get_or_post
 def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Show a question to a member, with what is theirs of it; answer it, for whom the product has reached."""
-    product, member = _shown_product(_product_id(slug)), current_member(request)
+    """Show a question with the member's own texts; take an answer from members who have received the product."""
+    product, member = get_product_on_sale(require_product_id(slug)), current_member(request)
     found = _get_question(product.product_id, question_id, member.user_id)
     form = AnswerForm(request.POST or None, initial={"operation": uuid4()})
     is_published = found.question.state == PUBLISHED
@@ -168,7 +164,7 @@ def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRes
         raise Http404
     try:
         operations.withdraw_text(
-            operations.as_seen(text, form.cleaned_data["version"]),
+            replace(text, version=form.cleaned_data["version"]),
             change_id=uuid5(form.cleaned_data["operation"], f"withdraw {text.text_id}"),
             now=current_time(),
         )
@@ -187,13 +183,13 @@ def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRes
 @member_required
 @post_only("questions:answer", "slug", "question_id")
 def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Report a question or an answer to the staff. Reported twice, it waits once."""
+    """Report a question or an answer to the staff; a second report changes nothing."""
     text = _get_meant(TextForm(request.POST), slug, question_id)
     member_id = current_member(request).user_id
     if text.state != PUBLISHED:
         raise Http404
-    if not operations.has_report(text, member_id):
-        # Sent twice at once, it is one.
+    if not text.has_report(member_id):
+        # Two submits at once count as one.
         hit_id = uuid5(text.text_id, f"{member_id.hex} {text.version}")
         hit_rate_limit(request, "report", str(member_id), hit_id=hit_id)
     try:
@@ -203,20 +199,6 @@ def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRespo
     else:
         messages.success(request, _("Thank you. We’ll look at this."))
     return redirect("questions:list", slug)
-
-
-def _product_id(slug: str) -> UUID:
-    product_id = find_product_id_by_slug(slug)
-    if product_id is None:
-        raise Http404
-    return product_id
-
-
-def _shown_product(product_id: UUID) -> Product:
-    product = product_from_rows(prefetch_product(product_id).rows())
-    if product is None or not product.is_on_sale(current_time()):
-        raise Http404
-    return product
 
 
 def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Question:
@@ -235,8 +217,8 @@ def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Quest
 
 
 def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
-    """Return the question or the answer that a button is about, as it is now. Raises Http404."""
-    product_id = _product_id(slug)
+    """Return the question or answer of a form as it is now. Raises Http404."""
+    product_id = require_product_id(slug)
     if not form.is_valid() or question_id.version != 1:
         raise Http404
     text = queries.get_text(product_id, question_id, form.cleaned_data["answer"] or QUESTION)
@@ -246,7 +228,7 @@ def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
 
 
 def _hit_rate_limit(request: HttpRequest, member_id: UUID, change_id: UUID) -> None:
-    """Count a question or an answer, unless its form has made it already. Raises TooManyAttempts, CassandraUnavailable."""
+    """Count a question or an answer, unless its form was counted before. Raises TooManyAttempts, CassandraUnavailable."""
     if not queries.find_claim(member_id, change_id):
         hit_rate_limit(request, "question", str(member_id), hit_id=change_id)
 

@@ -1,61 +1,53 @@
-"""What a review and a product's rating are."""
-
-from __future__ import annotations
+"""Reviews, and the ratings of products."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 from uuid import UUID
 
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
+from moderation.texts import ModeratedText
 
 STATES = (PUBLISHED, HELD, REFUSED, WITHDRAWN)
 STARS = (5, 4, 3, 2, 1)
 
 
-@dataclass(frozen=True)
-class Review:
+@dataclass(frozen=True, kw_only=True)
+class Review(ModeratedText):
     """One person's review of a product."""
 
-    product_id: UUID
-    user_id: UUID
     review_id: UUID
     stars: int
     title: str
-    body: str
-    name: str
-    state: str
     verified: bool
-    version: int
-    change_id: UUID
-    written_at: datetime
     edited_at: datetime | None = None
-    queued_at: datetime | None = None
-    held_for: str = ""
-    refusal: str = ""
-    decided_at: datetime | None = None
     answer: str = ""
     answered_at: datetime | None = None
+    # Of a guest's review: the order whose mail led to it.
     order_id: UUID | None = None
-    # Those that everybody sees, those that the staff have not seen yet, and those whose files are to be deleted.
+    # Pictures that everybody sees, those that the staff have not seen yet, and those whose files must be deleted.
     pictures: tuple[str, ...] = ()
     new_pictures: tuple[str, ...] = ()
     former_pictures: tuple[str, ...] = ()
-    # Keys of those who have reported it since the staff last decided about it (moderation.queries.reporter_key).
-    reporters: tuple[str, ...] = ()
+
+    @property
+    def text_id(self) -> UUID:
+        """The review's id."""
+        return self.review_id
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is in the product's numbers: what everybody may read."""
+        """Whether it is published, so that the product's numbers count it."""
         return self.state == PUBLISHED
 
     @property
     def own_pictures(self) -> tuple[str, ...]:
-        """All pictures that belong to it, as its writer sees them."""
+        """The pictures that its writer sees."""
         return (*self.pictures, *self.new_pictures)
 
-    def without_pictures(self, gone: Collection[str]) -> Review:
-        """Return it without some of its pictures, whose files are then to be deleted."""
+    def without_pictures(self, gone: Collection[str]) -> Self:
+        """Return the review without some of its pictures; their files must then be deleted."""
         return replace(
             self,
             pictures=tuple(each for each in self.pictures if each not in gone),
@@ -66,10 +58,21 @@ class Review:
             ),
         )
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether the staff have something to decide."""
-        return self.state == HELD or (self.state == PUBLISHED and bool(self.held_for))
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewInput:
+    """A review as its writer sends it, with the shop's findings about it."""
+
+    stars: int
+    title: str
+    body: str
+    name: str
+    # Whether the writer has received the product.
+    verified: bool
+    # Why the review waits for the staff; "" publishes it.
+    held_for: str
+    # The order whose mail led a guest to the form.
+    order_id: UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class ListedReview:
 
 @dataclass(frozen=True)
 class StarBar:
-    """How many published reviews give so many stars, and which share of all that is, in percent."""
+    """How many published reviews give a number of stars, and their share of all reviews in percent."""
 
     stars: int
     count: int
@@ -104,7 +107,7 @@ class StarBar:
 
 @dataclass(frozen=True)
 class Rating:
-    """A product's numbers: how many published reviews, the sum of their stars, and how many give one to five."""
+    """A product's numbers: its published reviews, the sum of their stars, and the reviews with one to five stars."""
 
     count: int = 0
     total: int = 0
@@ -117,7 +120,7 @@ class Rating:
 
     @property
     def shown(self) -> tuple[float | None, int]:
-        """What cards say: the average and the number of reviews, above a hundred in two digits, so that cards change seldom."""
+        """The average and the number of reviews for cards. The number has two digits followed by zeros: cards change less often."""
         count = self.count
         unit = 10 ** max(0, len(str(count)) - 2)
         return self.average, count - count % unit

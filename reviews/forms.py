@@ -26,7 +26,7 @@ STAR_CHOICES = (
 
 
 class PicturesInput(forms.FileInput):
-    """Lets somebody choose several pictures; the script says at once what would be refused after minutes of sending."""
+    """A field for several pictures. The script refuses bad choices before the upload."""
 
     allow_multiple_selected = True
 
@@ -45,7 +45,7 @@ class PicturesInput(forms.FileInput):
 
 
 class PicturesField(forms.Field):
-    """Files, none of them empty or too large. What is in them the worker finds out."""
+    """Files that are neither empty nor too large. The worker checks their content."""
 
     widget = PicturesInput
 
@@ -61,7 +61,7 @@ class PicturesField(forms.Field):
 
 
 class ReviewForm(Form):
-    """A review as its writer types it; `version` is the one that the page showed, 0 for none."""
+    """A typed review; `version` is the one that the page showed, 0 for none."""
 
     stars = forms.TypedChoiceField(
         label=_("Your rating"),
@@ -101,7 +101,7 @@ class ReviewForm(Form):
 
     @classmethod
     def of_review(cls, review: Review | None) -> ReviewForm:
-        """Return the form with a review that is there, or empty."""
+        """Return the form with a review, or empty."""
         initial: dict[str, Any] = {"version": 0, "operation": uuid4()}
         if review:
             initial["version"] = review.version
@@ -110,11 +110,11 @@ class ReviewForm(Form):
         return cls(initial=initial)
 
     def show_newer(self, review: Review | None) -> None:
-        """Let what was typed be sent once more, over the version that is there now."""
+        """Prepare the typed values to be sent again, over the present version."""
         self._replace(version=str(review.version if review else 0))
 
     def begin_again(self) -> None:
-        """Let what was typed be sent once more, as another form: the files of this one are taken."""
+        """Prepare the typed values to be sent again as a new form: this one's files are stored."""
         self._replace()
 
     def _replace(self, **values: str) -> None:
@@ -122,14 +122,14 @@ class ReviewForm(Form):
 
 
 class WithdrawForm(Form):
-    """Which version of a review is withdrawn."""
+    """Withdraws a version of a review."""
 
     version = forms.IntegerField(min_value=1)
     operation = IdempotencyKeyField()
 
 
 def _validate_time(value: UUID) -> None:
-    # A review's id has its time in it.
+    # A review's id is a UUID with a time.
     if value.version != 1:
         raise forms.ValidationError(_("Choose a review."))
 
@@ -140,7 +140,7 @@ def _review_field() -> forms.UUIDField:
 
 
 class VoteForm(Form):
-    """Which review somebody finds helpful, or no longer does."""
+    """Votes for a review, or takes the vote back."""
 
     review = _review_field()
     helpful = forms.TypedChoiceField(
@@ -151,6 +151,6 @@ class VoteForm(Form):
 
 
 class ReportForm(Form):
-    """Which review a reader reports."""
+    """Reports a review."""
 
     review = _review_field()

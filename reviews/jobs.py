@@ -1,6 +1,4 @@
-"""What the worker does for reviews: it finishes what a crash has left of them."""
-
-from __future__ import annotations
+"""The worker's jobs for reviews: finishing interrupted writes and pictures, and asking buyers for reviews."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,20 +9,20 @@ from cassandra_db import Row
 from jobs.due_rows import Sweep
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
-from reviews import operations
+from reviews.copies import prune_helpful, refresh_rating, refresh_review
 from reviews.operations import PENDING_REVIEWS
 from reviews.pictures import follow_pictures
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
 REQUESTS = "review requests"
-# A review whose row is younger may still be being written.
+# A review with a younger row may still be under way.
 FINISHED_AFTER = timedelta(minutes=2)
-# A buyer who cannot be asked within this time is not asked any more.
+# How long a failed request to a buyer is tried again.
 ASK_FOR = timedelta(days=7)
 
 
 def sweep_reviews(now: datetime) -> str:
-    """Finish the copies of the reviews that were written or voted for, and let cards say the ratings."""
+    """Finish the copies of reviews that were written or voted for, and the ratings on cards."""
     with PENDING_REVIEWS.sweep(now) as sweep:
         finish_reviews(sweep, now - FINISHED_AFTER)
     return describe_count(
@@ -34,9 +32,9 @@ def sweep_reviews(now: datetime) -> str:
 
 
 def finish_reviews(sweep: Sweep, until: datetime) -> None:
-    """Finish the reviews that were noted up to a moment, and the pictures of all.
+    """Finish the reviews with pending rows up to a moment, and the pictures of all.
 
-    Raises CassandraUnavailable; outside the worker also what the storage of pictures raises.
+    Raises CassandraUnavailable; outside the worker also errors of the storage of pictures.
     """
     latest = until.timestamp() * 1_000_000
     for rows in sweep.groups("product_id"):
@@ -47,19 +45,19 @@ def finish_reviews(sweep: Sweep, until: datetime) -> None:
         if old:
             product_id = old[0].product_id
             with sweep.attempt(old, f"rating of product {product_id}"):
-                operations.prune_helpful(product_id)
-                operations.refresh_rating(product_id)
+                prune_helpful(product_id)
+                refresh_rating(product_id)
             sweep.clear(old)
             sweep.count += len({row.user_id for row in old})
 
 
 def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
-    """Finish a review. Where only pictures wait, it may still be being written; all else of it is finished later."""
+    """Finish a review. If only its pictures are pending, the rest is left: it may still be under way."""
     product_id, user_id = rows[0].product_id, rows[0].user_id
     name = f"of product {product_id} by {user_id}"
     if old:
         with sweep.attempt(old, name):
-            operations.refresh_review(product_id, user_id)
+            refresh_review(product_id, user_id)
     if old or any(row.has_pictures for row in rows):
         with sweep.attempt(old or rows, f"{name}, pictures"):
             if not follow_pictures(product_id, user_id, sweep.now) and old:
@@ -67,7 +65,7 @@ def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
 
 
 def has_pictures(now: datetime) -> bool:
-    """Return whether files of the last minutes wait to become pictures of a review."""
+    """Return whether files of the last minutes wait for the worker."""
     rows = PENDING_REVIEWS.list_between(now - PENDING_REVIEWS.length, now)
     return any(row.has_pictures for row in rows)
 
@@ -79,7 +77,7 @@ def ask_buyers(now: datetime) -> str:
     asked, failed_days = 0, list[datetime]()
     while day <= until:
         asked += ask_for_reviews_of(day.date(), now, partial(failed_days.append, day))
-        # Only now: cut off before, the day is done again, and nobody gets a second mail.
+        # Only now: after a crash before this the day is repeated, without second mails.
         day += timedelta(days=1)
         reached = max(min([day, *failed_days]), min(day, until - ASK_FOR))
         save_position(REQUESTS, reached.isoformat())
@@ -104,7 +102,7 @@ JOBS = [
         timedelta(seconds=30),
         sweep_reviews,
         normal_lag=timedelta(minutes=30),
-        # But for pictures, only a crash leaves it anything that readers would miss.
+        # Except for pictures, only a crash leaves work.
         idle_every=timedelta(minutes=10),
         has_work=has_pictures,
     ),

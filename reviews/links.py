@@ -13,18 +13,18 @@ _STOP = "reviews.stop"
 
 
 def guest_token(order_id: UUID) -> str:
-    """Return the token with which whoever reads a guest's mails reviews what came in an order; it cannot be forged."""
+    """Return the signed token with which the reader of a guest's mails reviews an order's products."""
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
 def guest_url(order_id: UUID, slug: str) -> str:
-    """Return the address at which a guest reviews a product of an order."""
+    """Return the URL at which a guest reviews a product of an order."""
     address = reverse("reviews:write_as_guest", args=[guest_token(order_id), slug])
     return f"{settings.PUBLIC_URL}{address}"
 
 
 def order_id_from_guest_token(token: str) -> UUID | None:
-    """Return the order whose products a token lets review, None if it is not ours or too old (ORDER_LINK_DAYS)."""
+    """Return the order of a token; None if the token is forged or too old (ORDER_LINK_DAYS)."""
     try:
         return UUID(hex=signing.loads(token, salt=_SALT, max_age=settings.ORDER_LINK_SECONDS))
     except (signing.BadSignature, ValueError, TypeError):
@@ -32,12 +32,12 @@ def order_id_from_guest_token(token: str) -> UUID | None:
 
 
 def stop_token(email: str) -> str:
-    """Return the encrypted token with which an address ends the mails that ask for reviews, at any time."""
+    """Return the encrypted token that ends review requests to an address. It never expires."""
     return encrypt_token([email], _STOP)
 
 
 def parse_stop_token(token: str) -> str | None:
-    """Return the address that a link of `stop_token` is about, None if it is not ours."""
+    """Return the address of a token by `stop_token`; None if it is forged."""
     try:
         (email,) = decrypt_token(token, _STOP)
     except DecryptionError:

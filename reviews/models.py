@@ -9,7 +9,7 @@ from cassandra_db.partitions import KB, MB
 class RatingByProduct(Model):
     """R3: a product's rating, and each person's review of it. The numbers are static and count the published ones.
 
-    Bound: a row a person and product, 20 KB at worst, mostly 1 KB; 50,000 a product.
+    Bound: 50,000 reviews of a product, mostly 1 KB, at most 20 KB.
     Writer: reviews.operations, a review and the numbers in one conditional batch.
     """
 
@@ -37,33 +37,31 @@ class RatingByProduct(Model):
     state = columns.Text()  # published, held, refused, withdrawn
     verified = columns.Boolean()
     version = columns.Integer()
-    change_id = columns.UUID()  # the form that made the version, which knows itself by it
+    change_id = columns.UUID()  # the form that made the version
     written_at = columns.DateTime()
     edited_at = columns.DateTime()
-    queued_at = (
-        columns.DateTime()
-    )  # when it first came into the queue, which says in which day it stands there
+    queued_at = columns.DateTime()  # when it first waited: its day in the queue
     held_for = (
         columns.Text()
     )  # links, words, repeated, crowd, reported, pictures, again, undone; "" if nothing waits
-    refusal = columns.Text()  # why it was refused, as its writer reads it
+    refusal = columns.Text()  # the reason of a refusal, for its writer
     decided_at = columns.DateTime()
     answer = columns.Text()
     answered_at = columns.DateTime()
-    order_id = columns.UUID()  # of a guest's review: the order by whose mail it was written
-    pictures = columns.Text()  # catalogue.photos, with spaces between: what everybody sees
-    new_pictures = columns.Text()  # what the staff have not seen yet
-    former_pictures = columns.Text()  # what was taken out, until the worker has deleted the files
+    order_id = columns.UUID()  # of a guest's review: the order whose mail led to it
+    pictures = columns.Text()  # published ones: catalogue.photos, with spaces between
+    new_pictures = columns.Text()  # those that the staff have not seen yet
+    former_pictures = columns.Text()  # removed ones, until the worker has deleted their files
     reporters = (
         columns.Text()
-    )  # keyed hashes, with spaces between: who has reported it since the last decision
+    )  # keyed hashes of readers who reported it since the last decision, with spaces between
 
 
 class ReviewByProduct(Model):
     """R1: a product's published reviews, newest first: all (stars 0), those of one star count, and 100 found helpful (stars 6).
 
     Bound: 50,000 a partition of some 1 KB.
-    Writer: reviews.operations.refresh_review alone, dated when the truth was read.
+    Writer: reviews.copies.refresh_review alone, dated when the truth was read.
     """
 
     __table_name__ = "reviews_by_product"
@@ -92,10 +90,10 @@ class ReviewByProduct(Model):
 
 
 class ReviewByUser(Model):
-    """R2: what a person has reviewed, whatever became of it.
+    """R2: a person's reviews in any state.
 
-    Bound: a row a product that one person has reviewed, some hundreds.
-    Writer: reviews.operations.refresh_review.
+    Bound: the products that one person has reviewed, some hundreds.
+    Writer: reviews.copies.refresh_review.
     """
 
     __table_name__ = "reviews_by_user"
@@ -109,10 +107,10 @@ class ReviewByUser(Model):
 
 
 class VoteByReview(Model):
-    """R4: who found a review helpful, and how many. A voter is a keyed hash: nobody can tell whose it is.
+    """R4: the votes for a review and their number. A voter is stored as a keyed hash.
 
-    Bound: a row a voter, some 60 bytes.
-    Writer: reviews.operations.set_vote, a vote and the number in one conditional batch.
+    Bound: the voters, some 60 bytes each.
+    Writer: reviews.votes.set_vote, a vote and the number in one conditional batch.
     """
 
     __table_name__ = "votes_by_review"
@@ -125,7 +123,7 @@ class VoteByReview(Model):
 
 
 class ReviewRequestStop(Model):
-    """Whose mailbox gets no mails that ask for a review.
+    """Addresses that get no review requests.
 
     Bound: one row a partition.
     Writer: reviews.operations.
@@ -139,9 +137,9 @@ class ReviewRequestStop(Model):
 
 
 class PendingReview(Model):
-    """R3: which reviews' copies may lack something, by the ten minutes in which they were written.
+    """R3: reviews whose copies may be incomplete, by the ten minutes of their change.
 
-    Bound: the reviews and votes of ten minutes, mostly some dozens; at a rush some ten thousand of 60 bytes.
+    Bound: the reviews and votes of ten minutes, mostly dozens, at most some ten thousand of 60 bytes.
     Writer: reviews.operations, before the truth is changed; removed by the worker.
     """
 
@@ -156,5 +154,5 @@ class PendingReview(Model):
     period = columns.DateTime(partition_key=True)
     product_id = columns.UUID(primary_key=True)
     user_id = columns.UUID(primary_key=True)
-    has_pictures = columns.Boolean()  # whether files wait, so that the worker does not rest
+    has_pictures = columns.Boolean()  # whether files wait for the worker
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

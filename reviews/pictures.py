@@ -1,7 +1,7 @@
-"""The pictures of a review: files that its writer sends, decoded by the worker, and shown once the staff have seen them.
+"""The pictures of a review: uploaded by its writer, decoded by the worker, and published by the staff.
 
-They are uploads as those of products (decision 040), under an id made of product and writer, so that they are there before the
-review is. Their files are of one upload alone, by its salt, and are deleted when nothing shows them any more.
+They are uploads like those of products (decision 040), under an id made of product and writer, so that they can exist before the
+review. A salt makes the files of each upload unique. They are deleted once no review shows them.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from catalogue.entities import PictureUpload
 from catalogue.operations import add_upload, remove_upload
 from catalogue.photos import delete_photo, parse_photo
 from catalogue.queries import list_uploads
+from moderation.errors import NoSuchText, TextChanged
 from moderation.states import WITHDRAWN
 from reviews import operations, queries
 from reviews.entities import Review
-from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.errors import ReviewsBusy
 
 MAX_PICTURES = 6
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
-# So long files wait for the review that they were sent with: its text may have been refused.
+# How long files wait for their review, whose form may have had errors.
 WAITS_FOR_REVIEW = timedelta(days=1)
 
 
 def picture_owner(product_id: UUID, user_id: UUID) -> UUID:
-    """Return the id under which a person's uploads for a review of a product are."""
+    """Return the owner id of a person's uploads for a review of a product."""
     return uuid5(product_id, f"review {user_id.hex}")
 
 
 def refuse_files(
     files: Sequence[File[bytes]], has: int, uploads: Sequence[PictureUpload], change_id: UUID
 ) -> str:
-    """Return in a sentence why so many files are not taken beside the `has` pictures that are there; "" if they are."""
+    """Return why these files are too many beside `has` pictures; "" if they are not."""
     waiting = sum(each.state != "refused" for each in uploads)
     if has + waiting + len(_list_new(files, uploads, change_id)) > MAX_PICTURES:
         return _("A review has at most %(most)d pictures.") % {"most": MAX_PICTURES}
@@ -53,7 +54,7 @@ def take_in_files(
     change_id: UUID,
     now: datetime,
 ) -> None:
-    """Keep files for a review until the worker has decoded them; those of a form that is sent twice once. Raises MediaUnavailable, CassandraUnavailable."""
+    """Store a review's files for the worker; a repeated form stores them once. Raises MediaUnavailable, CassandraUnavailable."""
     operations.mark_pictures_pending(product_id, user_id)
     for salt, file in _list_new(files, uploads, change_id):
         add_upload(
@@ -64,23 +65,24 @@ def take_in_files(
 def _list_new(
     files: Sequence[File[bytes]], uploads: Sequence[PictureUpload], change_id: UUID
 ) -> list[tuple[str, File[bytes]]]:
-    """Return the files that this form has not brought before, with their salts: its id, and their places in it."""
+    """Return the form's files that are not stored yet, with their salts: the form's id and the file's index."""
     known = {each.salt for each in uploads}
     salted = [(f"{change_id.hex} {place}", each) for place, each in enumerate(files)]
     return [(salt, each) for salt, each in salted if salt not in known]
 
 
 def forget_refused(uploads: Sequence[PictureUpload]) -> None:
-    """Forget the uploads that became no pictures: their sender has read why. Raises CassandraUnavailable."""
+    """Delete refused uploads, after their sender has seen why. Raises CassandraUnavailable."""
     for each in uploads:
         if each.state == "refused":
             remove_upload(each)
 
 
 def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
-    """Give a review the pictures that are ready, and delete the files of those that it has lost; return whether nothing is left to do.
+    """Add ready pictures to a review, and delete the files of removed ones; return whether all is done.
 
-    May be done again at any point, by one worker at a time. Raises CassandraUnavailable, and what the storage raises.
+    It can be repeated after a crash at any point; one worker at a time calls it. Raises CassandraUnavailable, and the
+    storage's errors.
     """
     uploads = list_uploads(picture_owner(product_id, user_id))
     ready = [each for each in uploads if each.state == "ready"]
@@ -96,8 +98,8 @@ def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
     elif ready:
         try:
             review = _attach(review, [each.picture for each in ready], now)
-        except (ReviewChanged, NoSuchReview, ReviewsBusy):
-            return False  # as it is now, the next time
+        except (TextChanged, NoSuchText, ReviewsBusy):
+            return False  # the next call uses the present review
         for each in ready:
             remove_upload(each)
     if review and review.former_pictures:
@@ -108,7 +110,7 @@ def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
 
 
 def _attach(review: Review, found: Sequence[str], now: datetime) -> Review:
-    """Let pictures wait with a review for the staff; those for which there is no room are deleted."""
+    """Add new pictures, which wait for the staff, to a review; delete those beyond the limit."""
     new = [each for each in dict.fromkeys(found) if each not in review.own_pictures]
     if not new:
         return review

@@ -13,7 +13,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return what the person has written about products, and what became of it."""
+    """Return the person's reviews and their states."""
     return {
         "asks_for_no_review_mails_since": queries.get_stop_time(person.email)
         if _has_proved_address(person)
@@ -50,10 +50,10 @@ def _writer_ids(person: DataSubject) -> list[UUID]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Take the person's name off their reviews, and the texts too unless the shop keeps them."""
+    """Remove the person's name from their reviews, and the texts unless the shop keeps them."""
     keeps_texts = get_review_rules().keeps_erased_texts
     for writer_id in _writer_ids(person):
         operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
-    # Else it may be another person's wish.
+    # Otherwise another person may have stopped the mails.
     if _has_proved_address(person):
         operations.allow_requests(person.email)

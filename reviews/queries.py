@@ -1,4 +1,4 @@
-"""Every read of reviews."""
+"""Reads of reviews."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from web.encryption import keyed_digests
 
 ALL, HELPFUL = 0, 6
 PAGE_LENGTH = 10
-# So many stand on the product's own page.
+# The number of reviews on a product's page.
 NEWEST_SHOWN = 3
 MAX_HELPFUL = 100
-# So many of a person's last orders are looked through for what they review.
+# The most orders that are searched for a reviewed product.
 MAX_ORDERS = 100
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
@@ -46,7 +46,7 @@ RATED = scan(
 )
 _LISTED = """SELECT product_id, review_id, user_id, given, title, body, name, verified, version, written_at, edited_at, answer,
        answered_at, helpful, pictures FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars"""
-# R1: a product's reviews, newest first; from a place on.
+# R1: a product's reviews, newest first; the same after a review.
 LISTED = read("R1", f"{_LISTED} LIMIT :most", consistency=LOCAL_ONE)
 LISTED_AFTER = read(
     "R1", f"{_LISTED} AND review_id < :review_id LIMIT :most", consistency=LOCAL_ONE
@@ -56,12 +56,12 @@ COPIES = read(
     "R1",
     "SELECT review_id, user_id, given, version, helpful, name FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars",
 )
-# R2: what a person has reviewed.
+# R2: a person's reviews.
 BY_USER = read(
     "R2",
     "SELECT product_id, review_id, version, state FROM reviews_by_user WHERE user_id = :user_id",
 )
-# R3: whether an address wants no mails that ask for reviews.
+# R3: whether an address gets no review requests.
 STOPPED = read("R3", "SELECT stopped_at FROM review_request_stops WHERE email = :email")
 # R4: how many found a review helpful.
 VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = :review_id LIMIT 1")
@@ -69,7 +69,7 @@ VOTE = read(
     "R4",
     "SELECT voted_at FROM votes_by_review WHERE review_id = :review_id AND voter_key = :voter_key",
 )
-# R3: which reviews' copies may lack something.
+# R3: reviews whose copies may be incomplete.
 PENDING = read(
     "R3",
     "SELECT period, product_id, user_id, has_pictures, written FROM pending_reviews_by_period WHERE period = :period",
@@ -78,14 +78,14 @@ PENDING = read(
 
 @dataclass(frozen=True)
 class ReviewPage:
-    """A part of a product's reviews, and the token of the next part; "" at the end."""
+    """A page of a product's reviews, and the token of the next page; "" at the end."""
 
     reviews: tuple[ListedReview, ...]
     next_token: str
 
 
 def review_from_row(row: Row | None) -> Review | None:
-    """Return the review that a row of `ratings_by_product` holds, or None for a row of numbers alone."""
+    """Return a row of `ratings_by_product` as a review; None for a row with numbers alone."""
     if row is None or row.review_id is None:
         return None
     return Review(
@@ -121,7 +121,7 @@ def _split(names: str | None) -> tuple[str, ...]:
 
 
 def rating_from_row(row: Row | None) -> Rating:
-    """Return the numbers of a product, none without a row."""
+    """Return a product's rating; an empty one without a row."""
     if row is None or row.rating_count is None:
         return Rating()
     return Rating(
@@ -145,14 +145,14 @@ def prefetch_review(product_id: UUID, user_id: UUID) -> PendingResult:
 
 
 def get_review(product_id: UUID, user_id: UUID) -> Review | None:
-    """Return a person's review of a product as it is now, in whatever state. Raises CassandraUnavailable."""
+    """Return a person's review of a product in any state, or None. Raises CassandraUnavailable."""
     return review_from_row(prefetch_review(product_id, user_id).one())
 
 
 def find_own_review(product_id: UUID, ids: Sequence[UUID]) -> Review | None:
-    """Return the review of a product that stands under one of a person's ids, None without one. Raises CassandraUnavailable.
+    """Return a person's review of a product under any of their ids, or None. Raises CassandraUnavailable.
 
-    One that was withdrawn comes last: the person may have written another one since.
+    A withdrawn review is returned only if there is no other.
     """
     reading = [prefetch_review(product_id, each) for each in ids]
     found = [review for each in reading if (review := review_from_row(each.one()))]
@@ -195,7 +195,7 @@ def get_listed(product_id: UUID, review_id: UUID) -> ListedReview | None:
 
 
 def prefetch_review_page(product_id: UUID, stars: int, after: str) -> PendingResult:
-    """Start reading a part of a list, for `review_page_from_rows`; `stars` is ALL, HELPFUL or 1 to 5. Raises InvalidPageToken."""
+    """Start reading a page of reviews, for `review_page_from_rows`; `stars` is ALL, HELPFUL or 1 to 5. Raises InvalidPageToken."""
     if stars == HELPFUL:
         return LISTED.start(product_id=product_id, stars=stars, most=2 * MAX_HELPFUL)
     if after:
@@ -209,7 +209,7 @@ def prefetch_review_page(product_id: UUID, stars: int, after: str) -> PendingRes
 def review_page_from_rows(
     product_id: UUID, stars: int, after: str, rows: Sequence[Row]
 ) -> ReviewPage:
-    """Return the part of a list that the rows hold. Raises InvalidPageToken."""
+    """Return the page of reviews in these rows. Raises InvalidPageToken."""
     listed, name = listed_from_rows(rows), _list_name(product_id, stars)
     if stars == HELPFUL:
         start = page_key(after, name)[0] if after else 0
@@ -227,27 +227,27 @@ def _list_name(product_id: UUID, stars: int) -> str:
 
 
 def list_reviews_of(user_id: UUID) -> list[Review]:
-    """Return what a person has reviewed, in whatever state. Raises CassandraUnavailable."""
+    """Return a person's reviews in any state. Raises CassandraUnavailable."""
     reading = [prefetch_review(row.product_id, user_id) for row in BY_USER.all(user_id=user_id)]
     found = (review_from_row(pending.one()) for pending in reading)
     return [each for each in found if each]
 
 
 def list_product_ids_of(user_id: UUID) -> list[UUID]:
-    """Return which products a person has reviewed, as their list says. Raises CassandraUnavailable."""
+    """Return the products on a person's list of reviews. Raises CassandraUnavailable."""
     return [row.product_id for row in BY_USER.all(user_id=user_id)]
 
 
 def get_stop_time(email: str) -> datetime | None:
-    """Return since when an address wants no mails that ask for reviews, None if it may get them. Raises CassandraUnavailable."""
+    """Return when an address stopped review requests, or None. Raises CassandraUnavailable."""
     row = STOPPED.one(email=email_key(email))
     return row.stopped_at if row else None
 
 
 def guest_ids(email: str) -> list[UUID]:
-    """Return the ids under which a mailbox's owner reviews without an account: today's, then those of former keys.
+    """Return the writer ids of a mailbox's owner as a guest: today's, then those of former keys.
 
-    Former ones are of the shop's secret, or of the address where its domain was typed as "xn--…".
+    Former keys come from an old SECRET_KEY, or from the "xn--…" spelling of the address's domain.
     """
     return [
         UUID(hex=each[:32], version=4)
@@ -257,26 +257,26 @@ def guest_ids(email: str) -> list[UUID]:
 
 
 def voter_key(review_id: UUID, user_id: UUID) -> str:
-    """Return what stands for a voter in `votes_by_review`: nobody can tell whose it is without the shop's key."""
+    """Return a keyed hash of a voter, 32 characters: without the shop's key it tells nobody who voted."""
     return salted_hmac(
         "reviews.vote", f"{review_id.hex} {user_id.hex}", algorithm="sha256"
     ).hexdigest()[:32]
 
 
 def count_votes(review_id: UUID) -> int:
-    """Return how many found a review helpful. Raises CassandraUnavailable."""
+    """Return the number of votes for a review. Raises CassandraUnavailable."""
     row = VOTES.one(review_id=review_id)
     return (row.helpful_count or 0) if row else 0
 
 
 def has_voted(review_id: UUID, user_id: UUID) -> bool:
-    """Return whether somebody found a review helpful. Raises CassandraUnavailable."""
+    """Return whether a user has voted for a review. Raises CassandraUnavailable."""
     found = VOTE.one(review_id=review_id, voter_key=voter_key(review_id, user_id))
     return found is not None and found.voted_at is not None
 
 
 def has_received(user_id: UUID, product_id: UUID) -> bool:
-    """Return whether a product is in one of a person's last orders that were delivered. Raises CassandraUnavailable."""
+    """Return whether one of a person's last delivered orders has a product. Raises CassandraUnavailable."""
     listed = orders.list_orders_by_year(user_id, orders.list_order_years(user_id))
     newest = [each for year in sorted(listed, reverse=True) for each in listed[year]][:MAX_ORDERS]
     reading = [

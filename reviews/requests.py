@@ -1,10 +1,8 @@
-"""Mails that ask buyers for a review, two weeks after all of their order has arrived.
+"""Mails that ask buyers for reviews, two weeks after their whole order has arrived.
 
-Each order is asked about once: the mail's id is made of the order's. The worker goes through the days on which orders arrived;
-cut off within a day, it does the day again.
+Each order gets one mail, whose id is made of the order's. The worker goes through the days of arrival; it repeats a day that was
+cut off.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -27,7 +25,7 @@ from reviews import queries
 from reviews.links import guest_url, stop_token
 
 ASKED_AFTER = timedelta(days=14)
-# So many of an order's products are asked about.
+# The most products in a mail.
 MAX_PRODUCTS = 10
 _EVENT = "review"
 
@@ -35,9 +33,9 @@ _EVENT = "review"
 def ask_for_reviews_of(
     day: date, now: datetime, postpone: Callable[[], object] | None = None
 ) -> int:
-    """Mail the buyers of all orders that arrived on a day, each once; return how many are asked now.
+    """Mail the buyers of all orders that arrived on a day, once; return the number of mails.
 
-    `postpone` is called for each order that fails. Raises CassandraUnavailable.
+    Each order that fails calls `postpone`. Raises CassandraUnavailable.
     """
     if not get_review_rules().asks_buyers:
         return 0
@@ -49,10 +47,9 @@ def ask_for_reviews_of(
 
 
 def ask_for_review(order_id: UUID, now: datetime) -> bool:
-    """Mail an order's buyer for a review, unless that was done or nothing is to be asked; return whether it is done now.
+    """Mail an order's buyer a request for reviews, once; return whether a mail was queued now.
 
-    No mail goes about an order with a return, to an erased person, to an address that gets none or wants none, or whose
-    owner is not known. Raises CassandraUnavailable.
+    Orders with a return, erased persons, and undeliverable, unsubscribed or unconfirmed addresses get no mail. Raises CassandraUnavailable.
     """
     order = orders.get_order(order_id)
     if order is None or order.is_erased or order.returns or not order.is_email_confirmed:
@@ -79,7 +76,7 @@ def ask_for_review(order_id: UUID, now: datetime) -> bool:
 
 
 def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
-    """Return name and address of what is still sold of an order's products, and not reviewed by its buyer."""
+    """Return name and review URL of an order's products that are on sale and that the buyer has not reviewed."""
     product_ids = dict.fromkeys(each.product_id for each in orders.list_items(order))
     ids, found = list_writer_ids(order.user_id, order.email), []
     for product_id in list(product_ids)[:MAX_PRODUCTS]:
@@ -98,7 +95,7 @@ def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 
 def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
-    """Return under which ids a person may have reviewed: the account's first, then those of the mailbox. Raises CassandraUnavailable."""
+    """Return a person's possible writer ids: the account's, then the mailbox's. Raises CassandraUnavailable."""
     member = get_user(user_id) if user_id else find_user_by_email(email)
     if member and (user_id or member.verified_at):
         return list(dict.fromkeys([*list_member_ids(member), *queries.guest_ids(email)]))
@@ -106,10 +103,10 @@ def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
 
 
 def list_member_ids(member: User) -> list[UUID]:
-    """Return under which ids a member has reviewed: the account's, then those of the mailbox, if that is proved to be theirs."""
+    """Return a member's writer ids: the account's, then the mailbox's if the address is proved."""
     return [member.user_id, *(queries.guest_ids(member.email) if member.verified_at else ())]
 
 
 def floor_to_day(moment: datetime) -> datetime:
-    """Return when the day began, in UTC, in which a moment is."""
+    """Return the start of a moment's day in UTC."""
     return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,9 +1,7 @@
 """The pages of a product's reviews."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from uuid import UUID, uuid5
 
 from django.contrib import messages
@@ -18,28 +16,28 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, member_required
 from accounts.models import User
 from accounts.queries import find_user_by_email
-from cassandra_db import PendingResult, current_time
+from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue.entities import PictureUpload, Product
 from catalogue.errors import MediaUnavailable
 from catalogue.queries import (
-    find_product_id_by_slug,
     list_uploads,
     prefetch_categories,
     prefetch_product,
     prefetch_uploads,
-    product_from_rows,
     uploads_from_rows,
 )
 from mail.one_click import confirm_one_click, is_one_click
+from moderation.errors import NoSuchText, TextChanged
+from moderation.pages import product_on_sale_from_rows, require_product_id
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from moderation.similar_texts import find_crowd_or_copy
 from moderation.states import PUBLISHED, REFUSED, WITHDRAWN
 from orders.lifecycle.entities import Order
 from orders.queries import get_order, list_items
 from reviews import links, operations, queries
-from reviews.entities import Review
-from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.entities import Review, ReviewInput
+from reviews.errors import ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
 from reviews.pictures import (
     MAX_PICTURE_BYTES,
@@ -50,6 +48,7 @@ from reviews.pictures import (
 )
 from reviews.queries import ALL, HELPFUL
 from reviews.requests import list_member_ids
+from reviews.votes import set_vote
 from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -60,9 +59,9 @@ from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 @require_safe
 @public
 def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's reviews: all, or those of one star count; the newest or the most helpful first."""
+    """Show a product's reviews, all or with one number of stars, newest or most helpful first."""
     prefetch_categories()
-    product_id, stars = _product_id(slug), request.GET.get("stars", "")
+    product_id, stars = require_product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"
     if stars and stars not in set("12345"):
         raise Http404("no such reviews")
@@ -74,7 +73,7 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
             queries.prefetch_rating(product_id),
             prefetch_product(product_id),
         )
-        product = _shown_product(product_from_rows(product_pending.rows()))
+        product = product_on_sale_from_rows(product_pending.rows())
         page = queries.review_page_from_rows(product_id, which, after, reading.rows())
     except InvalidPageToken as error:
         raise Http404 from error
@@ -95,7 +94,7 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who writes a review: a member, or a guest by a mail about an order. `ids` are those under which it may stand, the first for a new one."""
+    """The writer of a review: a member, or a guest with a mail about an order. A new review gets the first of `ids`."""
 
     ids: tuple[UUID, ...]
     name: str
@@ -104,8 +103,8 @@ class Writer:
     order: Order | None = None
 
     @classmethod
-    def of_member(cls, member: User, slug: str) -> Writer:
-        """Return a member as a writer, also of what the member has written as a guest."""
+    def of_member(cls, member: User, slug: str) -> Self:
+        """Return a member as a writer, also of the member's reviews as a guest."""
         return cls(
             tuple(list_member_ids(member)),
             member.name,
@@ -114,7 +113,7 @@ class Writer:
         )
 
     @classmethod
-    def of_guest(cls, order: Order, token: str, slug: str) -> Writer:
+    def of_guest(cls, order: Order, token: str, slug: str) -> Self:
         """Return the owner of an order's mailbox as a writer."""
         return cls(
             tuple(queries.guest_ids(order.email)),
@@ -125,7 +124,7 @@ class Writer:
         )
 
     def has_received(self, product_id: UUID) -> bool:
-        """Return whether the product has arrived at the writer's. Raises CassandraUnavailable."""
+        """Return whether the writer has received the product. Raises CassandraUnavailable."""
         if self.order is None:
             return queries.has_received(self.ids[0], product_id)
         return self.order.fulfilment == "delivered" and any(
@@ -145,13 +144,13 @@ def write_review(request: HttpRequest, slug: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
-    """Write a review of a product that came in a guest's order, or change it, by the link of a mail."""
+    """Write or change a guest's review of an ordered product, by the link of a mail."""
     order = _find_guest_order(token, slug)
     if order is None:
         return _link_over(request)
     account = find_user_by_email(order.email)
     if order.user_id or (account and account.verified_at):
-        # There is an account that is proved to be the mailbox's: a person reviews a product once.
+        # The mailbox belongs to an account: a person reviews a product once.
         return redirect("reviews:write", slug)
     return _write(request, slug, Writer.of_guest(order, token, slug))
 
@@ -173,12 +172,12 @@ def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpRespon
     return _withdraw(request, slug, Writer.of_guest(order, token, slug))
 
 
-# A mail program has no form's token: the link's own is what it knows.
+# A mail program has no CSRF token. The link's token protects this view.
 @csrf_exempt
 @get_or_post
 @owner_only
 def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
-    """End the mails that ask an address for reviews, by the link in one of them and a submit, or by the mail program's button."""
+    """Stop review requests to an address, by a mail's link and a submit, or by the mail program's button."""
     email = links.parse_stop_token(token)
     if email is None:
         return _link_over(request)
@@ -194,12 +193,12 @@ def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_guest_order(token: str, slug: str) -> Order | None:
-    """Return the order whose products a link of a mail lets review, None if it lets nothing. Raises Http404 for a product that was not in it."""
+    """Return the order of a mail's link, None if the link is invalid. Raises Http404 for a product that was not in it."""
     order_id = links.order_id_from_guest_token(token)
     order = get_order(order_id) if order_id else None
     if order is None or order.is_erased:
         return None
-    product_id = _product_id(slug)
+    product_id = require_product_id(slug)
     if all(each.product_id != product_id for each in list_items(order)):
         raise Http404
     return order
@@ -210,56 +209,50 @@ def _link_over(request: HttpRequest) -> HttpResponse:
 
 
 def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
-    product_id = _product_id(slug)
-    pending = prefetch_product(product_id)
-    uploads = _start_uploads(product_id, writer)
-    own = queries.find_own_review(product_id, writer.ids)
-    product = _shown_product(product_from_rows(pending.rows()))
-    writer_id = own.user_id if own else writer.ids[0]
-    sent = PicturesSent(product_id, writer_id, own, uploads_from_rows(uploads[writer_id].rows()))
+    editor = _open_editor(request, require_product_id(slug), writer)
     if request.method != "POST":
-        return _form_page(request, product, own, ReviewForm.of_review(own), writer, sent)
+        return editor.render(ReviewForm.of_review(editor.own))
     form = ReviewForm(request.POST, request.FILES)
     form.full_clean()
-    # Whatever else is wrong: a form that comes back cannot have its files in it again.
-    sent.take_in(request, form)
+    # Even if other fields are wrong: a browser does not send the files of a returned form again.
+    editor.take_in(form)
     if form.errors:
-        return _form_page(request, product, own, form, writer, sent, status=422)
-    typed = form.cleaned_data
+        return editor.render(form, status=422)
+    typed, own, product = form.cleaned_data, editor.own, editor.product
     order_id = writer.order.order_id if writer.order else own.order_id if own else None
-    change_id = uuid5(writer_id, typed["operation"].hex)
+    change_id = uuid5(editor.writer_id, typed["operation"].hex)
     if own and own.change_id != change_id:
         try:
-            hit_rate_limit(request, "edit", str(writer_id), hit_id=change_id)
+            hit_rate_limit(request, "edit", str(editor.writer_id), hit_id=change_id)
         except TooManyAttempts as error:
-            return _form_page(request, product, own, form, writer, sent, refused_by=error)
+            return editor.render(form, refused_by=error)
     try:
         written = operations.write_review(
-            product_id,
-            writer_id,
-            stars=typed["stars"],
-            title=typed["title"],
-            body=typed["body"],
-            name=shown_name(writer.name),
-            verified=writer.has_received(product_id),
-            held_for=_find_reason_to_hold(
-                request, own, typed["title"], typed["body"], writer_id, change_id
+            product.product_id,
+            editor.writer_id,
+            ReviewInput(
+                stars=typed["stars"],
+                title=typed["title"],
+                body=typed["body"],
+                name=shown_name(writer.name),
+                verified=writer.has_received(product.product_id),
+                held_for=_find_reason_to_hold(editor, typed["title"], typed["body"], change_id),
+                order_id=order_id,
             ),
             seen=typed["version"],
             change_id=change_id,
             now=current_time(),
-            order_id=order_id,
-            removed=sent.list_removed(request),
+            removed=editor.list_removed(),
         )
-    except ReviewChanged:
-        own = queries.get_review(product_id, writer_id)
-        form.show_newer(own)
-        return _form_page(request, product, own, form, writer, sent, status=409, is_stale=True)
+    except TextChanged:
+        editor.own = queries.get_review(product.product_id, editor.writer_id)
+        form.show_newer(editor.own)
+        return editor.render(form, status=409, is_stale=True)
     except ReviewsBusy:
         form.add_error(None, _("Many people are reviewing this product right now. Try again."))
-        return _form_page(request, product, own, form, writer, sent, status=422)
-    sent.forget_refused(request)
-    if sent.has_taken:
+        return editor.render(form, status=422)
+    editor.forget_refused()
+    if editor.has_taken:
         messages.success(request, _("Thank you. Your pictures appear once we have looked at them."))
         return redirect(writer.write_url)
     if written.state == PUBLISHED:
@@ -269,40 +262,38 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
     return redirect(writer.write_url)
 
 
-def _start_uploads(product_id: UUID, writer: Writer) -> dict[UUID, PendingResult]:
-    return {each: prefetch_uploads(picture_owner(product_id, each)) for each in writer.ids}
-
-
 @dataclass
-class PicturesSent:
-    """What was sent as pictures of a review: with a form that is being handled, or before."""
+class ReviewEditor:
+    """A request to the form of a review: what the shop knows, and the pictures that were sent."""
 
-    product_id: UUID
+    request: HttpRequest
+    product: Product
+    writer: Writer
     writer_id: UUID
     own: Review | None
     uploads: list[PictureUpload]
+    # Whether this request has brought new pictures.
     has_taken: bool = False
 
-    def list_removed(self, request: HttpRequest) -> list[str]:
-        """Return the review's pictures that the form takes out."""
+    def list_removed(self) -> list[str]:
+        """Return the pictures that the form removes from the review."""
         present = self.own.own_pictures if self.own else ()
-        return [each for each in request.POST.getlist("remove") if each in present]
+        return [name for name in self.request.POST.getlist("remove") if name in present]
 
-    def take_in(self, request: HttpRequest, form: ReviewForm) -> None:
-        """Keep the files of a form until the worker has decoded them, or say beside the field why not. Raises CassandraUnavailable."""
+    def take_in(self, form: ReviewForm) -> None:
+        """Keep the form's files until the worker decodes them, or add an error to the form. Raises CassandraUnavailable."""
         files, operation = form.cleaned_data.get("pictures"), form.cleaned_data.get("operation")
         if not files or not operation:
             return
-        change_id = uuid5(self.writer_id, operation.hex)
-        has = (len(self.own.own_pictures) if self.own else 0) - len(self.list_removed(request))
+        product_id, writer_id = self.product.product_id, self.writer_id
+        change_id = uuid5(writer_id, operation.hex)
+        has = (len(self.own.own_pictures) if self.own else 0) - len(self.list_removed())
         if error := refuse_files(files, has, self.uploads, change_id):
             form.add_error("pictures", error)
             return
         try:
-            hit_rate_limit(request, "review_pictures", str(self.writer_id), hit_id=change_id)
-            take_in_files(
-                self.product_id, self.writer_id, files, self.uploads, change_id, current_time()
-            )
+            hit_rate_limit(self.request, "review_pictures", str(writer_id), hit_id=change_id)
+            take_in_files(product_id, writer_id, files, self.uploads, change_id, current_time())
         except TooManyAttempts:
             form.add_error("pictures", _("You’ve sent many pictures. Try again in an hour."))
         except MediaUnavailable:
@@ -311,19 +302,67 @@ class PicturesSent:
             )
         else:
             self.has_taken = True
-            self.uploads = list_uploads(picture_owner(self.product_id, self.writer_id))
+            self.uploads = list_uploads(picture_owner(product_id, writer_id))
 
-    def forget_refused(self, request: HttpRequest) -> None:
-        """Forget which files became no pictures, as far as the form has shown them. Raises CassandraUnavailable."""
-        shown = request.POST.getlist("read")
-        forget_refused([each for each in self.uploads if str(each.upload_id) in shown])
+    def forget_refused(self) -> None:
+        """Delete the refused uploads that the form has shown. Raises CassandraUnavailable."""
+        read = self.request.POST.getlist("read")
+        forget_refused([each for each in self.uploads if str(each.upload_id) in read])
+
+    def render(
+        self,
+        form: ReviewForm,
+        status: int = 200,
+        *,
+        is_stale: bool = False,
+        refused_by: TooManyAttempts | None = None,
+    ) -> HttpResponse:
+        """Show the form."""
+        request, own, writer = self.request, self.own, self.writer
+        context: dict[str, Any] = {
+            "product": self.product,
+            "own": own if own and own.state != WITHDRAWN else None,
+            "form": form,
+            "writer": writer,
+            "is_stale": is_stale,
+            "send_url": upload_url(
+                request, writer.write_url, SHOPPER_UPLOADS, is_for_guest=writer.order is not None
+            ),
+            # The form lacks what was done since the page was opened.
+            "is_polled": "X-Refreshes-Itself" in request.headers,
+            "removed": request.POST.getlist("remove"),
+            # A ready upload becomes a picture of the review within a minute.
+            "waiting": [each for each in self.uploads if each.state != "refused"],
+            "refused": [each for each in self.uploads if each.state == "refused"],
+        }
+        if self.has_taken and form.is_bound:
+            form.begin_again()
+        if refused_by:
+            return render_too_many_attempts(request, refused_by, "reviews/write.html", context)
+        return render_page(request, "reviews/write.html", context, part="uploads", status=status)
+
+
+def _open_editor(request: HttpRequest, product_id: UUID, writer: Writer) -> ReviewEditor:
+    """Read what the form of a review shows, in one round. Raises Http404."""
+    pending = prefetch_product(product_id)
+    uploads = {each: prefetch_uploads(picture_owner(product_id, each)) for each in writer.ids}
+    own = queries.find_own_review(product_id, writer.ids)
+    product = product_on_sale_from_rows(pending.rows())
+    writer_id = own.user_id if own else writer.ids[0]
+    found = uploads_from_rows(uploads[writer_id].rows())
+    return ReviewEditor(request, product, writer, writer_id, own, found)
 
 
 def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
-    product_id, form = _product_id(slug), WithdrawForm(request.POST)
+    product_id, form = require_product_id(slug), WithdrawForm(request.POST)
     own = queries.find_own_review(product_id, writer.ids)
+
+    def show_again(status: int) -> HttpResponse:
+        editor = _open_editor(request, product_id, writer)
+        return editor.render(ReviewForm.of_review(editor.own), status, is_stale=True)
+
     if not form.is_valid():
-        return _stale_page(request, product_id, writer, status=422)
+        return show_again(422)
     if own is None:
         raise Http404
     try:
@@ -334,10 +373,10 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             change_id=uuid5(own.user_id, form.cleaned_data["operation"].hex),
             now=current_time(),
         )
-    except NoSuchReview:
+    except NoSuchText:
         pass  # it was withdrawn before, in another tab
-    except ReviewChanged:
-        return _stale_page(request, product_id, writer, status=409)
+    except TextChanged:
+        return show_again(409)
     messages.success(request, _("Your review is withdrawn."))
     return redirect("reviews:list", slug)
 
@@ -345,7 +384,7 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
 @member_required
 @post_only("reviews:list", "slug")
 def vote(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say that a review is helpful, or no longer."""
+    """Vote for a review as helpful, or take the vote back."""
     form, member = VoteForm(request.POST), current_member(request)
     if not form.is_valid():
         raise Http404
@@ -356,7 +395,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     is_helpful = form.cleaned_data["helpful"]
     if queries.has_voted(review.review_id, member.user_id) != is_helpful:
         hit_rate_limit(request, "vote", str(member.user_id))
-        operations.set_vote(review, member.user_id, is_helpful=is_helpful, now=current_time())
+        set_vote(review, member.user_id, is_helpful=is_helpful, now=current_time())
     if not is_helpful:
         messages.success(request, _("Your vote is taken back."))
         return redirect("reviews:list", slug)
@@ -368,40 +407,27 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @post_only("reviews:list", "slug")
 def report_review(request: HttpRequest, slug: str) -> HttpResponse:
-    """Report a review to the staff. Reported twice, it waits once."""
+    """Report a review to the staff; a second report changes nothing."""
     form, member = ReportForm(request.POST), current_member(request)
     if not form.is_valid():
         raise Http404
     review = _get_published(slug, form.cleaned_data["review"])
-    if not operations.has_report(review, member.user_id):
-        # Sent twice at once, it is one.
+    if not review.has_report(member.user_id):
+        # Two submits at once count as one.
         hit_id = uuid5(review.review_id, f"{member.user_id.hex} {review.version}")
         hit_rate_limit(request, "report", str(member.user_id), hit_id=hit_id)
         try:
             operations.report_review(review, member.user_id, now=current_time())
-        except (ReviewChanged, NoSuchReview):
-            # Its writer changed it at this moment: the reader looks at what it says now.
+        except (TextChanged, NoSuchText):
+            # Its writer has just changed it: the reader must read it again.
             messages.error(request, _("This review has just changed. Please read it again."))
             return redirect("reviews:list", slug)
     messages.success(request, _("Thank you. We’ll look at this review."))
     return redirect("reviews:list", slug)
 
 
-def _product_id(slug: str) -> UUID:
-    product_id = find_product_id_by_slug(slug)
-    if product_id is None:
-        raise Http404
-    return product_id
-
-
-def _shown_product(product: Product | None) -> Product:
-    if product is None or not product.is_on_sale(current_time()):
-        raise Http404
-    return product
-
-
 def _get_published(slug: str, review_id: UUID) -> Review:
-    product_id = _product_id(slug)
+    product_id = require_product_id(slug)
     listed = queries.get_listed(product_id, review_id)
     review = queries.get_review(product_id, listed.user_id) if listed else None
     if review is None or not review.is_counted:
@@ -409,73 +435,19 @@ def _get_published(slug: str, review_id: UUID) -> Review:
     return review
 
 
-def _find_reason_to_hold(
-    request: HttpRequest,
-    own: Review | None,
-    title: str,
-    body: str,
-    writer_id: UUID,
-    change_id: UUID,
-) -> str:
-    """Return why the staff read a review first: its words, a text that was sent before, or many from one network; "" for nothing."""
+def _find_reason_to_hold(editor: ReviewEditor, title: str, body: str, change_id: UUID) -> str:
+    """Return why the staff read a review first, "" if nothing speaks against it. Raises CassandraUnavailable."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
+    own = editor.own
     if own and own.is_waiting and own.held_for != operations.PICTURES:
         return own.held_for  # an edit takes nothing out of the queue
-    # Nor does taking it back and writing it anew.
+    # A writer cannot leave the queue by withdrawing the review and writing another.
     if own and (own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)):
         return "again"
     if own and own.state == PUBLISHED and own.body == body:
         return ""
-    return find_crowd_or_copy(request, body, writer_id, change_id)
-
-
-def _form_page(
-    request: HttpRequest,
-    product: Product,
-    own: Review | None,
-    form: ReviewForm,
-    writer: Writer,
-    sent: PicturesSent,
-    status: int = 200,
-    *,
-    is_stale: bool = False,
-    refused_by: TooManyAttempts | None = None,
-) -> HttpResponse:
-    context: dict[str, Any] = {
-        "product": product,
-        "own": own if own and own.state != WITHDRAWN else None,
-        "form": form,
-        "writer": writer,
-        "is_stale": is_stale,
-        "send_url": upload_url(
-            request, writer.write_url, SHOPPER_UPLOADS, is_for_guest=writer.order is not None
-        ),
-        # What is done since the page was opened is not in its form.
-        "is_polled": "X-Refreshes-Itself" in request.headers,
-        "removed": request.POST.getlist("remove"),
-        # What is ready is a picture of the review in a minute.
-        "waiting": [each for each in sent.uploads if each.state != "refused"],
-        "refused": [each for each in sent.uploads if each.state == "refused"],
-    }
-    if sent.has_taken and form.is_bound:
-        form.begin_again()
-    if refused_by:
-        return render_too_many_attempts(request, refused_by, "reviews/write.html", context)
-    return render_page(request, "reviews/write.html", context, part="uploads", status=status)
-
-
-def _stale_page(
-    request: HttpRequest, product_id: UUID, writer: Writer, status: int
-) -> HttpResponse:
-    product = _shown_product(product_from_rows(prefetch_product(product_id).rows()))
-    own = queries.find_own_review(product_id, writer.ids)
-    writer_id = own.user_id if own else writer.ids[0]
-    uploads = uploads_from_rows(prefetch_uploads(picture_owner(product_id, writer_id)).rows())
-    sent = PicturesSent(product_id, writer_id, own, uploads)
-    return _form_page(
-        request, product, own, ReviewForm.of_review(own), writer, sent, status=status, is_stale=True
-    )
+    return find_crowd_or_copy(editor.request, body, editor.writer_id, change_id)
 
 
 def _list_url(slug: str, which: int, after: str) -> str:

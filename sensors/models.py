@@ -1,4 +1,4 @@
-"""The tables of the warehouses' sensors and their readings."""
+"""The warehouses' sensors and their readings."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -9,7 +9,7 @@ _DAYS_KEPT = 90 * 24 * 3600
 
 
 class Sensor(Model):
-    """A2: the devices that may send readings of the warehouses.
+    """A2: devices that may send readings of the warehouses.
 
     Bound: 200 rows (sensors.readings.MAX_SENSORS).
     Writer: sensors.readings.add_sensor, remove_sensor.
@@ -25,9 +25,9 @@ class Sensor(Model):
 
 
 class SensorReading(Model):
-    """A2: a sensor's day (UTC), newest first.
+    """A2: a sensor's readings of a day (UTC), newest first.
 
-    Bound: 10 MB: two kinds of reading each second, 172,800 rows of some 50 bytes; what is sent more often is one row.
+    Bound: two kinds of readings a second are 172,800 rows of 50 bytes, 10 MB.
     Writer: sensors.readings.ReadingWriter, with the reading's own time, so that it may be sent again.
     """
 
@@ -50,7 +50,7 @@ class SensorReading(Model):
 
 
 class SensorQuarter(Model):
-    """A2: the lowest and the highest of each quarter of an hour of a sensor's day (UTC), in parts.
+    """A2: the lowest and the highest value of each quarter of an hour of a sensor's day (UTC), in parts.
 
     Bound: 96 quarters of two kinds, a part for each process and hour: 2 MB with 200 parts of each.
     Writer: sensors.readings.ReadingWriter, which alone writes its parts, always as a whole.

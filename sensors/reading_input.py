@@ -1,6 +1,4 @@
-"""What a sensor sends, as readings or as what is wrong with it."""
-
-from __future__ import annotations
+"""Parsing what a sensor sends."""
 
 import json
 from datetime import UTC, datetime
@@ -12,7 +10,7 @@ from sensors.readings import MAX_AGE, MAX_AHEAD, MAX_READINGS, RANGES, Reading
 
 
 class ReadingsRefused(ValueError):
-    """None of what was sent is taken. `errors` says what is wrong: by the reading's place, from 0, or under "readings"."""
+    """All readings of a request are refused. `errors` has texts by the reading's index, from 0, or under "readings"."""
 
     def __init__(self, errors: dict[str, str]) -> None:
         super().__init__(errors)
@@ -22,7 +20,7 @@ class ReadingsRefused(ValueError):
 def parse_readings(body: bytes, serial_number: str, now: datetime) -> list[Reading]:
     """Return the readings of `{"readings": [{"at": "2026-11-24T08:30:00Z", "type": "temperature", "value": 4.5}, …]}`.
 
-    All of them or none: a device that is told what is wrong may send all again. Raises ReadingsRefused.
+    One invalid reading refuses all, so that the device can send all again. Raises ReadingsRefused.
     """
     try:
         sent = json.loads(body)["readings"]
@@ -53,7 +51,7 @@ def _parse_reading(sent: Any, serial_number: str, now: datetime) -> Reading:
     if not isinstance(kind, str) or kind not in RANGES:
         raise ValueError(_("“type” is one of %(kinds)s.") % {"kinds": ", ".join(RANGES)})
     low, high = RANGES[kind]
-    # True is a number to Python, and NaN one to JSON's reader; the latter is in no range.
+    # True is a number in Python. json.loads accepts NaN, which is in no range.
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(
             _("“value” is a number from %(low)g to %(high)g.") % {"low": low, "high": high}

@@ -1,11 +1,9 @@
 """Readings of the warehouses' sensors: temperature and humidity, as they come (A2).
 
-A reading stands under its second: a sensor that sends it again writes the same row, and two of one second and kind are one. So a sensor's day
-has a bound, however often it measures. What a chart shows is the lowest and the highest of each quarter of an hour, which each process writes for what it
-has written itself: absolute, so it may be done twice, and put together by whoever reads.
+A reading's key is its second, so a repeat writes the same row, and a sensor's day has a bound. Charts show the lowest and the
+highest value of each quarter of an hour. Each process writes these values of its own readings as a part of its own; the
+reader merges the parts.
 """
-
-from __future__ import annotations
 
 import secrets
 from collections import defaultdict
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from hmac import compare_digest
+from typing import Self
 from uuid import uuid4
 
 from cassandra.query import BoundStatement
@@ -23,16 +22,16 @@ from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 from cassandra_db.process_copies import ProcessCopy
 
 TEMPERATURE, HUMIDITY = "temperature", "humidity"
-# What can be measured, with the lowest and the highest that a sensor of a warehouse may send: degrees Celsius, per cent.
+# The kinds of readings with their allowed ranges: degrees Celsius, per cent.
 RANGES = {TEMPERATURE: (-60.0, 100.0), HUMIDITY: (0.0, 100.0)}
 MAX_SENSORS = 200
 MAX_READINGS = 1000  # in one request
-# A sensor that could not send keeps its readings for so long; and its clock may be ahead by so much.
+# How old a reading may be (an offline sensor keeps its readings), and how far a clock may be ahead.
 MAX_AGE, MAX_AHEAD = timedelta(days=7), timedelta(minutes=5)
 QUARTER = timedelta(minutes=15)
-# A process adds to a quarter's figures for so long after it wrote them last; what comes then begins a part of its own.
+# How long after its last write a process still extends a quarter's part; later readings begin a new part.
 KEPT_QUARTERS = timedelta(hours=1)
-# Whoever takes a sensor away is followed by all processes within so many seconds.
+# The seconds within which all processes notice a removed sensor.
 MAX_SECONDS_OLD = 5.0
 _SCOPE = "all"
 
@@ -68,25 +67,25 @@ QUARTERS = read(
 
 
 class TooManySensors(Exception):
-    """There are as many sensors as the shop can have."""
+    """The shop has as many sensors as allowed."""
 
 
 @dataclass(frozen=True)
 class Sensor:
-    """A device in a warehouse, and the hash of what it sends to be known."""
+    """A device in a warehouse, and the hash of its token."""
 
     serial_number: str
     warehouse: str
     key_hash: bytes
 
     def has_token(self, token: str) -> bool:
-        """Return whether this is the sensor's token, in a time that says nothing of it."""
+        """Return whether this is the sensor's token, in constant time."""
         return compare_digest(self.key_hash, _hash(token))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a sensor measured at a moment (UTC, whole seconds), in the unit of its kind."""
+    """A measured value at a moment (UTC, whole seconds), in the unit of its kind."""
 
     serial_number: str
     at: datetime
@@ -95,12 +94,12 @@ class Reading:
 
     @property
     def day(self) -> date:
-        """The day in UTC in which it stands."""
+        """Its day in UTC."""
         return self.at.date()
 
     @property
     def quarter(self) -> datetime:
-        """The beginning of its quarter of an hour."""
+        """The start of its quarter of an hour."""
         return self.at.replace(minute=self.at.minute // 15 * 15, second=0)
 
 
@@ -116,12 +115,12 @@ class ReadingBatch:
 
 @dataclass
 class QuarterRange:
-    """The lowest and the highest of a quarter of an hour."""
+    """The lowest and the highest value of a quarter of an hour."""
 
     lowest: float
     highest: float
 
-    def add(self, other: QuarterRange) -> None:
+    def add(self, other: Self) -> None:
         self.lowest = min(self.lowest, other.lowest)
         self.highest = max(self.highest, other.highest)
 
@@ -134,7 +133,7 @@ class _QuarterKey:
 
 
 class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
-    """Writes readings, and what those of each quarter of an hour come to."""
+    """Writes readings, and the range of each quarter of an hour."""
 
     kind = "readings"
 
@@ -157,7 +156,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         ]
 
     def bind(self, batch: ReadingBatch) -> list[BoundStatement]:
-        """Return the statements that write a batch's readings, by the sensor's own time."""
+        """Return the statements that write a batch's readings, dated by the sensor."""
         return [
             READING.bind(
                 date=each.day,
@@ -171,7 +170,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         ]
 
     def note_written(self, batches: Sequence[ReadingBatch]) -> None:
-        """Write the quarters whose figures have changed. Raises CassandraUnavailable; they are then written with the next ones."""
+        """Write the quarters whose ranges have changed. Raises CassandraUnavailable; the next call then writes them."""
         for reading in (each for batch in batches for each in batch.readings):
             key = _QuarterKey(reading.serial_number, reading.quarter, reading.kind)
             known = self._quarters.setdefault(key, QuarterRange(reading.value, reading.value))
@@ -195,12 +194,12 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         self._forget_old_quarters(current_time())
 
     def _forget_old_quarters(self, now: datetime) -> None:
-        # What is forgotten must not be written again under the same key with less in it: so another part begins.
+        # A forgotten part must not be overwritten by a smaller one: begin another part.
         if now > self._part_until:
             self._part, self._quarters, self._part_until = uuid4(), {}, now + KEPT_QUARTERS
 
 
-# ---- which sensors there are
+# The sensors.
 
 
 def _parse(rows: Sequence[Row]) -> dict[str, Sensor]:
@@ -214,20 +213,20 @@ CURRENT_SENSORS = ProcessCopy(lambda: SENSORS.start(scope=_SCOPE), _parse, MAX_S
 
 
 def list_sensors() -> list[Sensor]:
-    """Return all sensors, by warehouse and serial number, as they were some seconds ago at most. Raises CassandraUnavailable."""
+    """Return all sensors by warehouse and serial number, at most some seconds old. Raises CassandraUnavailable."""
     return sorted(
         CURRENT_SENSORS.get().values(), key=lambda each: (each.warehouse, each.serial_number)
     )
 
 
 def find_sensor(serial_number: str, token: str) -> Sensor | None:
-    """Return the sensor that a request comes from; None if its number or its token is wrong. Raises CassandraUnavailable."""
+    """Return the sensor of a request; None for a wrong number or token. Raises CassandraUnavailable."""
     sensor = CURRENT_SENSORS.get().get(serial_number)
     return sensor if sensor and sensor.has_token(token) else None
 
 
 def add_sensor(serial_number: str, warehouse: str) -> str:
-    """Let a device send readings; return its token, which is written nowhere. A device that is known gets another one.
+    """Allow a device to send readings; return its token, which is not stored. A known device gets a new token.
 
     Raises TooManySensors, CassandraUnavailable.
     """
@@ -243,7 +242,7 @@ def add_sensor(serial_number: str, warehouse: str) -> str:
 
 
 def remove_sensor(serial_number: str) -> None:
-    """Take no more readings of a device; those that are there stay for their time. Raises CassandraUnavailable."""
+    """Stop accepting readings of a device. Its stored readings stay until they expire. Raises CassandraUnavailable."""
     REMOVE_SENSOR.run(scope=_SCOPE, serial_number=serial_number)
     CURRENT_SENSORS.forget()
 
@@ -252,11 +251,11 @@ def _hash(token: str) -> bytes:
     return blake2b(token.encode(), digest_size=32, person=b"stoa sensor").digest()
 
 
-# ---- what a chart shows
+# The charts.
 
 
 def prefetch_quarters(serial_number: str, first: datetime, last: datetime) -> list[PendingResult]:
-    """Begin to read the quarters of the days in UTC from one moment to another, for `merge_quarters`."""
+    """Start reading the quarters of the days (UTC) between two moments, for `merge_quarters`."""
     return [
         QUARTERS.start(date=day, serial_number=serial_number)
         for day in _days(first.astimezone(UTC).date(), last.astimezone(UTC).date())
@@ -264,7 +263,7 @@ def prefetch_quarters(serial_number: str, first: datetime, last: datetime) -> li
 
 
 def merge_quarters(rows: Iterable[Row]) -> dict[tuple[datetime, str], QuarterRange]:
-    """Return the range of each quarter (UTC) and kind, of all parts."""
+    """Return the range of each quarter (UTC) and kind, merged from all parts."""
     found: dict[tuple[datetime, str], QuarterRange] = {}
     for row in rows:
         part = QuarterRange(row.lowest, row.highest)
@@ -273,7 +272,7 @@ def merge_quarters(rows: Iterable[Row]) -> dict[tuple[datetime, str], QuarterRan
 
 
 def prefetch_latest(serial_number: str, now: datetime) -> list[PendingResult]:
-    """Begin to read the newest readings of today and yesterday (UTC), for `parse_latest`."""
+    """Start reading the newest readings of today and yesterday (UTC), for `parse_latest`."""
     today = now.astimezone(UTC).date()
     return [
         LATEST.start(date=day, serial_number=serial_number) for day in (today, today - timedelta(1))

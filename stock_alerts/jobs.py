@@ -1,4 +1,4 @@
-"""What the worker does for back-in-stock subscriptions."""
+"""The worker's job for back-in-stock subscriptions."""
 
 from datetime import datetime, timedelta
 

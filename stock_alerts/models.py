@@ -7,9 +7,9 @@ from cassandra_db.partitions import MB
 
 
 class SubscriberByVariant(Model):
-    """The subscribers of a variant that shall be back in stock, each address once.
+    """The subscribers of a sold-out variant, by address.
 
-    Gone after 30 days, or once the mail was queued.
+    A row lasts 30 days, or until its mail is queued.
     Bound: the subscribers of one variant; they are read 200 at a time (stock_alerts.queries.AT_ONCE).
     Writer: stock_alerts.operations, by conditional writes alone.
     """
@@ -26,7 +26,7 @@ class SubscriberByVariant(Model):
 
 
 class SubscriptionByAddress(Model):
-    """The variants that an e-mail address has subscribed to. Written before the subscriber, so that none is missing here.
+    """The variants that an e-mail address has subscribed to. Written before the subscriber, in case of a crash.
 
     Bound: the variants of one address within 30 days; 20 an hour (settings.RATE_LIMITS).
     Writer: stock_alerts.operations.
@@ -42,10 +42,10 @@ class SubscriptionByAddress(Model):
 
 
 class SubscribedVariant(Model):
-    """Which variants have subscribers, so that the worker looks at these and at no others.
+    """Variants with subscribers, for the worker.
 
-    Written before the subscriber: a crash leaves a row too many, never one too few.
-    Bound: the variants that are sold out and wanted, over 16 buckets; gone after 31 days.
+    Written before the subscriber, in case of a crash.
+    Bound: the sold-out variants with subscribers of the last 31 days, over 16 buckets.
     Writer: stock_alerts.operations.
     """
 

@@ -1,6 +1,6 @@
-"""Back-in-stock subscriptions: requested, confirmed, notified once, ended.
+"""Back-in-stock subscriptions: request, confirmation, one mail, end.
 
-An unconfirmed address is stored nowhere: it is in the link that is mailed to it, and only following that link stores it.
+An unconfirmed address is stored nowhere but in the link that is mailed to it. Following the link stores the address.
 """
 
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ INSERT_SUBSCRIBED_VARIANT = write(
     "subscription",
     "INSERT INTO subscribed_variants (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
-# With the time of the row that was read: one that was written meanwhile stays.
+# Dated by the row that was read, so that a newer row stays.
 DELETE_SUBSCRIBED_VARIANT = write(
     "subscription",
     "DELETE FROM subscribed_variants USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
@@ -46,7 +46,7 @@ INSERT_SUBSCRIBER = conditional_write(
     """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
-# All its columns, so that none expires before the others.
+# Writes all columns, so that they expire together.
 UPDATE_SUBSCRIBER = conditional_write(
     "subscription",
     """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
@@ -56,7 +56,7 @@ DELETE_SUBSCRIBER = conditional_write(
     "subscription",
     "DELETE FROM subscriptions_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
-# A variant is written before its subscriber: only after this time the lack of one means that there is none.
+# A variant is written before its subscriber: only a row older than this has surely no subscribers.
 SUBSCRIBER_GRACE = timedelta(minutes=5)
 ALL_SUBSCRIPTIONS = Shard("back in stock")
 
@@ -64,9 +64,9 @@ ALL_SUBSCRIPTIONS = Shard("back in stock")
 def request_subscription(
     subscription: Subscription, product: Product, variant: Variant, now: datetime
 ) -> None:
-    """Mail a link to an address, to confirm the subscription. Once a day for each variant.
+    """Mail an address the link that confirms its subscription, once a day for each variant.
 
-    The same happens whether the address is known or not, and subscribed already or not. Raises CassandraUnavailable.
+    Known, unknown and subscribed addresses are treated alike. Raises CassandraUnavailable.
     """
     link = settings.PUBLIC_URL + reverse("stock_alerts:confirm", args=[subscription.to_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
@@ -82,7 +82,7 @@ def request_subscription(
 
 
 def subscribe(subscription: Subscription, now: datetime) -> None:
-    """Subscribe a confirmed address; twice is once, for 30 days from the last time.
+    """Subscribe a confirmed address for 30 days from the last call.
 
     Raises CassandraUnavailable.
     """
@@ -102,17 +102,16 @@ def unsubscribe(email: str) -> int:
     key = email_key(email)
     rows = queries.SUBSCRIPTIONS.all(email_key=key)
     for row in rows:
-        # In this order: what is left by a crash can still be found by the address.
+        # This order leaves rows that the address still finds after a crash.
         DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
         DELETE_SUBSCRIPTION.run(email_key=key, variant_id=row.variant_id)
     return len(rows)
 
 
 def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
-    """Mail all subscribers whose variant is back and in the shard, each once, and delete them; return how many.
+    """Mail each subscriber of the shard's variants that are back, and delete them; return their number.
 
-    At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
-    mail that was queued is not queued twice.
+    A call handles at most 200 per variant, and the next call continues. No mail is queued twice. Raises CassandraUnavailable.
     """
     count, rows = (
         0,
@@ -148,7 +147,7 @@ def _notify_variant_subscribers(
                 now,
                 MailOptions(unsubscribe_url=context["end_url"]),
             )
-            # In this order: an address that subscribes again in between can still be found.
+            # This order still finds an address that subscribes again in between.
             DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
             DELETE_SUBSCRIBER.apply(
                 if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=subscriber.email_key

@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return what the person has subscribed to, and since when."""
+    """Return the person's subscriptions, with their times."""
     return {
         "waits_for": [
             {"product_id": row.product_id, "since": row.asked_at}

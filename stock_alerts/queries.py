@@ -1,4 +1,4 @@
-"""What is read of back-in-stock subscriptions, and the encrypted tokens in their mails."""
+"""Reads of back-in-stock subscriptions, and the encrypted tokens in their mails."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,19 +35,19 @@ SUBSCRIPTIONS = read(
 
 @dataclass(frozen=True)
 class Subscription:
-    """An address that gets a mail when a variant is back."""
+    """A subscription of an address to a variant."""
 
     product_id: UUID
     variant_id: UUID
     email: str
 
     def to_token(self) -> str:
-        """Return it as an encrypted token, for the link that confirms it."""
+        """Return the encrypted token of the link that confirms it."""
         return encrypt_token([self.product_id.hex, self.variant_id.hex, self.email], _PURPOSE)
 
 
 def parse_subscription_token(token: str) -> Subscription | None:
-    """Return the subscription that a link confirms; None if it is not ours or older than seven days."""
+    """Return the subscription that a link confirms; None if the link is forged or older than seven days."""
     try:
         product, variant, email = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
     except DecryptionError:
@@ -56,12 +56,12 @@ def parse_subscription_token(token: str) -> Subscription | None:
 
 
 def unsubscribe_token(email: str) -> str:
-    """Return the encrypted token with which an address ends all its subscriptions, at any time."""
+    """Return the encrypted token that ends all subscriptions of an address. It never expires."""
     return encrypt_token([email], f"{_PURPOSE}.end")
 
 
 def parse_unsubscribe_token(token: str) -> str | None:
-    """Return the address whose subscriptions a link ends, or None if it is not ours."""
+    """Return the address whose subscriptions a link ends; None if the link is forged."""
     try:
         (email,) = decrypt_token(token, f"{_PURPOSE}.end")
     except DecryptionError:
@@ -75,7 +75,7 @@ def variant_bucket(variant_id: UUID) -> int:
 
 
 def iterate_subscribed_variants() -> Iterator[Row]:
-    """Yield the variants that have, or recently had, subscribers. Raises CassandraUnavailable."""
+    """Yield the variants with present or recent subscribers. Raises CassandraUnavailable."""
     reading = [SUBSCRIBED_VARIANTS.start(bucket=bucket) for bucket in range(BUCKETS)]
     for pending in reading:
         yield from pending.rows()

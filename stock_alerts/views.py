@@ -30,7 +30,7 @@ from web.rendering import render_or_redirect, render_page, render_too_many_attem
 @get_or_post
 @owner_only
 def subscribe(request: HttpRequest) -> HttpResponse:
-    """Subscribe to a variant that is sold out. A member's address is known; a guest's is confirmed by a mail."""
+    """Subscribe to a sold-out variant: a member at once, a guest by a mailed link."""
     form = SubscriptionForm(
         request.POST if request.method == "POST" else None,
         initial={"variant": request.GET.get("variant")},
@@ -98,12 +98,12 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     return redirect(_product_url(found, variant))
 
 
-# A mail program has no form's token: the link's own is what it knows.
+# A mail program has no CSRF token. The link's token protects this view.
 @csrf_exempt
 @get_or_post
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End all subscriptions of an address by the link in a mail and a submit, or by the mail program's button."""
+    """End all subscriptions of an address, by a mail's link and a submit, or by the mail program's button."""
     email = parse_unsubscribe_token(token)
     if email is None:
         return render_page(request, "stock_alerts/link_over.html", {}, status=410)

@@ -7,7 +7,7 @@ from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 
-# The slots of the address book are numbered, so that there can never be more of them, in a race, too.
+# The slots are numbered, so that not even a race can add more addresses than allowed.
 ADDRESS_ADDED = conditional_write(
     "Q8",
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",
@@ -31,7 +31,7 @@ MAX_ADDRESSES = 20
 def save_address(user_id: UUID, address: Address, *, default: bool = False) -> str:
     """Add an address to a member's book, or change the one with its key, and return its key.
 
-    Raises AddressBookFull, NoSuchAddress if the one to be changed is gone, NoSuchUser, CassandraUnavailable.
+    Raises AddressBookFull, NoSuchAddress if that address is gone, NoSuchUser, CassandraUnavailable.
     """
     key = address.key
     if not key:
@@ -57,7 +57,7 @@ def _add_address(user_id: UUID, address: Address) -> str:
         )
         if free is None:
             raise AddressBookFull
-        # Another tab may have taken the slot since: then the next one.
+        # Another tab may have taken the slot since: try the next one.
         if ADDRESS_ADDED.apply(
             if_lost=applied_if(
                 lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields  # noqa: B023 called at once
@@ -71,7 +71,7 @@ def _add_address(user_id: UUID, address: Address) -> str:
 
 
 def remove_address(user_id: UUID, key: str) -> None:
-    """Take an address out of a member's book; if it was the default, the next one is. Raises NoSuchAddress, CassandraUnavailable."""
+    """Remove an address from a member's book. If it was the default, the next address becomes it. Raises NoSuchAddress, CassandraUnavailable."""
     member = queries.get_user(user_id)
     rest = [each for each in queries.list_addresses(member) if each.key != key] if member else []
     if not ADDRESS_REMOVED.apply(

@@ -1,8 +1,8 @@
-"""A member's e-mail address changes.
+"""Changing a member's e-mail address.
 
-intent > claim of the new address > move > mails > release of the old one. The intent and the old address stand in the
-user's row until all is done: a login that finds them there goes on (`finish_email_change`, at each login). Before the move the
-new address lets no one log in, after it the old one does not any more, wherever it broke off.
+intent > claim of the new address > move > mails > release of the old one. The user's row keeps
+the intent and the old address until all is done, and each login goes on from there (`finish_email_change`). Until the move
+only the old address can log in, after it only the new one, even if a crash cuts the change off.
 """
 
 from datetime import datetime
@@ -43,7 +43,7 @@ DELETE_EMAIL_PROOF = write(
     "Q7",
     "DELETE FROM verified_users_by_minute USING TIMESTAMP :written WHERE minute = :minute AND user_id = :user_id",
 )
-# Members who have just proved an address or come back, for the job that joins their guest orders (orders.jobs).
+# Members who have just proved an address or logged in. A job joins their guest orders (orders.jobs).
 EMAIL_PROOFS = DueRows(
     job="guest orders",
     label="guest orders of user",
@@ -57,9 +57,9 @@ _PURPOSE = "accounts.email"
 
 
 def request_email_change(member: User, email: str, now: datetime) -> None:
-    """Mail the link that moves a member's account to another address there, and inform the present one.
+    """Mail the new address the link that confirms it, and inform the present address.
 
-    An address that has an account gets a mail that says so instead; the page does not show it. Raises CassandraUnavailable.
+    An address with an account gets a mail that says so; the page does not show this. Raises CassandraUnavailable.
     """
     taken = queries.find_user_by_email(email)
     free = taken is None or taken == member
@@ -90,13 +90,13 @@ def request_email_change(member: User, email: str, now: datetime) -> None:
 
 
 def email_change_link(member: User, email: str) -> str:
-    """Return the address under which a member can, for 24 hours, confirm an e-mail address; another password ends it."""
+    """Return the link that confirms a member's new e-mail address. It lasts 24 hours, or until the password changes."""
     token = encrypt_token([member.user_id.hex, email, account_fingerprint(member)], _PURPOSE)
     return str(settings.PUBLIC_URL) + reverse("accounts:email_confirm", args=[token])
 
 
 def parse_email_change_token(token: str, member: User) -> str | None:
-    """Return the address that a link moves this member's account to; None if it is not theirs, too old, or used."""
+    """Return the e-mail address that a link confirms for this member; None if the link is another's, too old or used."""
     try:
         user_id, email, state = decrypt_token(token, _PURPOSE, max_age=CHANGE_SECONDS)
     except DecryptionError:
@@ -111,7 +111,7 @@ def parse_email_change_token(token: str, member: User) -> str | None:
 def change_email(member: User, email: str, now: datetime) -> User:
     """Move a member's account to an e-mail address that they have proved; return the member with it.
 
-    Of two who move to one address at once, or of one who moves there and one who registers it, one gets it.
+    If several accounts claim the address at once, one gets it.
     Raises EmailTaken, NoSuchUser, CassandraUnavailable.
     """
     member = finish_email_change(member, now)
@@ -127,7 +127,7 @@ def change_email(member: User, email: str, now: datetime) -> User:
 
 
 def _reread_member(member: User, key: str) -> User:
-    """Return the member as another process has moved them, or raise EmailTaken if to nowhere."""
+    """Return the member whose address another process has changed. Raises EmailTaken if none has."""
     fresh = queries.get_user(member.user_id)
     if fresh is None:
         raise NoSuchUser
@@ -137,7 +137,7 @@ def _reread_member(member: User, key: str) -> User:
 
 
 def finish_email_change(member: User, now: datetime) -> User:
-    """Do what a change of address still owes: the mails, and the release of the old address. Return the member.
+    """Finish a change of address: queue its mails and release the old address. Return the member.
 
     Raises CassandraUnavailable.
     """
@@ -170,7 +170,7 @@ def finish_email_change(member: User, now: datetime) -> User:
 
 
 def process_sign_in(member: User, now: datetime) -> None:
-    """A member has signed in: finish what a crash has left half done of their address. Raises CassandraUnavailable."""
+    """Finish a change of address that a crash has cut off; called at each sign-in. Raises CassandraUnavailable."""
     member = finish_email_change(member, now)
     if member.email_next:
         try:
@@ -183,7 +183,7 @@ def process_sign_in(member: User, now: datetime) -> None:
 
 
 def record_email_proof(member: User, now: datetime) -> None:
-    """Note that an address is known to be this member's, for what was ordered with it without the account.
+    """Note that a member has proved an address, so that guest orders with this address join the account.
 
     Raises CassandraUnavailable.
     """

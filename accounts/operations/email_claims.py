@@ -1,8 +1,8 @@
-"""Whose an e-mail address is: claims in `users_by_email`.
+"""Claims on e-mail addresses: `users_by_email`.
 
-A claim counts while its user's own row names the same address. One that a crash has left behind can be taken over, in
-this order: first its holder's intent to move there is taken back, so that the move can no longer happen, then the
-claim is changed, if nobody has renewed it since.
+A claim counts while its user's own row names the same address. Another user can take over a claim that a crash has left.
+First the holder's intent to move there is withdrawn, so that the move cannot happen; then the claim changes hands, unless it
+was renewed since.
 """
 
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ EMAIL_RELEASED = conditional_write(
 CANCEL_EMAIL_CHANGE = conditional_write(
     "Q6", "UPDATE users SET email_next = null WHERE user_id = :user_id IF email_next = :email"
 )
-# So long after its claim a change of address is taken to be under way still.
+# How long after its claim a change of address counts as still under way.
 UNDER_WAY = timedelta(minutes=1)
 
 
@@ -52,7 +52,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
         return True
     if claim.user_id != user_id and not _release_abandoned_claim(key, claim, holder, now):
         return False
-    # One's own, left by an earlier try, is renewed: another user may be about to take it over.
+    # Renew the user's own claim from an earlier try: another user may be about to take it over.
     return bool(
         EMAIL_RECLAIMED.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
@@ -66,8 +66,8 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
 
 
 def _release_abandoned_claim(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
-    """Return whether no account has the address whose claim this is; if so, its holder cannot get it any more either."""
-    # Users are written before their claim: a claim without its user is left of an account that is gone.
+    """Return whether no account has the claimed address. If so, the holder can no longer move there either."""
+    # Users are written before their claims: a claim without a user belongs to an erased account.
     if holder is None:
         return True
     if queries.email_key(holder.email) == key or claim.claimed_at > now - UNDER_WAY:

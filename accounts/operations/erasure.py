@@ -1,10 +1,10 @@
-"""Erasing an account: asked for in a request, done by the worker two minutes later.
+"""Erasing an account: requested on a page, done by the worker two minutes later.
 
     a row in `erasures` > the account may not be used any more > its sessions end                  in the request
     all apps > a last mail > the e-mail address is free > the user's row  by the worker, who begins again after a crash
 
-The user's row goes last, because a run that finishes a broken one reads there who it is about. Two minutes, so that no request
-of the person is under way any more, which could write something that would not be erased.
+The user's row goes last: a run that finishes another one reads the user there. After two minutes no request of the person is
+still running, which could write data that the erasure would miss.
 """
 
 import logging
@@ -30,8 +30,8 @@ INSERT_ERASURE = write(
 DELETE_ERASURE = write(
     "erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id"
 )
-# A user who asked to be erased has no request under way any more after this time. An order of theirs that was cut off has been
-# processed (orders.jobs), so that their lists lead to all of them.
+# After this time no request of the user is still running, and the worker has finished orders that a crash cut off
+# (orders.jobs): the user's lists lead to all their orders.
 WAIT = timedelta(minutes=4)
 ERASURES = DueRows(
     job="erasures",
@@ -42,29 +42,29 @@ ERASURES = DueRows(
     wait=WAIT,
     max_write_delay=WAIT,
 )
-# Staff have to give the role up first, so that the shop never loses its last admin this way.
+# Staff must give up the role first, so that the shop never loses its last admin.
 ERASING = conditional_write(
     "Q6",
     "UPDATE users SET active = false, erasing_at = :now WHERE user_id = :user_id IF role = '' AND demo = false",
 )
-# Former staff still stand on the list.
+# The list of staff keeps former staff.
 OFF_STAFF = conditional_write(
     "staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS"
 )
 USER_REMOVED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
-# When an account has its next turn that has to wait for something.
+# When an erasure that must wait is tried again.
 RETRY_AFTER = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
 def person_from_user(user: User) -> DataSubject:
-    """Return a user as the person whose data the apps hold."""
+    """Return a user as the subject of the apps' personal data."""
     return DataSubject(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
 
 
 def request_erasure(user_id: UUID, now: datetime) -> None:
-    """Have an account erased: from now on it cannot be used, and the worker does the rest.
+    """Close an account at once, and have the worker erase it.
 
     `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the demo shop; CassandraUnavailable.
     """
@@ -76,9 +76,9 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 
 
 def erase_account(user_id: UUID, now: datetime) -> bool:
-    """Erase all that is held about a user who has asked for it; a second call does what a first one left.
+    """Erase all data about a user who has asked for it. A second call finishes the first one.
 
-    Returns whether there was something to erase. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
+    Returns whether there was anything to erase. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
     """
     user = queries.get_user(user_id)
     if user is None or user.erasing_at is None:
@@ -87,7 +87,7 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
     end_sessions(user_id)
     personal_data.erase_personal_data(person, now)
     queue_mail(user_id, FAREWELL_EVENT, user.email, "erased", {"name": person.name}, now)
-    # Also of an address that the account was moving to, or has just left.
+    # The erasure includes an address that the account was moving to, or has just left.
     for email in filter(None, (user.email_next, user.email_before, user.email)):
         EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=email_key(email), user_id=user_id)
     USER_REMOVED.apply(if_lost=SEND_AGAIN, user_id=user_id)
@@ -96,13 +96,13 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
 
 
 def remove_access(user_id: UUID) -> None:
-    """End what lets a user in: sessions, a second factor, a place on the list of staff. Raises CassandraUnavailable."""
+    """End a user's access: sessions, second factor, place on the list of staff. Raises CassandraUnavailable."""
     delete_second_factor(user_id)  # ends the sessions, too
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
 def run_erasures(sweep: Sweep) -> int:
-    """Erase the users who have asked for it, and return how many that were. Who has to wait has another turn in an hour."""
+    """Erase the users who have asked for it; return their number. Erasures that must wait are tried again in an hour."""
     done = 0
     for rows in sweep.groups("user_id"):
         user_id = rows[0].user_id

@@ -1,4 +1,4 @@
-"""A password is changed by a user who knows it, or who reads the account's mail."""
+"""Changing a password: with the present one, or by a mailed link."""
 
 from datetime import datetime
 from uuid import UUID, uuid5
@@ -20,7 +20,7 @@ from mail.operations import allow_address, queue_mail
 PASSWORD_SET = conditional_write(
     "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
 )
-# A user who has followed a mailed link has proved the address, too.
+# Following a mailed link also proves the address.
 PASSWORD_RESET = conditional_write(
     "Q6",
     """UPDATE users SET password = :password, verified_at = :now WHERE user_id = :user_id
@@ -33,9 +33,9 @@ _SALT = "accounts.reset"
 
 
 def rehash_password(member: User, password: str) -> None:
-    """Store the password a member has just logged in with by today's hasher. Raises CassandraUnavailable."""
+    """Hash the password of a login with today's hasher and store it. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
-    # Refused if it has been changed meanwhile; then that one counts.
+    # Refused if the password has changed since: the newer one stays.
     PASSWORD_SET.apply(
         if_lost=RAISE_UNKNOWN, user_id=member.user_id, password=member.password, before=before
     )
@@ -44,9 +44,9 @@ def rehash_password(member: User, password: str) -> None:
 def change_password(
     member: User, password: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Give a member another password, end all sessions but the one with `current_session_key`, and inform them by mail.
+    """Change a member's password, end all other sessions than `current_session_key`, and inform the member by mail.
 
-    Returns the member with it. Raises AccountChanged if it is not any more the password that was read, NoSuchUser,
+    Returns the changed member. Raises AccountChanged if the password has changed since it was read, NoSuchUser,
     CassandraUnavailable.
     """
     return change_password_hash(
@@ -57,7 +57,7 @@ def change_password(
 def change_password_hash(
     member: User, before: str, made: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Do what `change_password` does for a password that is hashed already: `made`, where `before` was read."""
+    """Do what `change_password` does, from the hash `before` to the hash `made`."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,
@@ -68,7 +68,7 @@ def change_password_hash(
 
 
 def request_password_reset(email: str, now: datetime) -> None:
-    """Mail the link that sets a new password, or, to an address without an account, a mail that says so.
+    """Mail the link that sets a new password. An address without an account gets a mail that says so.
 
     Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
     Raises CassandraUnavailable.
@@ -78,10 +78,10 @@ def request_password_reset(email: str, now: datetime) -> None:
     link = password_reset_link(found or User(user_id=queries.NOBODY, email=email, password=""))
     url = link if known else settings.PUBLIC_URL + reverse("accounts:register")
     template = "reset" if known else "reset_unknown"
-    # A link that has been used is not the one that is asked for now.
+    # A new request needs a new link, if the last one was used.
     state = account_fingerprint(found) if found else ""
     event = f"{template}:{state}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
-    # To the address that was proved, not to one that was typed and is merely compared alike.
+    # The mail goes to the stored address: the typed one may be another that merely has the same key.
     to = found.email if found and known else email
     queue_mail(
         uuid5(MAILBOX_NAMESPACE, queries.email_key(email)), event, to, template, {"url": url}, now
@@ -89,13 +89,13 @@ def request_password_reset(email: str, now: datetime) -> None:
 
 
 def password_reset_link(member: User) -> str:
-    """Return the address under which, for an hour and as long as it stays the same, a member's password can be reset."""
+    """Return the link that resets a member's password. It lasts an hour, or until the password changes."""
     token = signing.dumps([member.user_id.hex, account_fingerprint(member)], salt=_SALT)
     return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
 
 
 def get_user_by_reset_token(token: str) -> User | None:
-    """Return whose password a link resets; None if it is not ours, too old, or has done its work. Raises CassandraUnavailable."""
+    """Return the member whose password a link resets; None if the link is forged, too old or used. Raises CassandraUnavailable."""
     try:
         user_id, state = signing.loads(token, salt=_SALT, max_age=RESET_SECONDS)
         member = queries.get_user(UUID(hex=user_id))
@@ -111,7 +111,7 @@ def get_user_by_reset_token(token: str) -> User | None:
 
 
 def reset_password(member: User, password: str, now: datetime) -> User:
-    """Give a member, as `get_user_by_reset_token` has read them, another password; end all sessions, and inform them by mail.
+    """Change the password of a member from `get_user_by_reset_token`, end all sessions, and inform the member by mail.
 
     Raises AccountChanged if the link has just been used, NoSuchUser, CassandraUnavailable.
     """
@@ -125,7 +125,7 @@ def reset_password(member: User, password: str, now: datetime) -> User:
         now=now,
     )
     changed = _finish_password_change(member, made, outcome.applied, now, None)
-    # Whoever has the mailed link gets mail there.
+    # The link proves that mail reaches the address.
     allow_address(changed.email)
     return changed
 
@@ -135,7 +135,7 @@ def _finish_password_change(
 ) -> User:
     if not applied:
         raise AccountChanged
-    # Should we die here: sessions are bound to the password's hash, so the others are worth nothing already.
+    # A crash here is harmless: sessions are bound to the password's hash, so the other ones are void already.
     end_sessions(member.user_id, except_key=current_session_key)
     context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}
     event = f"password {salted_hmac(_SALT, made, algorithm='sha256').hexdigest()}"
@@ -147,12 +147,12 @@ def _finish_password_change(
 
 
 def _can_reset(member: User) -> bool:
-    # A demo shop's mail is public: its logins stay as they are.
+    # A demo shop's mail is public: nobody may change its logins.
     return bool(member.is_active and not member.demo)
 
 
 def account_fingerprint(member: User) -> str:
-    """Return what changes with a member's password or e-mail address, and shows neither."""
+    """Return a value that changes with a member's password or e-mail address, and reveals neither."""
     return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[
         :32
     ]

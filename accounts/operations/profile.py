@@ -1,4 +1,4 @@
-"""A member's name, telephone number and preferences, and when they came last."""
+"""A member's name, telephone number, preferences and last sign-in."""
 
 from datetime import datetime
 from uuid import UUID
@@ -39,12 +39,12 @@ def save_profile(user_id: UUID, name: str, phone: str) -> None:
 
 
 def record_login(user_id: UUID, now: datetime) -> None:
-    """Note when a member has signed in last, in UTC; of an account that is gone, nothing. Raises CassandraUnavailable."""
+    """Store when a member signed in last, in UTC. An erased account is ignored. Raises CassandraUnavailable."""
     LOGGED_IN.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now)
 
 
 def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
-    """Keep where a member has things sent usually ('' for nowhere in particular), and how mail about orders looks.
+    """Store a member's usual shipping country ('' for none) and the format of mail about orders.
 
     Raises NoSuchUser, CassandraUnavailable.
     """
@@ -55,6 +55,6 @@ def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
 
 
 def save_low_stock_mail(user_id: UUID, *, wanted: bool) -> None:
-    """Keep whether one of the staff wants a mail a day about what runs low. Raises NoSuchUser, CassandraUnavailable."""
+    """Store whether a member of staff wants the daily mail about low stock. Raises NoSuchUser, CassandraUnavailable."""
     if not LOW_STOCK_MAIL.apply(if_lost=SEND_AGAIN, user_id=user_id, wanted=wanted):
         raise NoSuchUser

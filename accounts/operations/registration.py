@@ -1,6 +1,7 @@
-"""How an account comes to be. Every write to a user's row is conditional: an UPDATE alone would create a row without a user."""
+"""Registration. Every write to a user's row is conditional: an UPDATE alone would create a row without a user."""
 
 from datetime import datetime
+from typing import Literal
 from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
@@ -27,12 +28,12 @@ LINK_SECONDS = 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
 _PURPOSE = "accounts.registration"
-# namespace of what is about an e-mail address
+# The namespace of ids that are made of an e-mail address.
 MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
 def request_registration(email: str, now: datetime) -> None:
-    """Mail the link that finishes a registration, or, to an address with an account, a mail that says so.
+    """Mail the link that finishes a registration. An address with an account gets a mail that says so.
 
     Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
     Raises CassandraUnavailable.
@@ -52,14 +53,14 @@ def request_registration(email: str, now: datetime) -> None:
 
 
 def registration_link(email: str, role: str = "") -> str:
-    """Return the address under which, for 24 hours, this e-mail address can be registered, with a role for staff."""
+    """Return the link that registers an e-mail address, with a role for staff. It lasts 24 hours."""
     return str(settings.PUBLIC_URL) + reverse(
         "accounts:finish", args=[encrypt_token([email, role], _PURPOSE)]
     )
 
 
 def parse_registration_token(token: str) -> tuple[str, str] | None:
-    """Return the e-mail address and the role that a link was made for; None if it is not ours or too old."""
+    """Return the e-mail address and the role of a link; None if the link is forged or too old."""
     try:
         email, role = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
     except DecryptionError:
@@ -74,32 +75,31 @@ def register_user(
     now: datetime,
     role: str = "",
     *,
-    demo: bool = False,
+    login: Literal["allowed", "demo", "refused"] = "allowed",
     verified: bool = False,
-    active: bool = True,
     user_id: UUID | None = None,
 ) -> User:
-    """Make an account and return it; without a password no login is possible, nor into an account that is not `active`. `verified` says that the address is proved.
+    """Make an account and return it. `verified` says that the address is proved.
 
-    The user is written first, where no login finds it, and the claim of the e-mail address decides: of two who
-    register it at once one wins. With a `user_id` of its own (the demo shop's) a repeat returns the first account.
-    Raises EmailTaken, CassandraUnavailable.
+    Without a password, or with `login="refused"`, no login is possible; "demo" allows it in the demo shop alone. A repeat
+    with the same `user_id` returns the first account. Raises EmailTaken, CassandraUnavailable.
     """
+    # The user is written first, where no login finds it. Then the claim of the address decides between two at once.
     new_id, key = user_id or uuid4(), queries.email_key(email)
     if role:
         record_staff_role(new_id, role)
     hashed = make_password(password)
     with name_under_way(new_id):
         written = USER_WRITTEN.apply(
-            # No two are alike, not even of one password or of none: another user's row must not be removed below.
+            # Each hash is unique, even of equal passwords or of none: another user's row must not be removed below.
             if_lost=applied_if(lambda row: bool(row.password == hashed)),
             user_id=new_id,
             email=email.strip(),
             name=name,
             password=hashed,
             role=role,
-            active=active,
-            demo=demo,
+            active=login != "refused",
+            demo=login == "demo",
             now=now,
             verified_at=now if verified else None,
         )

@@ -1,7 +1,7 @@
-"""The staff's search for customers follows their names: in the request, and, if that dies, by the worker.
+"""Search terms of customers' names, for the staff.
 
-A note is written before the name is, and removed when the search has followed it; the worker finds those that were left, and
-writes anew what follows from the users' rows (accounts.jobs). All of it carries the time before the user was read, so what was read last stays.
+The request that writes a name also writes its search terms. A note, written first and removed last, leads the worker to
+names whose request died (accounts.jobs). Terms carry the time before the user was read: the latest read wins.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ DELETE_NOTE = write(
     "customer search",
     "DELETE FROM named_users_by_hour USING TIMESTAMP :written WHERE hour = :hour AND user_id = :user_id",
 )
-# Names that requests are writing. After four minutes a request has ended, or died.
+# Names that requests are writing. A request ends, or dies, within four minutes.
 NAMES_UNDER_WAY = DueRows(
     job="account search",
     label="search terms of user",
@@ -66,7 +66,7 @@ USER_IDS = scan(
 
 @contextmanager
 def name_under_way(user_id: UUID) -> Iterator[None]:
-    """Write a user's name within, and have the search follow it; if either dies, a note leads the worker. Raises CassandraUnavailable."""
+    """Update the search terms after the block, which writes a user's name. If either dies, a note leads the worker there. Raises CassandraUnavailable."""
     note = NAMES_UNDER_WAY.note(user_id=user_id)
     yield
     save_search_terms(user_id)
@@ -74,7 +74,7 @@ def name_under_way(user_id: UUID) -> Iterator[None]:
 
 
 def finish_names(sweep: Sweep) -> None:
-    """Have the search follow the names whose requests have died. Raises CassandraUnavailable."""
+    """Update the search terms of names whose requests have died. Raises CassandraUnavailable."""
     latest = (sweep.now - sweep.table.wait).timestamp() * 1_000_000
     for rows in sweep.groups("user_id"):
         if left := [row for row in rows if row.written <= latest]:
@@ -83,7 +83,7 @@ def finish_names(sweep: Sweep) -> None:
 
 
 def save_search_terms(user_id: UUID) -> None:
-    """Have a customer found by the words of their name as it is now, and by no others; nobody finds one who is erased.
+    """Make the words of a customer's present name the only search terms; an erased customer has none.
 
     A second call changes nothing. Raises CassandraUnavailable.
     """
@@ -102,24 +102,24 @@ def save_search_terms(user_id: UUID) -> None:
 
 
 def forget_name(user_id: UUID, name: str) -> None:
-    """Have nobody find a user who is being erased, also by a name that is being written just now. Raises CassandraUnavailable."""
+    """Remove an erased user from the search, also under a name that is being written now. Raises CassandraUnavailable."""
     at = current_microseconds()
     stored = {each.term for each in TERMS.all(user_id=user_id)}
     delete_search_terms(user_id, {*stored, *list_name_terms(name)}, at)
 
 
 def delete_search_terms(user_id: UUID, terms: Iterable[str], write_timestamp: int) -> None:
-    """Take a customer out of the search under these words, as of a timestamp in microseconds. Raises CassandraUnavailable."""
+    """Delete search terms of a customer, as of a timestamp in microseconds. Raises CassandraUnavailable."""
     key = {"user_id": user_id, "at": write_timestamp}
     found = sorted(terms)
     if found:
         write_batch([DELETE_ROW.bind(head=term[:HEAD], term=term, **key) for term in found])
-        # Last: what leads to the rows is there until they are gone.
+        # These rows lead to the terms, so they go last.
         write_batch([DELETE_TERM.bind(term=term, **key) for term in found])
 
 
 def rebuild_account_search(now: datetime) -> str:
-    """Write the search terms of all users; return how many users that were. Raises CassandraUnavailable."""
+    """Write the search terms of all users; return the number of users. Raises CassandraUnavailable."""
     count = 0
     for row in USER_IDS.iterate_table():
         save_search_terms(row.user_id)

@@ -1,4 +1,4 @@
-"""Who works here, and as what."""
+"""The roles of staff."""
 
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -31,10 +31,10 @@ STAFF_WRITTEN = conditional_write(
 
 
 def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None) -> None:
-    """Make a member staff, or by '' a shopper, end all of the member's sessions and inform them by mail.
+    """Give a member a role of the staff, or '' for a shopper; end the member's sessions and inform them by mail.
 
-    `now` is in UTC. With `seen` only if that still is the role. Raises NoSuchUser, RoleChanged, LastAdmin if nobody would be left
-    who may give roles, CassandraUnavailable.
+    `seen` is the role that the page showed, `now` is in UTC. Raises NoSuchUser, RoleChanged, LastAdmin if no admin would be
+    left, CassandraUnavailable.
     """
     if (member := queries.get_user(user_id)) is None:
         raise NoSuchUser
@@ -49,7 +49,7 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
     if not is_given:
         if (present := queries.get_user(user_id)) is None:
             raise NoSuchUser
-        # Somebody else was quicker: the list of staff follows what they gave.
+        # Another admin was faster: the list of staff gets their role.
         record_staff_role(user_id, present.role)
         raise RoleChanged
     end_sessions(user_id)
@@ -64,7 +64,7 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
 
 
 def reset_second_factor(member: User, now: datetime) -> bool:
-    """Take the second factor of one of the staff away, end their sessions and inform them by mail.
+    """Delete the second factor of a member of staff, end their sessions and inform them by mail.
 
     Return whether there was one. `now` is in UTC. Raises CassandraUnavailable.
     """
@@ -88,10 +88,10 @@ def _queue_access_mail(member: User, what: str, now: datetime) -> None:
 
 
 def record_staff_role(user_id: UUID, role: str) -> None:
-    """Note a role where the staff are listed, before it counts. Raises LastAdmin, CassandraUnavailable.
+    """Write a role to the list of staff, before the user's own row has it. Raises LastAdmin, CassandraUnavailable.
 
-    One who takes part in the count of admins is one in both places, here and in the user's own row: whatever a crash
-    leaves between the two, there is never one admin less than this counts.
+    Only users with the role in both places count as admins: after a crash between the two writes, at least the counted
+    admins exist.
     """
     while True:
         version, admins = queries.list_role_holders(ADMIN)

@@ -77,7 +77,7 @@ def edit_address(request: HttpRequest, key: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest) -> AddressForm | None:
-    """The form that was sent: to be saved, or with another country chosen, whose fields are to be shown."""
+    """Return the sent form, to be saved or to show the fields of another country."""
     if request.method != "POST":
         return None
     return (
@@ -102,7 +102,7 @@ def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None
 @member_required
 @post_only("accounts:addresses")
 def remove_address(request: HttpRequest, key: int) -> HttpResponse:
-    """Take an address out of the book; taking it out twice is no error."""
+    """Remove an address from the book, if it is still there."""
     with suppress(NoSuchAddress):
         operations.remove_address(current_member(request).pk, str(key))
     messages.info(request, _("Address removed."))

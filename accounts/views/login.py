@@ -38,9 +38,9 @@ def login(request: HttpRequest) -> HttpResponse:
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
-        # Above the whole shop's limit the alarm stands for all of them: a crowd of guessers must not fill the audit log.
+        # Beyond the whole shop's limit the alarm suffices: a crowd of guessers must not fill the audit log.
         if not getattr(request, "is_above_login_limit", False):
-            # Alike for known and unknown addresses; the keyed hash finds those of one address again, and shows none.
+            # Known and unknown addresses are logged alike, as a pseudonym.
             audit_log.add_entry(
                 "login_failed",
                 current_time(),

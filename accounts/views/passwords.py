@@ -1,4 +1,4 @@
-"""Another password: for members who know theirs, and for those who read their mail."""
+"""Changing and resetting passwords."""
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
@@ -66,7 +66,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
 @no_store
 @public
 def request_password_reset(request: HttpRequest) -> HttpResponse:
-    """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
+    """Ask for an e-mail address, and mail it a link; the response is the same for every address."""
     form = PasswordResetForm(request.POST or None)
     if form.is_valid():
         email = form.cleaned_data["email"]
@@ -99,7 +99,7 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def reset_password(request: HttpRequest, token: str) -> HttpResponse:
-    """Let a user who follows the mailed link choose a password; it works once."""
+    """Let a user who follows the mailed link choose a password, once."""
     user = operations.get_user_by_reset_token(token)
     form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():
@@ -123,7 +123,7 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _limit_referrer(response: HttpResponse) -> HttpResponse:
-    """Have no request from this page send its address, which is a key, in the Referer."""
-    # "no-referrer" would also blank the Origin, by which forms are known to be ours.
+    """Keep the page's URL, which is a key, out of the Referer header."""
+    # "no-referrer" would also blank the Origin header, which the CSRF check needs.
     response["Referrer-Policy"] = "strict-origin"
     return response

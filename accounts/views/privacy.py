@@ -1,4 +1,4 @@
-"""What the shop holds about a member, to take along or to be erased."""
+"""A member's personal data: download and erasure."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,7 +21,7 @@ from web.rendering import render_page
 @require_safe
 @member_required
 def privacy(request: HttpRequest) -> HttpResponse:
-    """Say what is held, and offer to take it along or to have it erased."""
+    """Describe the stored data, and offer its download and erasure."""
     return render_page(
         request,
         "accounts/privacy.html",
@@ -33,7 +33,7 @@ def privacy(request: HttpRequest) -> HttpResponse:
 @member_required
 @post_only("accounts:privacy")
 def download_personal_data(request: HttpRequest) -> HttpResponse:
-    """Hand out all that is held, as one file, once the password was given again."""
+    """Return all personal data as one file, after the password."""
     user = current_member(request)
     attempt, form = (
         hit_rate_limit(request, "password", str(user.pk)),
@@ -49,7 +49,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def request_erasure(request: HttpRequest) -> HttpResponse:
-    """Say what goes and what stays; and, once the password was given again, let the account go."""
+    """Say what is erased and what stays, and request the erasure after the password."""
     user = current_member(request)
     obstacles = personal_data.list_erasure_obstacles(operations.person_from_user(user))
     attempt = (
@@ -66,7 +66,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     try:
         operations.request_erasure(user.pk, current_time())
     except NoSuchUser:
-        # An admin has given them a role in this very moment: the page says what is against it now.
+        # An admin has just given them a role: the page shows the obstacle.
         return redirect("accounts:erase")
     return log_out(request, "accounts:erased")
 
@@ -75,5 +75,5 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def erasure_done(request: HttpRequest) -> HttpResponse:
-    """Say goodbye."""
+    """Confirm the erasure."""
     return render_page(request, "accounts/privacy_erased.html", {})

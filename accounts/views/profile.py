@@ -31,7 +31,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Change what the shop does differently for this member."""
+    """Change the member's preferences."""
     user = current_member(request)
     known = {"country": user.delivery_country or "", "plain_mail": bool(user.plain_mail)}
     form = PreferencesForm(request.POST if request.method == "POST" else None, initial=known)

@@ -22,7 +22,7 @@ from web.rendering import render_page, render_too_many_attempts
 @no_store
 @public
 def register(request: HttpRequest) -> HttpResponse:
-    """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
+    """Ask for an e-mail address, and mail it a link; the response is the same for every address."""
     form = RegisterForm(request.POST or None)
     if form.is_valid():
         email = form.cleaned_data["email"]
@@ -57,7 +57,7 @@ def registration_sent(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the account of the user who follows the mailed link, and log in."""
+    """Create the account of a user who follows the mailed link, and log in."""
     meant = operations.parse_registration_token(token)
     if meant is None:
         return render_page(request, "accounts/link_over.html", {}, status=410)

@@ -1,4 +1,4 @@
-"""Where a member is signed in, and with which e-mail address."""
+"""A member's sessions and e-mail address."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -35,7 +35,7 @@ def session_list(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def end_one_session(request: HttpRequest) -> HttpResponse:
-    """End one of a member's sessions; ending it twice is no error."""
+    """End one of a member's sessions, if it still exists."""
     if request.method == "POST":
         end_session(current_member(request).pk, request.POST.get("session", ""))
         audit_log.add_entry(
@@ -48,7 +48,7 @@ def end_one_session(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def end_other_sessions(request: HttpRequest) -> HttpResponse:
-    """End all of a member's sessions but this one."""
+    """End all of a member's sessions except this one."""
     if request.method == "POST":
         user = current_member(request)
         end_sessions(user.pk, except_key=request.session.session_key)
@@ -63,7 +63,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
 @member_required
 @post_only("accounts:security")
 def end_all_sessions(request: HttpRequest) -> HttpResponse:
-    """End all of a member's sessions, also this one."""
+    """End all of a member's sessions, including this one."""
     end_sessions(current_member(request).pk)
     audit_log.add_entry(
         "sessions_ended", current_time(), by=current_member(request).pk, outcome="done: all"
@@ -77,7 +77,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required(second_factor=True)
 def request_email_change(request: HttpRequest) -> HttpResponse:
-    """Ask for another e-mail address and the password, and send the link that confirms it there."""
+    """Ask for a new e-mail address and the password, and mail it the confirmation link."""
     user = current_member(request)
     form = EmailChangeForm(request.POST or None, current_email=user.email)
     if form.is_valid():
@@ -87,7 +87,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             form.add_error("current", REAUTHENTICATION_FAILED)
         else:
             new = form.cleaned_data["email"]
-            # By who asks: a stranger who asks for the address must not keep its owner from it.
+            # Limited by the asking member: a stranger must not block an address for its owner.
             hit_rate_limit(request, "registration", f"by {user.pk}")
             operations.request_email_change(user, new, current_time())
             messages.success(
@@ -103,7 +103,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required(second_factor=True)
 def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
-    """Move the account of the member who follows the mailed link to the new address, by a submit."""
+    """Change the address of a member who follows the mailed link, on submit."""
     user = current_member(request)
     new = operations.parse_email_change_token(token, user)
     if new is None or request.method != "POST":

@@ -2,8 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
-from questions.entities import UNANSWERED
+from moderation.states import HELD, PUBLISHED, REFUSED, UNANSWERED, WITHDRAWN
 
 REASONS_HELD = {
     "links": gettext_lazy("It has a link"),

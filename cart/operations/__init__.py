@@ -33,6 +33,7 @@ from cart.operations.saved_lines import (
 )
 from cart.operations.transfers import (
     MoveResult,
+    copy_cart,
     duplicate_cart,
     merge_carts,
     move_line,

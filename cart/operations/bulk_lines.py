@@ -1,4 +1,4 @@
-"""Several variants at once into a cart of choice."""
+"""Adding several variants to a cart at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class VariantQuantity:
-    """A number of units of a variant, which is sold today."""
+    """Units of a variant that is sold today."""
 
     product: Product
     variant: Variant
@@ -36,10 +36,10 @@ def add_variants(
     *,
     guest: bool = False,
 ) -> tuple[UUID, str]:
-    """Put variants into one of a person's carts, or, without a `cart_id`, into a new one; return its id and its name.
+    """Add variants to one of a person's carts, or to a new one without a `cart_id`; return its id and name.
 
-    All of them or none, by one conditional batch, at today's prices; a line that is there keeps its own. The same
-    `idempotency_key` counts once within a day. `now` is in UTC.
+    One conditional batch adds all of them, at today's prices; existing lines keep theirs. The same `idempotency_key` counts
+    once within a day. `now` is in UTC.
     Raises NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     owner_id: UUID | None = person_id
@@ -62,7 +62,7 @@ def add_variants(
 
 @dataclass(frozen=True)
 class _Line(VariantSnapshot):
-    """What a cart stores of a variant."""
+    """A variant as a cart stores it."""
 
     key: str
     price: int

@@ -1,4 +1,4 @@
-"""Renaming a cart: in its owner's list first, then in those of all it is shared with."""
+"""Renaming a cart: in its owner's list first, then in the lists of its people."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ UPDATE_SHARED_NAME = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
-# The page of a shared cart polls its version: so it learns of the new name.
+# The page of a shared cart polls the version, and so learns the new name.
 INCREMENT_VERSION = conditional_write(
     "sharing",
     "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
@@ -27,10 +27,9 @@ INCREMENT_VERSION = conditional_write(
 
 
 def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
-    """Give a person's own cart another name, for all it is shared with as well, and return it as it is stored.
+    """Rename a person's own cart, for its people too; return the stored name.
 
-    In the list of a person who has a cart of that name already, this one gets a number. A second call goes on where a
-    first one broke off. Raises NoSuchCart, NotAllowed, InvalidCartName, NameTaken, CartBusy, CassandraUnavailable.
+    In the list of a person who has a cart of that name, it gets a number. A second call finishes an interrupted one. Raises NoSuchCart, NotAllowed, InvalidCartName, NameTaken, CartBusy, CassandraUnavailable.
     """
     name = clean_name(name)
     require_access(person_id, cart_id, OWN)
@@ -45,7 +44,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
-    """Write the name into one list. In others' lists it gets a number if it is taken; in the owner's it is refused."""
+    """Write the name into one list. A taken name gets a number in other people's lists, and is refused in the owner's."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)

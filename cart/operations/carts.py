@@ -1,4 +1,4 @@
-"""Every write to a person's list of carts: one function a command, each one conditional batch in the person's partition."""
+"""Writes of a person's list of carts, each one conditional batch in the person's partition."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -27,7 +27,7 @@ from cassandra_db import (
     retry_attempts,
 )
 
-# How often a batch is tried again when others changed the carts meanwhile.
+# How often a batch is tried while others change the carts.
 MAX_ATTEMPTS = 30
 FIRST_CART = conditional_write(
     "K1",
@@ -54,7 +54,7 @@ DELETE_CART = conditional_write(
     "K1",
     "DELETE FROM carts_by_user WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
 )
-# The condition is the cart's own row: one on the active cart alone would make a deleted one active.
+# The condition is on the cart's own row: otherwise a deleted cart could become active.
 SWITCH_CART = conditional_write(
     "U2",
     """UPDATE carts_by_user SET active_cart_id = :cart_id, activated_at = :now
@@ -91,7 +91,7 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 @dataclass(frozen=True)
 class ActiveCart:
-    """A person's active cart, and the `rows` of the list in which it was found; one that was made just now is in none."""
+    """A person's active cart, and the `rows` of the list in which it was found; none for a new cart."""
 
     cart_id: UUID
     cart_name: str
@@ -103,7 +103,7 @@ class ActiveCart:
 
 @dataclass(frozen=True)
 class _ListEntry:
-    """A cart as it is put on a person's list."""
+    """A new row of a person's list."""
 
     cart_id: UUID
     name: str
@@ -114,7 +114,7 @@ class _ListEntry:
 
 @dataclass(frozen=True)
 class ClaimedCarts:
-    """What came of a login: the names of the carts that moved, and how many exceeded the limit and are still the guest's."""
+    """The names of the carts that a login moved, and the number of carts beyond the limit, which stay the guest's."""
 
     names: tuple[str, ...] = ()
     unadopted_count: int = 0
@@ -123,7 +123,7 @@ class ClaimedCarts:
 def create_cart(
     person_id: UUID, name: str, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> UUID:
-    """Make an empty cart of this name, make it the active one and return its id.
+    """Create an empty cart, make it the active one and return its id.
 
     The same `idempotency_key` makes one cart. Raises InvalidCartName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -144,7 +144,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a submit makes. A browser chooses the key, but reaches no cart of others with it."""
+    """Return the id of the cart that a submit makes. The browser's key cannot lead to other people's carts."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 
@@ -155,7 +155,7 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
-        # Sent twice, it does the same once more.
+        # A repeat has the same effect.
         if SWITCH_CART.apply(
             if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now
         ):
@@ -164,10 +164,10 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
 
 
 def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
-    """Delete a person's own cart, and return what brings it back within a day.
+    """Delete a person's own cart; return the undo, which is valid for a day.
 
-    It is marked first, so that an add at the same moment is refused and goes to the cart that is active then. If it
-    was the active one, the one that was active before it becomes active.
+    The cart is marked first, so that an add at the same moment goes to the next active cart. If it was active, the cart that
+    was active before becomes it again.
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
     found = require_access(person_id, cart_id, OWN)
@@ -183,7 +183,7 @@ def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
 
 
 def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Bring a deleted cart back and return its name, which gets a number if it is taken by now.
+    """Restore a deleted cart and return its name, which gets a number if it is taken.
 
     A second call does nothing. Raises UndoExpired, TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -196,8 +196,8 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
     ):
         raise UndoExpired
     for _ in retry_attempts(MAX_ATTEMPTS):
-        # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
-        # An add that finds it still marked may take it off the list again: so the list is read once more.
+        # Listed before it is unmarked: after a crash in between, the nightly job unmarks it. An add that meets the mark may
+        # remove it from the list again, so the list is read once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
         UNMARK_DELETED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
@@ -224,9 +224,9 @@ def add_cart_to_list(
     shared_by: str = "",
     activate: bool = False,
 ) -> str:
-    """Put a cart on a person's list under this name, or one with a number, and return the name it has there.
+    """Add a cart to a person's list under this name, with a number if it is taken; return the name.
 
-    One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    A listed cart keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
@@ -240,9 +240,9 @@ def add_cart_to_list(
 
 
 def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
-    """Take a cart off a person's list, and return whether it was the active one. Its lines stay as they are.
+    """Remove a cart from a person's list; return whether it was active. Its lines stay.
 
-    `following` becomes active then, if it is on the list; else the cart that was active last.
+    `following` then becomes active if it is listed, else the cart that was active last.
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
@@ -257,7 +257,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
             active=_next_active_cart_id(carts, cart_id, following),
             was=row.active_cart_id,
         )
-        # A deleted row leaves no id by which a lost answer could be resolved; reading the carts again does it.
+        # A deleted row has no id that resolves a lost answer: the next read does.
         with suppress(UnknownOutcome):
             if apply_batch(
                 less,
@@ -269,7 +269,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
 
 
 def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
-    """Take a cart that accepts nothing any more off a person's list, unless it was brought back at this moment.
+    """Remove a closed cart from a person's list, unless it was restored at this moment.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -289,13 +289,12 @@ def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
 def claim_guest_carts(
     guest_id: UUID, user_id: UUID, now: datetime, device: str = "device"
 ) -> ClaimedCarts:
-    """Make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
+    """Give a guest's carts to the member, without merging them.
 
-    A name that the guest gave stays if it is free; else the cart is called by where it comes from: "From your phone,
-    21 November". An empty one without a name of its own vanishes. If the member's active cart is empty, or there is
-    none, the guest's active one takes its place. Each cart is written to the member first and then taken from the
-    guest, so a crash in between leaves it with both, and the next call goes on from there. Carts beyond the limit
-    stay the guest's (`unadopted_count`). Raises CartBusy, CassandraUnavailable.
+    A name from the guest stays if it is free; otherwise the name says the source: "From your phone, 21 November". An empty
+    unnamed cart is removed. If the member's active cart is empty or missing, the guest's becomes active. Each cart is written
+    to the member first, then removed from the guest; after a crash the next call continues. Carts beyond the limit stay the
+    guest's (`unadopted_count`). Raises CartBusy, CassandraUnavailable.
     """
     names = []
     left = 0
@@ -306,7 +305,7 @@ def claim_guest_carts(
             remove_cart_from_list(guest_id, cart.cart_id)
             if not _has_lines(cart.cart_id):
                 continue
-            # Another tab has added something in between.
+            # Another tab has just added a line.
         name = _adopt(guest_id, user_id, cart, now, device)
         if name is None:
             add_cart_to_list(guest_id, cart.cart_id, cart.cart_name, now)
@@ -320,7 +319,7 @@ def claim_guest_carts(
 def get_or_create_active_cart(
     person_id: UUID, now: datetime, rows: list[Row] | None = None
 ) -> ActiveCart:
-    """Return the active cart, making one if there is none. `rows` is the person's list of carts, if it was read already.
+    """Return the active cart, creating one if there is none. `rows` is the person's list of carts, if it was read before.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -337,12 +336,12 @@ def get_or_create_active_cart(
 
 
 def active_cart_from_row(row: Row, rows: Iterable[Row] = ()) -> ActiveCart:
-    """Return the row of a cart, which stands among `rows`, as the active cart."""
+    """Return a row of `rows` as the active cart."""
     return ActiveCart(row.cart_id, row.cart_name, row.role or "", row.created_at, tuple(rows))
 
 
 def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
-    """Write the sums and the owner of a new cart, if they are not there yet.
+    """Write the sums and the owner of a new cart, if they are missing.
 
     Raises CassandraUnavailable.
     """
@@ -359,7 +358,7 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 def _insert_cart(
     owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
-    """Write a cart's row, given the owner's other carts as read. False if these have changed. Raises TooManyCarts."""
+    """Insert a cart's row, given the owner's carts as read. Return False if these have changed. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)
@@ -388,7 +387,7 @@ def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
 
 
 def _next_active_cart_id(carts: list[Row], removed: UUID, following: UUID | None) -> UUID | None:
-    """Return which cart is active once one is removed."""
+    """Return the active cart after a removal."""
     others = [row for row in carts if row.cart_id is not None and row.cart_id != removed]
     active = carts[0].active_cart_id
     for wanted in (active, following):
@@ -404,7 +403,7 @@ def _has_lines(cart_id: UUID) -> bool:
 
 
 def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
-    """Yield each of an owner's carts once, also those that another tab makes meanwhile."""
+    """Yield each of an owner's carts once, including carts that another tab makes meanwhile."""
     seen: set[UUID | None] = {None}
     while unseen := [
         row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen
@@ -414,7 +413,7 @@ def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
 
 
 def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
-    """Return whether a cart is empty. An empty one is closed: what another tab adds goes elsewhere."""
+    """Close a cart if it is empty, so that adds of other tabs go elsewhere; return whether it is."""
     outcome = MARK_EMPTY_DELETED.apply(
         if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now
     )
@@ -422,7 +421,7 @@ def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
 
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
-    """Write a guest's cart to the member; return its name there, or None if the member has too many."""
+    """Add a guest's cart to the member's list; return its name, or None if the member has too many carts."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
@@ -435,8 +434,8 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
             queries.SUMS.one(cart_id=active.cart_id), "line_count", 0
         )
         activate = is_empty and cart.cart_id == cart.active_cart_id
-        # The lines get their new owner first: a cart on a member's list must not be cleaned up as a guest's. One that is
-        # being cleaned up just now stays, and one that its guest is about to begin is begun as the member's.
+        # The lines get their new owner first: the cleanup of guests' carts must not remove a member's cart, and a cart
+        # without lines begins as the member's.
         initialize_cart(cart.cart_id, user_id, now)
         SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:

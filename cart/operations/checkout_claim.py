@@ -1,4 +1,4 @@
-"""A cart that is being ordered: which checkout has claimed it, so that no other one orders the same lines as well."""
+"""Claiming a cart for a checkout, so that no other checkout orders the same lines."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from cart.entities import Cart
 from cart.errors import CartChanged
 from cassandra_db import applied_if, conditional_write
 
-# The version stays: the cart is what it was, and its checkout's id is made of it.
+# The version stays, because the checkout's id is made of it.
 ASSIGN_CHECKOUT = conditional_write(
     "U1",
     """UPDATE items_by_cart SET checkout_id = :checkout_id, checkout_number = :number
@@ -15,10 +15,10 @@ ASSIGN_CHECKOUT = conditional_write(
 
 
 def claim_cart_for_checkout(cart: Cart, checkout_id: UUID, number: int) -> UUID:
-    """Claim a cart, as it was read, for a checkout, and return the checkout that has it: this one, or one that was faster.
+    """Claim a cart for a checkout; return the checkout that has it: this one, or a faster one.
 
-    Doing it again changes nothing. `number` is how many of the cart's checkouts have ended without payment.
-    Raises CartChanged when the cart has changed since it was read, CassandraUnavailable.
+    A second call changes nothing. `number` of the cart's checkouts have ended without payment. Raises CartChanged if the cart
+    has changed since it was read, CassandraUnavailable.
     """
     outcome = ASSIGN_CHECKOUT.apply(
         if_lost=applied_if(

@@ -1,7 +1,7 @@
-"""Removing stale carts: deleted ones a day later, guests' a month after their last change, each as a whole.
+"""Removing stale carts: deleted ones after a day, guests' ones a month after their last change.
 
-Nothing in a cart has a TTL (fault 17): a TTL counts for each cell, so a line would vanish out of a cart in use. A cart
-is removed in one batch, if it is still at the version that was read: an add at the same moment keeps it.
+Lines have no TTL (fault 17): it counts per cell, so lines would vanish from a cart in use. One batch removes a whole cart, if it
+still has the version that was read: an add at the same moment keeps it.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from cassandra_db import (
     scan,
 )
 
-DELETED_FOR = timedelta(hours=25)  # an hour longer than deleting can be undone
+DELETED_FOR = timedelta(hours=25)  # an hour longer than a deletion can be undone
 GUESTS_FOR = timedelta(days=30)
 ALL_CARTS = scan(
     "tidying",
@@ -41,7 +41,7 @@ DELETE_OWNER = conditional_write(
 
 
 def iterate_stale_carts(now: datetime) -> Iterator[Row]:
-    """Yield the carts that were deleted long enough ago, and guests' unchanged for 30 days. Reads all carts."""
+    """Yield carts that were deleted long ago, and guests' carts unchanged for 30 days. Reads all carts."""
     for row in ALL_CARTS.iterate_table():
         if row.version is None:
             continue
@@ -53,9 +53,9 @@ def iterate_stale_carts(now: datetime) -> Iterator[Row]:
 
 
 def remove_stale_cart(cart: Row, now: datetime) -> bool:
-    """Remove a cart that `iterate_stale_carts` has found, and return whether it is gone.
+    """Remove a cart that `iterate_stale_carts` has found; return whether it is removed.
 
-    A deleted one that is on its owner's list again was being brought back when that was interrupted: it is brought back.
+    A deleted cart on its owner's list is restored: its restoring was interrupted.
     Raises CartBusy, CassandraUnavailable.
     """
     if (
@@ -73,8 +73,8 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
         return False
     seen = cart.version
     if cart.deleted_at is None:
-        # Marked and taken off the list first: an add that has just read the list is refused and goes to another cart,
-        # instead of beginning this one anew when it is on no list any more.
+        # Marked and unlisted first: an add that has just read the list goes to another cart, instead of beginning this
+        # one again without a list entry.
         marked = MARK_DELETED_AT_VERSION.bind(
             cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
         )
@@ -95,7 +95,7 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
 
 
 def remove_empty_owners() -> int:
-    """Remove the lists of owners who have no cart left, and return how many. Reads all lists of carts."""
+    """Remove the lists of owners without carts; return their number. Reads all lists of carts."""
     empty = [row.owner_id for row in ALL_OWNERS.iterate_table() if row.cart_count == 0]
     return sum(
         bool(DELETE_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty

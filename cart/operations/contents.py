@@ -1,7 +1,7 @@
-"""A cart's whole contents at one version, and changes to them that apply to that version alone.
+"""A cart's whole contents at one version, and changes that apply to this version alone.
 
-A change of many lines at once is one conditional batch as well: it names the version that was read, so that the sums,
-which are written as computed, equal the lines whatever has happened in between.
+A change of many lines is one conditional batch, too. Its condition is the version that was read, so the computed sums equal the
+lines.
 """
 
 import json
@@ -22,7 +22,7 @@ from pricing.quotes import line_label, snapshot_columns
 
 MAX_ATTEMPTS = 30
 DAY = 24 * 3600
-# A batch that is refused, or whose answer is lost, is recognised by its idempotency row.
+# The idempotency row identifies a batch that was refused, or whose answer was lost.
 IDEMPOTENCY_ROW = read(
     "U1",
     "SELECT version, key, note FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :operation",
@@ -56,7 +56,7 @@ INSERT_NOTED_IDEMPOTENCY_ROW = conditional_write(
 
 @dataclass(frozen=True)
 class CartContents:
-    """A cart at one version. `version` is None for one that nothing was put into yet."""
+    """A cart at one version. `version` is None for a cart that never had a line."""
 
     cart_id: UUID
     version: int | None
@@ -81,7 +81,7 @@ def get_contents(cart_id: UUID) -> CartContents:
             if not lines and not saved_lines:
                 return CartContents(cart_id, None, sums, {}, {})
             continue
-        # Three reads; they belong together if all of them saw the same version.
+        # The three reads belong together if all saw the same version.
         same_version = all(
             row.version == sums.version for row in (*lines.values(), *saved_lines.values())
         )
@@ -103,10 +103,10 @@ class CartChange:
     items: int = 0
     amount: int = 0
     saved_lines: int = 0
-    voucher: str | None = None  # a code that comes along; one that is there already stays
+    voucher: str | None = None  # a code to add; an existing one stays
 
     def put(self, row: Row, quantity: int, kind: str = "line") -> None:
-        """Put units in. A line that is there keeps its price. Raises TooManyUnitsTogether."""
+        """Add units. An existing line keeps its price. Raises TooManyUnitsTogether."""
         existing = self._rows(kind).get(row.key)
         if existing is None:
             statement = INSERT_ROW.bind(
@@ -130,7 +130,7 @@ class CartChange:
             )
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:
-        """Take units out, as many as are there."""
+        """Remove units, at most the existing ones."""
         existing = self._rows(kind).get(key)
         if existing is None:
             return
@@ -204,8 +204,7 @@ def change_contents(
 ) -> str | None:
     """Change a cart's contents once, and return the note of this call, or that of the first call with the same key.
 
-    `change` plans what shall be done with the contents as they are, and returns the note. It is called again when others
-    were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
+    `change` plans the change of the contents, and returns the note. It is called again if others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
@@ -227,7 +226,7 @@ def change_contents(
 
 
 def get_idempotency_row(cart_id: UUID, idempotency_key: UUID) -> Row | None:
-    """Return the row of an idempotency key that a cart has seen, or None. Raises CassandraUnavailable."""
+    """Return the row of an idempotency key in a cart, or None. Raises CassandraUnavailable."""
     return IDEMPOTENCY_ROW.one(cart_id=cart_id, operation=str(idempotency_key))
 
 
@@ -250,7 +249,7 @@ def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
 
 
 def parse_note(note: str | None) -> dict[str, Any]:
-    """Return the note of a change. Raises CartBusy for one that the worker has put an end to."""
+    """Return the note of a change. Raises CartBusy if the worker has prevented the change."""
     if note is None:
         raise CartBusy
     return dict(json.loads(note))

@@ -1,4 +1,4 @@
-"""Carts that are emptied, and filled again within a day."""
+"""Emptying a cart, and undoing that within a day."""
 
 from datetime import datetime
 from uuid import UUID, uuid5
@@ -29,7 +29,7 @@ UNDO_ROWS = read(
 
 
 def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime) -> Undo:
-    """Take all lines out of a cart, and return what puts them back within a day. Lines saved for later stay.
+    """Remove all lines from a cart; return the undo, which is valid for a day. Saved lines stay.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -39,7 +39,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
         lines = change.contents.lines
         for key in lines:
             change.take(key, lines[key].quantity)
-        # One statement deletes them all; the rows for putting them back expire by themselves.
+        # One statement deletes all lines; the rows for the undo expire by themselves.
         change.statements = [
             DELETE_LINES.bind(cart_id=cart_id),
             *(_undo_row(cart_id, idempotency_key, lines[k]) for k in lines),
@@ -51,7 +51,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
 
 
 def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Put back what a cart was emptied of, on top of what was added since, and return the cart's name.
+    """Restore the lines of an emptied cart beside newer ones; return the cart's name.
 
     A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
     CassandraUnavailable.

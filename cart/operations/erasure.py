@@ -1,4 +1,4 @@
-"""Erasing a person's carts: taken from all they were shared with, then removed as a whole."""
+"""Erasing a person's carts: first their sharing, then the whole carts."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -32,15 +32,15 @@ DELETE_CARTS = conditional_write("K1", "DELETE FROM carts_by_user WHERE owner_id
 
 
 def erase_carts(person_id: UUID, now: datetime) -> None:
-    """Leave all carts that others share with a person, and remove the person's own with all their contents.
+    """Leave all shared carts, and remove the person's own carts with their contents.
 
-    A cart leaves the list last, so that a second call goes on with it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
+    A cart leaves the list last, so that a second call finds it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
     """
     for row in [row for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None]:
         if row.role:
             leave_cart(person_id, row.cart_id)
         else:
-            # Marked first: an add that is under way is refused, instead of beginning the cart anew.
+            # Marked first, so that a running add is refused instead of beginning the cart again.
             MARK_DELETED.apply(
                 if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now
             )
@@ -51,7 +51,7 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
 
 
 def purge_cart(cart_id: UUID) -> None:
-    """Remove a cart as a whole: lines, saved lines, sums. Raises CartBusy, CassandraUnavailable."""
+    """Remove a cart: lines, saved lines, sums. Raises CartBusy, CassandraUnavailable."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:

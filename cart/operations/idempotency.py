@@ -1,8 +1,7 @@
-"""Which cart a submit of "Add to cart" went to.
+"""The target cart of a submit of "Add to cart".
 
-An idempotency key counts once in a cart. The active cart may be another when a submit is sent again, by a reload or after
-a time-out: so the first call notes into which cart it puts units, and every other one goes there. That it counts once
-there is checked by the batch that adds it (cart.operations.line_batches).
+An idempotency key counts once per cart. A repeated submit, by a reload or after a time-out, may meet another active cart. So the
+first call stores its cart, and repeats go there, where the batch counts them once (cart.operations.line_batches).
 """
 
 from uuid import UUID
@@ -25,11 +24,11 @@ REDIRECT_IDEMPOTENCY_KEY = conditional_write(
 
 
 def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: ActiveCart) -> ActiveCart:
-    """Return the cart that a submit goes to: the one that was active at its first call.
+    """Return the target of a submit: the cart that was active at its first call.
 
-    If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
+    If that is deleted or no longer shared, it is `active`. Raises CassandraUnavailable.
     """
-    # The key is stored without the person: a guest who signs in between two calls has another id, and the same carts.
+    # The key is stored without the person: a guest who signs in between two calls keeps the carts under another id.
     cart_id = active.cart_id
     noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),

@@ -1,10 +1,8 @@
-"""The conditional batches that change a cart's lines, and the one that puts units into a cart.
+"""The conditional batches that change a cart's lines.
 
-A batch changes the line, the sums and the idempotency row together or not at all, so the sums equal the lines at any
-moment (fault 18), and a batch whose answer was lost is recognised by its idempotency row when it is sent again.
+A batch changes the line, the sums and the idempotency row together, so the sums always equal the lines (fault 18). The
+idempotency row identifies a batch whose answer was lost.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,14 +19,13 @@ from cassandra_db import Row, applied_if, apply_batch, conditional_write, retry_
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
-# How often a batch is tried again when others changed the cart meanwhile. A new line takes two tries, a change of an
-# existing one one or two.
+# How often a batch is tried while others change the cart. A new line needs two tries, a change of a line one or two.
 MAX_ATTEMPTS = 30
 DAY = 24 * 3600
 
 
-# The row without kind and key sorts before all others: a read of the sums alone stops there, however many idempotency
-# rows of former days lie behind it (10,000 of them would take it 30 ms).
+# The row without kind and key sorts first, so a read of the sums stops there. Otherwise 10,000 expired idempotency rows would
+# cost it 30 ms.
 FIRST_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 1, item_count = :items, subtotal = :amount, currency = :currency,
@@ -72,7 +69,7 @@ INSERT_IDEMPOTENCY_ROW = conditional_write(
 
 @dataclass(frozen=True)
 class PutResult:
-    """How units got into a cart: the line's old price if it has changed; by an earlier call; as the cart's first."""
+    """The result of adding units: the line's old price if it has changed, and whether it was a repeat or the first line."""
 
     repriced_from: Money | None = None
     is_repeated: bool = False
@@ -81,10 +78,10 @@ class PutResult:
 
 @dataclass(frozen=True)
 class AddedUnits:
-    """Units of a variant that are to be put into a cart.
+    """Units of a variant to add to a cart.
 
-    A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own. It never
-    has more units than `available` then; None: as many as a line takes. `added_at` is the place of a new line.
+    An existing line takes the variant's price as a whole, or with `reprice=False` keeps its own. The line gets at most
+    `available` units; None is a line's limit. `added_at` sorts a new line.
     """
 
     cart_id: UUID
@@ -110,7 +107,7 @@ class AddedUnits:
 
 @dataclass(frozen=True)
 class _Batch:
-    """One way to put the units in: the statements, and what it makes of the cart."""
+    """One way to add the units: its statements and result."""
 
     statements: tuple[BoundStatement, ...]
     repriced_from: Money | None = None
@@ -124,7 +121,7 @@ def put_units(
     guest: bool = False,
     is_new_cart: bool = False,
 ) -> PutResult:
-    """Add units by the batch that fits: the first is a guess, and a refused one returns which fits.
+    """Add units. The first batch is a guess; its refusal shows which batch fits.
 
     Raises NotEnoughLeft, TooManyUnits, CartFull, NoSuchCart, CartBusy, CassandraUnavailable.
     """
@@ -161,7 +158,7 @@ def put_units(
 
 
 def _first_line(units: AddedUnits, owner_id: UUID | None, *, guest: bool) -> _Batch:
-    """For a cart that has no sums yet."""
+    """Return the batch for a cart without sums."""
     sums = FIRST_SUMS.bind(
         cart_id=units.cart_id,
         now=units.now,
@@ -175,7 +172,7 @@ def _first_line(units: AddedUnits, owner_id: UUID | None, *, guest: bool) -> _Ba
 
 
 def _new_line(units: AddedUnits) -> _Batch:
-    """For a cart that has lines of other variants."""
+    """Return the batch for a cart with lines of other variants."""
     sums = NEW_SUMS.bind(
         cart_id=units.cart_id,
         now=units.now,
@@ -187,7 +184,7 @@ def _new_line(units: AddedUnits) -> _Batch:
 
 
 def _existing_line(units: AddedUnits, line: Row) -> _Batch:
-    """For a cart that has a line of the variant. Raises TooManyUnits, NotEnoughLeft."""
+    """Return the batch for a cart with a line of the variant. Raises TooManyUnits, NotEnoughLeft."""
     together = line.quantity + units.quantity
     if together > MAX_QUANTITY:
         raise TooManyUnits(MAX_QUANTITY, line.quantity)
@@ -199,7 +196,7 @@ def _existing_line(units: AddedUnits, line: Row) -> _Batch:
             **place, quantity=units.quantity, price=line.price, room=units.most - units.quantity
         )
         return _Batch((_sums(units, line.price * units.quantity), changed))
-    # At another price: an add at today's would break "subtotal = sum of the lines", so the line takes it as a whole.
+    # Units at two prices would break "subtotal = sum of the lines", so the whole line takes the new price.
     changed = SET_LINE.bind(
         **place,
         quantity=together,
@@ -236,9 +233,9 @@ def apply_changes(
     days: int = 1,
     even_deleted: bool = False,
 ) -> bool:
-    """Run a batch of changes with its idempotency row. True if it applied, now or in an earlier call.
+    """Run a batch of changes with its idempotency row; return whether it applied, now or in an earlier call.
 
-    Raises NoSuchCart when the cart has been deleted.
+    Raises NoSuchCart if the cart is deleted.
     """
     outcome = apply_batch(
         *changes,

@@ -1,4 +1,4 @@
-"""The commands on a cart's lines, each one conditional batch in the cart's own partition."""
+"""Commands on a cart's lines, each one conditional batch in the cart's partition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -39,13 +39,13 @@ from pricing.money import to_minor_units
 BOUGHT_DAYS = 30
 
 
-# What was bought is also taken out of a cart that was deleted meanwhile: it may come back.
+# Bought lines are also removed from a deleted cart, which may be restored.
 BOUGHT_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now WHERE cart_id = :cart_id IF version > 0""",
 )
-# The code that the order has used is taken out as well; to use it in another order, it is typed again.
+# Also removes the code, which the order has used.
 BOUGHT_WITH_CODE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
@@ -61,24 +61,24 @@ DELETE_LINE = conditional_write(
 
 @dataclass(frozen=True)
 class LineResult:
-    """What came of an add: the line as it is now, in the cart of that name; the price it had before, if that has changed."""
+    """The result of an add: the line, its cart, and its former price if that has changed."""
 
     cart_id: UUID
     cart_name: str
     line: Line | None
     price_changed_from: Money | None = None
     is_repeated: bool = False
-    # The header's cart, where the add has seen it.
+    # The header's cart, if the add has read it.
     badge: CartBadge | None = None
-    # The cart as it is now, where it has few lines: then its sum can be told.
+    # The whole cart, if it has few lines.
     cart: Cart | None = None
 
 
 @dataclass(frozen=True)
 class AlreadyRead:
-    """What the page that adds to a cart has read, or is reading: the person's list of carts, and how many of the variant are left.
+    """Reads of the page that adds a line: the person's list of carts, and the available units of the variant.
 
-    None: it has not read the list; as many are left as a line takes.
+    None: the list was not read; a line's limit is available.
     """
 
     carts: PendingResult | None = None
@@ -99,15 +99,13 @@ def add_line(
     guest: bool = False,
     already_read: AlreadyRead = NOTHING_READ,
 ) -> LineResult:
-    """Put units of a variant into a person's active cart, making the first cart if there is none.
+    """Add units of a variant to a person's active cart, creating a cart if there is none.
 
-    A cart that is deleted at this moment accepts nothing: the units go into the one that is active then.
-
-    A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
-    the result has the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
-    `now` is in UTC. What the cart's own checkout has reserved counts as available, too.
+    If the cart is deleted at this moment, the units go to the next active cart. An existing line takes today's price as a
+    whole; the result has the old price. The same `idempotency_key` counts once within a day, even if another cart is active
+    by then. `now` is in UTC. Units that the cart's own checkout has reserved count as available.
     Raises NotAllowed, NotEnoughLeft, SoldOut, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then
-    nothing was added (after UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
+    nothing was added. After UnknownOutcome, repeat the call with the same `idempotency_key`.
     """
     left = already_read.available
     for attempt in retry_attempts(MAX_ATTEMPTS):
@@ -129,7 +127,7 @@ def add_line(
                 is_new_cart=cart.is_new,
             )
         except NoSuchCart:
-            # Deleted, or not shared any more, and still on the list: the request that takes it off is slow, or crashed.
+            # Deleted or no longer shared, but still listed: the request that removes it is slow, or has crashed.
             drop_closed_cart(person_id, cart, now)
         except NotEnoughLeft as short:
             left = count_units_left(cart_id, variant.variant_id, already_read.available or 0)
@@ -152,7 +150,7 @@ def _finish_add(
     )
     rows = reading.rows() if reading else cart.rows
     if put.is_first and all(each.cart_id != cart.cart_id for each in rows):
-        # Cleaned up between the read of the list and the write, which began it anew.
+        # The cleanup removed the cart after the list was read; the write has begun it again.
         add_cart_to_list(person_id, cart.cart_id, cart.cart_name, now, activate=True)
     active = queries.find_active_cart_row(rows)
     return LineResult(
@@ -175,7 +173,7 @@ def restore_line(
 ) -> LineResult:
     """Put a removed line back at its old quantity, price and place.
 
-    A second call does nothing. If the variant has been added again meanwhile, the units come on top, at that price.
+    A second call does nothing. If the variant was added again meanwhile, that line gets the units, at its price.
     Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
     """
     name = require_access(person_id, removed.cart_id, EDIT).name
@@ -203,7 +201,7 @@ def restore_line(
 def change_line_quantity(
     person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime
 ) -> LineResult:
-    """Set a line's quantity. It keeps its price, whatever the variant costs now.
+    """Set a line's quantity. The line keeps its price.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -235,7 +233,7 @@ def change_line_quantity(
 
 
 def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> RemovedLine:
-    """Take a line out of the cart and return what can put it back.
+    """Remove a line from the cart; return what can restore it.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -284,17 +282,17 @@ def remove_bought_lines(
     *,
     with_code: bool = False,
 ) -> None:
-    """Take from the cart what an order has bought, by key and quantity, and nothing else (fault 12).
+    """Remove bought units, by key and quantity, from the cart (fault 12).
 
-    `with_code` takes the code out as well. What another tab has added meanwhile stays. A second call for the same order
-    does nothing, for BOUGHT_DAYS.
+    `with_code` removes the code, too. Units that another tab has added stay. For BOUGHT_DAYS a second call for the same order
+    does nothing.
     Raises CartBusy, CassandraUnavailable.
     """
     idempotency_key = _bought_key(order_id)
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
-        # Even with nothing to take the idempotency row is written: it keeps a second call from what is added later.
+        # The idempotency row is written even without lines: a second call must not remove units that are added later.
         if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "version", None) is None:
             return
         changes: list[BoundStatement] = []

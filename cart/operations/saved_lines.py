@@ -1,4 +1,4 @@
-"""Lines that are saved for later: in the same cart, and not in its sums."""
+"""Lines saved for later: in the same cart, but not in its sums."""
 
 import json
 from datetime import datetime
@@ -14,7 +14,7 @@ from pricing.quotes import line_label
 def save_line_for_later(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Save a line for later, in the same cart and out of its sums. The same `idempotency_key` counts once.
+    """Save a line for later. The same `idempotency_key` counts once.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -24,7 +24,7 @@ def save_line_for_later(
 def move_saved_line_to_cart(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Put a line saved for later back into the cart, at the price that it had. The same `idempotency_key` counts once.
+    """Move a saved line back into the cart, at its old price. The same `idempotency_key` counts once.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -34,7 +34,7 @@ def move_saved_line_to_cart(
 def remove_saved_line(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> str:
-    """Remove a line saved for later, and return its name.
+    """Remove a saved line; return its name.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """

@@ -1,7 +1,7 @@
-"""Every write to who may see or change a cart besides its owner.
+"""Writes of a cart's people, invitations and links.
 
-`people_by_cart` is the truth: it is written first, and a person who is taken out there may do nothing from then on. The
-row in a person's own list of carts is a copy, written after it; a second call finishes what a crash left open.
+`people_by_cart` is the truth and is written first: a person who is removed there loses access at once. The row in the person's
+list of carts is a copy, written after it. A second call finishes one that a crash cut off.
 """
 
 from contextlib import suppress
@@ -16,12 +16,10 @@ from django.urls import reverse
 
 from cart import people, queries
 from cart.access import OWN, ROLE_NAMES, ROLES, Access, require_access
-from cart.entities import Cart
 from cart.errors import (
     AlreadyInvited,
     CartBusy,
     InvitationOver,
-    NoSuchCart,
     NoSuchPerson,
     TooManyCarts,
     TooManyPeople,
@@ -29,13 +27,7 @@ from cart.errors import (
 )
 from cart.limits import MAX_CARTS
 from cart.names import default_name
-from cart.operations.carts import (
-    MAX_ATTEMPTS,
-    add_cart_to_list,
-    created_cart_id,
-    remove_cart_from_list,
-)
-from cart.operations.contents import CartChange, change_contents, get_contents
+from cart.operations.carts import MAX_ATTEMPTS, add_cart_to_list, remove_cart_from_list
 from cart.people import INVITATION, INVITED_DAYS, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -60,7 +52,7 @@ FIRST_ROW = conditional_write(
     """UPDATE people_by_cart SET row_count = 1, cart_name = :cart_name, owner_name = :owner_name
        WHERE cart_id = :cart_id IF row_count = null""",
 )
-# `count` is the number of rows that are there and the new one: invitations expire by themselves.
+# `count` is the number of existing rows plus one: invitations expire by themselves.
 ANOTHER_ROW = conditional_write(
     "sharing",
     """UPDATE people_by_cart SET row_count = :count, cart_name = :cart_name, owner_name = :owner_name
@@ -75,10 +67,10 @@ INSERT_INVITATION = conditional_write(
     """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
        VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
 )
-# Written first, so that there is no invitation that an erasure of its address does not find.
+# Written first, so that the erasure of an address finds all its invitations.
 INSERT_INVITED = write(
     "sharing",
-    # An invitation ends with a day, an hour of summer time included; its row here outlives it.
+    # An invitation ends at the end of a day; this row outlives it.
     f"""INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)
         USING TTL {(INVITED_DAYS + 2) * 24 * 3600}""",  # noqa: S608
 )
@@ -105,7 +97,7 @@ DELETE_ROW_COUNT = conditional_write(
     "DELETE row_count, cart_name, owner_name FROM people_by_cart WHERE cart_id = :cart_id IF row_count = :seen",
 )
 DELETE_PEOPLE = conditional_write("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
-# The copy in a person's own list.
+# The copy on a person's list.
 UPDATE_LISTED_ROLE = conditional_write(
     "K1",
     "UPDATE carts_by_user SET role = :role WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
@@ -113,7 +105,7 @@ UPDATE_LISTED_ROLE = conditional_write(
 
 
 def create_link(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
-    """Make a link that shows a cart to everyone who has it, or return the existing one. `by` is the owner's name, or ''.
+    """Make a cart's link, or return the existing one. `by` is the owner's name, or ''.
 
     Raises NoSuchCart, NotAllowed, TooManyPeople, CartBusy, CassandraUnavailable.
     """
@@ -133,7 +125,7 @@ def create_link(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
 
 
 def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
-    """Take a link back: it shows nothing any more. One that is gone already is no error.
+    """Withdraw a link, if it still exists.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -144,10 +136,10 @@ def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
 def invite_person(
     owner: CartUser, cart_id: UUID, email: str, role: str, now: datetime
 ) -> Invitation:
-    """Invite the owner of an e-mail address, and queue the mail; known and unknown addresses are treated alike.
+    """Invite an e-mail address, and queue the mail. Known and unknown addresses are treated alike.
 
-    Inviting the same address in the same role again returns the existing invitation.
-    Raises NoSuchCart, NotAllowed, AlreadyInvited, TooManyPeople, CartBusy, CassandraUnavailable; then nothing is sent.
+    A repeat with the same role returns the existing invitation. Raises NoSuchCart, NotAllowed, AlreadyInvited, TooManyPeople,
+    CartBusy, CassandraUnavailable; then no mail is queued.
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
@@ -165,7 +157,7 @@ def invite_person(
     _insert_row(found, owner.name, row, INVITATION, key)
     made = people.get_invitation(cart_id, key)
     if made is None:
-        raise CartBusy  # withdrawn in the same moment
+        raise CartBusy  # withdrawn at the same moment
     if made.role != role:
         raise AlreadyInvited(email, str(ROLE_NAMES[made.role]).lower())
     _queue_invitation_mail(made, owner.user_id, now)
@@ -192,7 +184,7 @@ def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> N
 
 
 def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
-    """Take an invitation back: its link does not work any more. One that is gone already is no error.
+    """Withdraw an invitation, if it still exists.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -208,10 +200,10 @@ def delete_invitations(email: str) -> None:
 
 
 def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
-    """Let a member into the cart that an invitation names, and return the cart's id. An invitation lets one person in, once.
+    """Add a member to the cart of an invitation, which is used up; return the cart's id.
 
-    A second call by the same member finishes what a first one left. Raises InvitationOver, WrongInvitee,
-    TooManyCarts, CartBusy, CassandraUnavailable; then nothing has changed.
+    A second call by the same member finishes the first one. Raises InvitationOver, WrongInvitee, TooManyCarts, CartBusy,
+    CassandraUnavailable; then nothing has changed.
     """
     try:
         cart_id, _ = people.find_invitation(token)
@@ -228,7 +220,7 @@ def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
             if not joined or mine is None:
                 raise InvitationOver
             _add_to_list(member.user_id, cart_id, mine, now)
-            # the person was taken out meanwhile, when the cart was not on the list yet
+            # the person was removed before the cart was on the list
             if not people.has_joined(cart_id, member.user_id):
                 remove_shared_cart_from_list(member.user_id, cart_id)
                 raise InvitationOver
@@ -246,7 +238,7 @@ def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
 def _admit_person(
     invitation: Invitation, member: CartUser, mine: Row | None, now: datetime
 ) -> None:
-    """Replace the invitation by the person, in one batch. The caller reads what came of it."""
+    """Replace the invitation by the person, in one batch. The caller reads the outcome."""
     key = str(member.user_id)
     used = DELETE_PERSON_ROW.bind(
         cart_id=invitation.cart_id,
@@ -298,7 +290,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None
 
 
 def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
-    """Take a person out of a cart: from now on the cart does not exist for them. One who is out already is no error.
+    """Remove a person from a cart, which no longer exists for them. A second call does nothing.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -308,9 +300,9 @@ def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
 
 
 def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
-    """Leave a cart that another person shares; False if there was nothing to leave. An own cart stays.
+    """Leave a shared cart; return whether it was on the person's list. An own cart stays.
 
-    A cart that is shared no longer is taken off the list, too. Raises CartBusy, CassandraUnavailable.
+    A cart that is no longer shared is removed from the list, too. Raises CartBusy, CassandraUnavailable.
     """
     row = queries.get_listed_cart_row(person_id, cart_id)
     if row is None or not row.role:
@@ -321,9 +313,9 @@ def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
 
 
 def end_sharing(cart_id: UUID) -> None:
-    """End the sharing of a cart that is gone: people, invitations and links.
+    """End the sharing of a deleted cart: people, invitations and links.
 
-    Raises CartBusy, CassandraUnavailable; calling it again goes on.
+    Raises CartBusy, CassandraUnavailable; a second call continues.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
@@ -337,30 +329,8 @@ def end_sharing(cart_id: UUID) -> None:
     raise CartBusy
 
 
-def copy_shared_cart(
-    person_id: UUID, source: Cart, idempotency_key: UUID, now: datetime, *, guest: bool = False
-) -> tuple[UUID, str]:
-    """Make a person's own cart with the lines of a cart that a link shows, and return its id and name.
-
-    The caller checks the link. The same `idempotency_key` makes one.
-    Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
-    """
-    copy_id = created_cart_id(person_id, idempotency_key)
-    if _is_deleted(copy_id):
-        raise NoSuchCart  # made by the first submit, and deleted since
-    name = add_cart_to_list(person_id, copy_id, source.name, now)
-
-    def put(change: CartChange) -> str:
-        for row in get_contents(source.cart_id).lines.values():
-            change.put(row, row.quantity)
-        return "{}"
-
-    change_contents(copy_id, idempotency_key, now, put, owner_id=person_id, guest=guest)
-    return copy_id, name
-
-
 def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
-    """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
+    """Insert a row of a cart's people, unless its key exists. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
@@ -375,7 +345,7 @@ def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str
             if seen is None
             else ANOTHER_ROW.bind(count=len(existing) + 1, seen=seen, **named)
         )
-        # After a lost answer the rows are read again: the key is there or not.
+        # After a lost answer the next read shows whether the key exists.
         with suppress(UnknownOutcome):
             if apply_batch(count_update, row, if_lost=RAISE_UNKNOWN):
                 return
@@ -399,7 +369,7 @@ def _is_deleted(cart_id: UUID) -> bool:
 
 
 def _add_to_list(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> None:
-    """Write a shared cart into a person's own list, under a name that is free there."""
+    """Add a shared cart to a person's list, under a free name."""
     name, by = mine.cart_name or default_name(), mine.owner_name or ""
     add_cart_to_list(person_id, cart_id, name, now, role=mine.role, shared_by=by)
     _update_list_role(person_id, cart_id, mine.role)
@@ -422,7 +392,7 @@ def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
 
 
 def remove_shared_cart_from_list(person_id: UUID, cart_id: UUID) -> None:
-    """Take a cart of another owner off a person's list. An own cart stays, and one that is not there is no error.
+    """Remove a shared cart from a person's list, if it is there. An own cart stays.
 
     Raises CartBusy, CassandraUnavailable.
     """

@@ -1,8 +1,8 @@
 """Transfers between carts: lines moved, copied and saved for later, carts duplicated, emptied and merged.
 
-Two carts are two partitions. The target is written first, in one conditional batch with a note of what was put in, and
-the source then: whatever fails in between, nothing is lost, at worst it is in both for a moment. A row in
-`pending_cart_moves_by_minute` exists as long, and the worker finishes what is left behind.
+Two carts are two partitions. The target is written first, in one conditional batch with a note of the added units, then the
+source: a failure in between loses nothing, but leaves units in both carts for a moment. Meanwhile a row in
+`pending_cart_moves_by_minute` leads the worker to moves that were interrupted.
 """
 
 import json
@@ -31,7 +31,7 @@ from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from pricing.quotes import line_label
 
-# A day longer than the undo of a merge, and than the worker may be away.
+# A day longer than a merge can be undone, and than the worker may be down.
 RETENTION_DAYS = 10
 INSERT_PENDING_MOVE = write(
     "moves",
@@ -46,7 +46,7 @@ SELECT_PENDING_MOVES = read(
     "moves",
     "SELECT minute, move_id, kind, person_id, source_id, target_id FROM pending_cart_moves_by_minute WHERE minute = :minute",
 )
-# A move that was begun two minutes ago has ended, or was interrupted.
+# Two minutes after its start a move has ended, or was interrupted.
 PENDING_MOVES = DueRows(
     job="moves",
     label="move",
@@ -65,7 +65,7 @@ MARK_DELETED_AT_VERSION = conditional_write(
 
 @dataclass(frozen=True)
 class MoveResult:
-    """What came of a move: the variant's name, how many, and the names of both carts."""
+    """The result of a move: the variant's name, the units, and the names of both carts."""
 
     label: str
     quantity: int
@@ -75,7 +75,7 @@ class MoveResult:
 
 @dataclass(frozen=True)
 class PendingMove:
-    """A move between two carts that is under way, as its row says."""
+    """A move between two carts that is under way."""
 
     minute: datetime
     move_id: UUID
@@ -96,9 +96,9 @@ def move_line(
     copy: bool = False,
     guest: bool = False,
 ) -> MoveResult:
-    """Put a line's units into another cart and take them out of the first, or with `copy` leave them there as well.
+    """Move a line's units to another cart, or with `copy` copy them.
 
-    An existing line of the same variant gets the units, at its own price. The same `idempotency_key` counts once.
+    A line of the same variant in the target gets the units, at its own price. The same `idempotency_key` counts once.
     Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
     source = require_access(person_id, source_id, VIEW if copy else EDIT)
@@ -133,18 +133,32 @@ def move_line(
 def duplicate_cart(
     person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
-    """Make a cart with the same lines at the same prices and return its id and name; the active one stays active.
+    """Copy a cart that the person may view; return the copy's id and name. Raises NotAllowed, and what `copy_cart` raises."""
+    name = f"{require_access(person_id, cart_id, VIEW).name[:50]} (copy)"
+    return copy_cart(person_id, cart_id, name, idempotency_key, now, guest=guest)
 
-    The same `idempotency_key` makes one. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
+
+def copy_cart(
+    person_id: UUID,
+    source_id: UUID,
+    wanted: str,
+    idempotency_key: UUID,
+    now: datetime,
+    *,
+    guest: bool = False,
+) -> tuple[UUID, str]:
+    """Make a person's own cart with the lines and prices of another one; return its id and name. The active cart stays.
+
+    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name.
+    The same `idempotency_key` makes one cart. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    found = require_access(person_id, cart_id, VIEW)
     copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):
         raise NoSuchCart  # made by the first submit, and deleted since
-    name = carts.add_cart_to_list(person_id, copy_id, f"{found.name[:50]} (copy)", now)
+    name = carts.add_cart_to_list(person_id, copy_id, wanted, now)
 
     def put(change: CartChange) -> str:
-        for row in get_contents(cart_id).lines.values():
+        for row in get_contents(source_id).lines.values():
             change.put(row, row.quantity)
         return "{}"
 
@@ -161,11 +175,11 @@ def merge_carts(
     *,
     guest: bool = False,
 ) -> Undo:
-    """Put all of a cart into another one, and delete it; return what undoes that within a day.
+    """Move a cart's whole content to another one, and delete it; return the undo, which is valid for a day.
 
-    Of a variant that is in both, the target keeps its price and gets the units. What is put into the source meanwhile
-    stays there, and so does the source. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed,
-    SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
+    For a variant in both carts, the target's price stays. If units are added to the source meanwhile, the source stays with
+    them. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed, SameCart, TooManyUnitsTogether, TooManyLines,
+    CartBusy, CassandraUnavailable; then nothing was changed.
     """
     target = require_access(person_id, target_id, EDIT)
     if source_id == target_id:
@@ -203,9 +217,9 @@ def merge_carts(
 
 
 def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Undo a merge: the merged cart is there again with what was in it, and the other one has the rest.
+    """Undo a merge: restore the source with its content, and leave the rest in the target.
 
-    Returns the name of the cart that is back. A second call does nothing.
+    Returns the source's name. A second call does nothing.
     Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts, TooManyUnitsTogether, CartBusy, CassandraUnavailable.
     """
     if undo.target_cart_id is None or undo.idempotency_key is None or undo.person_id != person_id:
@@ -217,7 +231,7 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
         raise UndoExpired
     step = uuid5(undo.idempotency_key, "undo")
     if get_idempotency_row(undo.target_cart_id, step) is not None:
-        # Undone already: what has happened since, perhaps the same merge once more, stays as it is.
+        # Undone before: later changes, perhaps the same merge again, stay.
         if (listed := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
             raise UndoExpired
         return str(listed.cart_name)
@@ -225,7 +239,7 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
     if source_row.note == "marked":
         name = carts.undelete_cart(person_id, undo, now)
     else:
-        # More was added to the source meanwhile, so it is still there: what was taken out goes back in.
+        # The source still exists, because units were added meanwhile: put the moved units back.
         name = require_access(person_id, undo.cart_id, EDIT).name
         _put_back(undo.target_cart_id, undo.cart_id, done, uuid5(undo.idempotency_key, "back"), now)
     _take_units(undo.target_cart_id, done["lines"], done["later"], step, now)
@@ -233,13 +247,13 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
 
 
 def finish_move(move: PendingMove, now: datetime) -> None:
-    """Finish a move that was begun, or make sure that it cannot happen any more. Its row stays.
+    """Finish a move that has begun, or prevent it. Its row stays.
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
     row = get_idempotency_row(move.target_id, move.move_id)
     if row is None:
-        # Its process may still be running: once the idempotency row is there, its batch is refused.
+        # Its process may still run: the idempotency row refuses its batch.
         batch = idempotency_row_statement(move.target_id, move.move_id, now, None, RETENTION_DAYS)
         if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.move_id))):
             return
@@ -283,7 +297,7 @@ def _begin_move(
 
 
 def _put_all(change: CartChange, source_id: UUID) -> dict[str, Any]:
-    """Put all of a cart into another one, and return what it was: its version, and its units by kind and key."""
+    """Put a cart's content into another one; return the source's version, and its units by kind and key."""
     source = get_contents(source_id)
     if source.is_deleted:
         raise NoSuchCart
@@ -300,7 +314,7 @@ def _put_all(change: CartChange, source_id: UUID) -> dict[str, Any]:
 
 
 def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> None:
-    """Delete the source of a merge as it was when its lines were read; if it has changed, take those lines alone."""
+    """Delete the source of a merge at the version that was read. If it has changed, remove only the moved units."""
     step = uuid5(move.move_id, "gone")
     if get_idempotency_row(move.source_id, step) is None:
         seen = done["version"]
@@ -330,7 +344,7 @@ def _take_units(
     now: datetime,
     note: str = "{}",
 ) -> None:
-    """Take units out of a cart, once: as many as were moved, or what is left of them if another change was faster."""
+    """Remove moved units from a cart, once; fewer if another change has removed some."""
 
     def take(change: CartChange) -> str:
         for kind, units in (("line", lines), ("later", saved_lines)):

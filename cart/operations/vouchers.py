@@ -1,4 +1,4 @@
-"""The code in a cart. Whether it takes anything off is checked each time the cart is shown."""
+"""The code in a cart. Each page of the cart checks whether it gives a discount."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,11 +15,11 @@ SET_VOUCHER_CODE = conditional_write(
 
 
 def set_voucher(person_id: UUID | None, cart_id: UUID, code: str | None, now: datetime) -> None:
-    """Put a code into a cart, instead of the one it has, or take it out with None.
+    """Set a cart's code, or remove it with None.
 
     Raises NoSuchCart, NotAllowed, CassandraUnavailable.
     """
     require_access(person_id, cart_id, EDIT)
-    # Sent a second time it sets the same.
+    # A repeat has the same effect.
     if not SET_VOUCHER_CODE.apply(if_lost=SEND_AGAIN, cart_id=cart_id, code=code or None, now=now):
         raise NoSuchCart

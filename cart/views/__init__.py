@@ -1,1 +1,1 @@
-"""The cart's views, by what a request is about."""
+"""The views of carts, by topic."""

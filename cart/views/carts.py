@@ -19,6 +19,7 @@ from moneyed import Money
 from cart import limits, operations, owner, queries
 from cart.access import EDIT, OWN, VIEW, Access, require_access
 from cart.cards import list_cart_cards, prefetch_card
+from cart.entities import ListedCart
 from cart.errors import CartError, InvalidCartName, NoSuchCart, NoSuchLine, NotAllowed
 from cart.forms import CartNameForm, IdempotencyForm, TargetCartForm
 from cart.merge_preview import MergePreview, preview_merge
@@ -97,7 +98,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def switch_cart(request: HttpRequest) -> HttpResponse:
-    """Make another cart the active one, and go back to the page where that was clicked."""
+    """Make another cart the active one, and return to the page of the click."""
     name = _run_action(
         request, lambda person: operations.switch_cart(person, _cart_id(request), current_time())
     )
@@ -130,7 +131,7 @@ def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Take everything out of a cart; the response offers to put it back."""
+    """Remove all lines from a cart; the response offers an undo."""
     idempotency_key = _idempotency_key(request)
     undo = _run_action(
         request,
@@ -144,7 +145,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Delete a cart; the response offers to bring it back."""
+    """Delete a cart; the response offers an undo."""
     undo = _run_action(
         request, lambda person: operations.delete_cart(person, cart_id, current_time())
     )
@@ -156,7 +157,7 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
-    """Take back what was done to a whole cart."""
+    """Undo a change of a whole cart."""
     undo = parse_undo(request.POST.get("undo", ""))
     if undo is None:
         return _cart_list_page(request, refused=str(TOO_LATE), status=422)
@@ -309,7 +310,7 @@ def _cart_list_page(
     status: int = 200,
 ) -> HttpResponse:
     prefetch_categories()
-    # Probably the active one: it is read in parallel with the list.
+    # Probably the active cart, which is read in parallel with the list.
     expected_id = owner.get_last_active_cart_id(request)
     begun = {expected_id: prefetch_card(expected_id)} if expected_id else {}
     rows, owner_id = _rows(request), owner.get_owner_id(request)
@@ -328,26 +329,28 @@ def _cart_list_page(
 
 
 def _rows(request: HttpRequest) -> list[Any]:
-    """Return the rows of the person's carts; a page that lists them has read them for its header."""
+    """Return the rows of the person's carts, which the header has read."""
     person_id = owner.get_owner_id(request)
     if person_id is None:
         return []
     rows: list[Any] = get_request_cart(request).prefetch_badge(person_id).first()
-    # A member who may not sign in any more loses the session at this read.
+    # A member who may no longer sign in loses the session at this read.
     if not request.user.is_authenticated and owner.get_owner_id(request) != person_id:
         return _rows(request)
     return rows
 
 
+def _list_targets(request: HttpRequest, source: Access) -> list[ListedCart]:
+    """Return the other carts that the person may put lines into."""
+    listed = queries.listed_carts_from_rows(_rows(request))
+    return [cart for cart in listed if cart.cart_id != source.cart_id and cart.role != "viewer"]
+
+
 def _merge_page(
     request: HttpRequest, found: Access, form: TargetCartForm, status: int = 200
 ) -> HttpResponse:
-    """Show the carts that this one can be merged into, or, once one is chosen, the preview."""
-    others = [
-        each
-        for each in queries.listed_carts_from_rows(_rows(request))
-        if each.cart_id != found.cart_id and each.role != "viewer"
-    ]
+    """Show the possible target carts, or the preview once a target is chosen."""
+    others = _list_targets(request, found)
     context: dict[str, Any] = {
         "access": found,
         "others": others,
@@ -370,7 +373,7 @@ def _merge_page(
 
 
 def _sum_merge(preview: MergePreview) -> dict[str, Money]:
-    """Return what two carts come to (X123), and what they will come to in one."""
+    """Return the sums of two carts (X123), and of the merged cart."""
     products = get_products_with_stock(line.product_id for line in preview.merged.lines)
     carts = {"source": preview.source, "target": preview.target, "merged": preview.merged}
     return {name: sum_lines(price_lines(cart, products)) for name, cart in carts.items()}
@@ -383,11 +386,7 @@ def _move_page(
     if line is None and status == 200:
         messages.error(request, str(NoSuchLine()))
         return redirect("cart:one", found.cart_id)
-    others = [
-        each
-        for each in queries.listed_carts_from_rows(_rows(request))
-        if each.cart_id != found.cart_id and each.role != "viewer"
-    ]
+    others = _list_targets(request, found)
     context = {
         "access": found,
         "may_move": found.is_allowed(EDIT),
@@ -401,7 +400,7 @@ def _move_page(
 
 
 def _run_action(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
-    """Run an action. A refusal becomes a message; a cart that is not the person's is treated as one that does not exist."""
+    """Run an action. A refusal becomes a message. Raises Http404 for another person's cart."""
     try:
         return act(_person_id(request))
     except NoSuchCart as error:
@@ -433,14 +432,14 @@ def _cart_id(request: HttpRequest) -> UUID:
 
 
 def _idempotency_key(request: HttpRequest) -> UUID:
-    """Return the idempotency key of this very button: the forms of a page share the key that they send."""
+    """Return the idempotency key of this button, made of the key that the page's forms share."""
     form = IdempotencyForm(request.POST)
     form.full_clean()
     return uuid5(form.cleaned_data["operation"], request.path)
 
 
 def _next_url(request: HttpRequest) -> str:
-    """Return the page that the submit came from: one of this site, or the list of carts."""
+    """Return the submit's page on this site, or the list of carts."""
     to = request.POST.get("next", "")
     return to if is_own_page(to) else reverse("cart:carts")
 

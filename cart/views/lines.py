@@ -1,4 +1,4 @@
-"""The cart's page, and the actions that change a cart. Each works as a plain form; to htmx it answers with the changed part."""
+"""The cart's page, and changes of its lines, as plain forms or by htmx."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -59,7 +59,7 @@ TOO_LATE = gettext_lazy(
 @require_safe
 @owner_only
 def active_cart_detail(request: HttpRequest) -> HttpResponse:
-    """Show the active cart, with its sums for the country that is chosen there."""
+    """Show the active cart, with its sums for the chosen country."""
     part = "sums" if "country" in request.GET else "cart"
     context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     response = render_page(request, "cart/show.html", context, part=part)
@@ -82,7 +82,7 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @without_header
 @owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show a shared cart again if it has changed since the page was shown; else nothing, for one read of its static row."""
+    """Show a shared cart again if it has changed since the page was shown. Otherwise one read suffices."""
     person_id = owner.get_owner_id(request)
     version = people.get_page_version(person_id, cart_id) if person_id else None
     if version is None:
@@ -123,7 +123,7 @@ def add_line(request: HttpRequest) -> HttpResponse:
         available = _count_available(found, variant.variant_id)
         quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
         if owner_id is None and quantity > available:
-            # Before there is a cart for it.
+            # Refuse before a cart is created.
             raise NotEnoughLeft(available) if available else SoldOut(product.name)
         added = operations.add_line(
             owner.get_or_create_owner_id(request),
@@ -162,7 +162,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
-        # By its ids: its SKU may be another variant's by now.
+        # By ids: another variant may have its SKU by now.
         found = get_products_with_stock([line.product_id])[line.product_id]
         variant = get_sellable_variant(found.product, line.variant_id)
         if variant is None:
@@ -183,7 +183,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def accept_prices(request: HttpRequest) -> HttpResponse:
-    """Agree to prices that have risen, as the page showed them."""
+    """Accept risen prices, as the page showed them."""
     form = PriceConsentForm(request.POST)
     try:
         if not form.is_valid():
@@ -201,7 +201,7 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def remove_line(request: HttpRequest) -> HttpResponse:
-    """Take a line out; the response offers to put it back."""
+    """Remove a line; the response offers an undo."""
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
@@ -216,7 +216,7 @@ def remove_line(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def restore_line(request: HttpRequest) -> HttpResponse:
-    """Put back what was taken out."""
+    """Restore a removed line."""
     form = RestoreForm(request.POST)
     undo = parse_removed_line(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:
@@ -241,7 +241,7 @@ def _owner_id(request: HttpRequest) -> UUID:
 
 
 def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
-    """Return the cart's id and the line that a form names. Raises NoSuchLine, NotAllowed, and NoSuchCart before reading it."""
+    """Return a form's cart id and line. Raises NoSuchLine, NotAllowed, NoSuchCart."""
     form.full_clean()
     cart_id, key = (form.cleaned_data.get(name) for name in ("cart", "line"))
     if cart_id is None or key is None:
@@ -259,7 +259,7 @@ def _count_available(found: ProductWithStock, variant_id: UUID) -> int:
 
 
 def _check_units_left(cart_id: UUID, line: Line, available: int, quantity: int) -> None:
-    """Raise SoldOut or NotEnoughLeft if a line should have more units than are left for its cart."""
+    """Raise SoldOut or NotEnoughLeft if a line would have more units than are left for its cart."""
     if quantity <= available:
         return
     left = count_units_left(cart_id, line.variant_id, available)
@@ -270,14 +270,14 @@ def _check_units_left(cart_id: UUID, line: Line, available: int, quantity: int) 
 
 
 def _set_to(error: Exception) -> dict[str, Any] | None:
-    """Return what the button sends that puts as many into the cart as are left: so many more, as a submit of its own."""
+    """Return the form data of the "Set to N" button, where N units are left; None without the button."""
     if not isinstance(error, NotEnoughLeft) or error.in_cart >= error.left:
         return None
     return {"left": error.left, "more": error.left - error.in_cart, "operation": uuid4()}
 
 
 def _sum_after_add(added: operations.LineResult, found: ProductWithStock) -> Money | None:
-    """Return what the cart comes to now (X123), where it has few lines; `found` is the product that was added."""
+    """Return the cart's sum (X123) if it has few lines; `found` is the added product."""
     if added.cart is None or found.product is None:
         return None
     known = {found.product.product_id: found}
@@ -291,7 +291,7 @@ def _add_refusal(
     product_and_variant: tuple[Product, Variant] | None,
     set_to: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    # The next submit gets a new key: it goes to the cart that is active then.
+    # The next submit gets a new key, so that it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
     context: dict[str, Any] = {
         "form": form,
@@ -306,7 +306,7 @@ def _add_refusal(
 def _change_refusal(
     request: HttpRequest, form: LineQuantityForm, *, is_too_many: bool = False
 ) -> HttpResponse:
-    """Show the cart as it is, with the error and what was typed at the line's quantity."""
+    """Show the cart with the error and the typed quantity at the line."""
     if "cart" in form.errors or "line" in form.errors:
         return render_refusal(request, str(NoSuchLine()))
     wrong = {

@@ -1,4 +1,4 @@
-"""Sharing a cart: its people, invitations and links; what a link shows; and what others have changed meanwhile."""
+"""Sharing a cart: its people, invitations and links, and the page that a link shows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from cart import owner, people
+from cart import operations, owner, people
 from cart.access import OWN, ROLE_DESCRIPTIONS, ROLE_NAMES, VIEW, Access, require_access
 from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, NotAllowed
 from cart.forms import (
@@ -38,7 +38,7 @@ Action = Callable[[UUID], str]
 @require_safe
 @owner_only
 def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show who is in a cart; its owner can change that, everybody else can leave."""
+    """Show a cart's people. Its owner can change them, and other people can leave."""
     return _people_page(request, _get_access(request, cart_id, VIEW))
 
 
@@ -77,7 +77,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
 
     def act(owner_id: UUID) -> str:
         sharing.withdraw_invitation(
@@ -104,7 +104,7 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Take a person out of the cart."""
+    """Remove a person from the cart."""
 
     def act(owner_id: UUID) -> str:
         sharing.remove_person(
@@ -131,7 +131,7 @@ def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Take the link back."""
+    """Withdraw the link."""
 
     def act(owner_id: UUID) -> str:
         sharing.withdraw_link(
@@ -149,7 +149,7 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     try:
         found = require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart:
-        found = None  # withdrawn already: it is taken off the list
+        found = None  # access was withdrawn: only remove it from the list
     if found and found.is_owner:
         return _people_page(
             request,
@@ -170,7 +170,7 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @get_or_post
 @owner_only
 def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an invitation, and let the person it is for into the cart."""
+    """Show an invitation, and add its invitee to the cart on submit."""
     try:
         cart_id, invitation = people.find_invitation(token)
     except BadSignature:
@@ -198,7 +198,7 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 @owner_only
 def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the cart that a link is for, as it is now, to everyone who has the link."""
+    """Show a link's cart, as it is now, to everyone who has the link."""
     found = people.find_shared_cart(token)
     if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
@@ -208,7 +208,7 @@ def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
 @post_only("cart:shared", "token")
 @owner_only
 def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the visitor a cart of their own with the lines that a link shows."""
+    """Copy a link's cart to the visitor's own carts."""
     found = people.find_shared_cart(token)
     if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
@@ -216,9 +216,9 @@ def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
     form.full_clean()
     person_id, guest = owner.get_or_create_owner_id(request), not request.user.is_authenticated
     try:
-        idempotency_key = form.cleaned_data["operation"]
-        copy_id, name = sharing.copy_shared_cart(
-            person_id, found.cart, idempotency_key, current_time(), guest=guest
+        idempotency_key, source = form.cleaned_data["operation"], found.cart
+        copy_id, name = operations.copy_cart(
+            person_id, source.cart_id, source.name, idempotency_key, current_time(), guest=guest
         )
     except CartError as error:
         return _shared_cart_page(request, token, found, refused=str(error))
@@ -252,7 +252,7 @@ def _member(request: HttpRequest) -> CartUser | None:
 
 
 def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
-    """Return what the visitor may do in a cart. Raises Http404 if it is not one of theirs, NotAllowed."""
+    """Return the visitor's access to a cart. Raises Http404 for other people's carts, NotAllowed."""
     try:
         return require_access(owner.get_owner_id(request), cart_id, act)
     except NoSuchCart as error:
@@ -260,7 +260,7 @@ def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
 
 
 def _cleaned_data(form: Form) -> dict[str, Any]:
-    """Return the data of a submitted form. Raises NoSuchPerson if invalid: these are not typed by hand."""
+    """Return the data of a form without typed fields. Raises NoSuchPerson if it is invalid."""
     if not form.is_valid():
         raise NoSuchPerson
     return form.cleaned_data

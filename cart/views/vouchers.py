@@ -1,4 +1,4 @@
-"""The code in a cart: put in, and taken out again."""
+"""Setting and removing a cart's code."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -25,7 +25,7 @@ from web.rendering import render_too_many_attempts
 @post_only("cart:show")
 @owner_only
 def set_voucher(request: HttpRequest) -> HttpResponse:
-    """Put a code into a cart, or take it out."""
+    """Set a cart's code, or remove it."""
     form, person_id = VoucherForm(request.POST), owner.get_owner_id(request)
     removing = "remove" in request.POST
     if "cart" in form.errors or person_id is None:
@@ -51,14 +51,14 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
         _("Code %(code)s added to your cart.") % {"code": found.code}
         if found
         else _("Code removed."),
-        with_sum=False,  # what a code takes off is not in the subtotal
+        with_sum=False,  # the subtotal is before the code's discount
     )
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
-    """Return the result of checking a code, whatever is in the cart. Raises TooManyAttempts, CassandraUnavailable."""
+    """Check a code without regard to the cart's lines; return the result. Raises TooManyAttempts, CassandraUnavailable."""
     person_id = owner.get_owner_id(request)
-    # By network as well: accounts are easily made.
+    # Also limited by network: accounts are easily made.
     attempt = hit_rate_limit(request, "voucher", str(person_id))
     customer_keys = get_voucher_customer_keys(request, person_id) if person_id else ()
     found = promotions.get_applied_promotions(typed, (), current_time(), customer_keys).voucher

@@ -191,10 +191,10 @@ def test_a_claim_whose_account_is_gone_can_be_claimed_again() -> None:
 def test_registering_with_an_id_of_its_own_twice_makes_one_account() -> None:
     user_id, email = uuid4(), fresh_email("demo")
     first = operations.register_user(
-        email, "Sam", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id
+        email, "Sam", PASSWORD, datetime.now(UTC), login="demo", user_id=user_id
     )
     again = operations.register_user(
-        email, "Someone", PASSWORD, datetime.now(UTC), demo=True, user_id=user_id
+        email, "Someone", PASSWORD, datetime.now(UTC), login="demo", user_id=user_id
     )
     assert first == again
     assert again.name == "Sam"

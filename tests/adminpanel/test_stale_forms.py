@@ -21,6 +21,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from questions.entities import QUESTION
 from questions.operations import ask_question
+from reviews.entities import ReviewInput
 from reviews.operations import write_review
 from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.test_money import by_transfer
@@ -254,12 +255,14 @@ def of_review(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
         product, writer = make_product(), make_user()
         write_review(
             *(product.product_id, writer.user_id),
-            stars=4,
-            title="As it should be",
-            body="Quite as it should be.",
-            name="A.",
-            verified=False,
-            held_for="links",
+            ReviewInput(
+                stars=4,
+                title="As it should be",
+                body="Quite as it should be.",
+                name="A.",
+                verified=False,
+                held_for="links",
+            ),
             seen=0,
             change_id=uuid4(),
             now=now(),

@@ -92,6 +92,8 @@ CQL_ELSEWHERE = {
     "jobs/leases.py": _STORE,
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",
     "orders/viewers.py": _STORE,
+    "reviews/copies.py": "the only writer of a review's copies",
+    "reviews/votes.py": "the only writer of votes",
     "web/rate_limits.py": _STORE,
 }
 

@@ -73,6 +73,7 @@ from payments.methods import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
 from questions.operations import answer_question, ask_question
+from reviews.entities import ReviewInput
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
 from spreadsheets.operations import run_task, start_import, start_order_file
@@ -348,12 +349,14 @@ def _review(product: Product, ann: User, now: datetime) -> None:
     for user_id, stars, held_for in ((uuid4(), 4, ""), (ann.user_id, 2, "links")):
         review = write_review(
             *(product.product_id, user_id),
-            title="As expected",
-            body="It came well packed, and does what it should.",
-            stars=stars,
-            name="Ann O.",
-            verified=stars == 4,
-            held_for=held_for,
+            ReviewInput(
+                title="As expected",
+                body="It came well packed, and does what it should.",
+                stars=stars,
+                name="Ann O.",
+                verified=stars == 4,
+                held_for=held_for,
+            ),
             seen=0,
             change_id=uuid4(),
             now=now,

@@ -423,10 +423,9 @@ def test_a_copy_of_what_a_link_shows_is_a_cart_of_its_own(ann: User, gifts: UUID
     token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
     seen, guest, idempotency_key = people.find_shared_cart(token), uuid4(), uuid4()
     assert seen is not None
-    made, name = sharing.copy_shared_cart(guest, seen.cart, idempotency_key, NOW, guest=True)
-    assert (made, name) == sharing.copy_shared_cart(
-        guest, seen.cart, idempotency_key, NOW, guest=True
-    )
+    source = seen.cart.cart_id, seen.cart.name
+    made, name = operations.copy_cart(guest, *source, idempotency_key, NOW, guest=True)
+    assert (made, name) == operations.copy_cart(guest, *source, idempotency_key, NOW, guest=True)
     assert made != gifts
     assert [line.key for line in queries.get_cart(made).lines] == [
         line.key for line in seen.cart.lines

@@ -448,9 +448,9 @@ not_accepted: list[str] = []
 VISIT_HOURS = [FIRST_HOUR + n * timedelta(hours=1) for n in range(3)]
 YESTERDAY = NOW - timedelta(days=1)
 ROW_JOBS: list[tuple[str, RowJob]] = [
-    ("reviews", RowJob("reviews.operations.refresh_review", make_reviews, lambda *key: key, find=find_reviews, after=3 * MINUTE)),
+    ("reviews", RowJob("reviews.jobs.refresh_review", make_reviews, lambda *key: key, find=find_reviews, after=3 * MINUTE)),
     ("reviews", RowJob("reviews.jobs.follow_pictures", make_reviews, lambda *key: key[:2], True, find_reviews, 3 * MINUTE)),
-    ("reviews", RowJob("reviews.operations.refresh_rating", lambda patch: [each for each, _ in make_reviews(patch)], find=lambda: [each for each, _ in find_reviews()], after=3 * MINUTE)),
+    ("reviews", RowJob("reviews.jobs.refresh_rating", lambda patch: [each for each, _ in make_reviews(patch)], find=lambda: [each for each, _ in find_reviews()], after=3 * MINUTE)),
     ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),

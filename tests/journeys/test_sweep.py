@@ -70,6 +70,7 @@ from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from orders.papers.order_files import ORDER_FILES
 from questions.operations import ask_question
+from reviews.entities import ReviewInput
 from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations
@@ -447,12 +448,14 @@ def make_world() -> World:
     }
     review = write_review(
         *(wanted.product_id, alice.user_id),
-        stars=4,
-        title="As it should be",
-        body="Quite as it should be.",
-        name="A.",
-        verified=False,
-        held_for="links",
+        ReviewInput(
+            stars=4,
+            title="As it should be",
+            body="Quite as it should be.",
+            name="A.",
+            verified=False,
+            held_for="links",
+        ),
         seen=0,
         change_id=uuid4(),
         now=now,

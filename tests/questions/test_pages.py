@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from accounts.models import User
 from catalogue.entities import Product
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from questions import queries
-from questions.entities import HELD, PUBLISHED, QUESTION, REFUSED, WITHDRAWN, Text
+from questions.entities import QUESTION, Text
 from tests.factories import make_product, make_user, sign_in_staff
 
 

@@ -16,21 +16,14 @@ from consistency.runner import check_consistency
 from jobs.due_rows import Sweep
 from jobs.leases import hold_lease, save_position
 from mail.queries import derive_mail_id, get_mail
+from moderation.errors import NoSuchText, TextChanged
 from moderation.operations import leave_queue
 from moderation.queries import list_waiting
 from moderation.rules import ReviewRules
+from moderation.states import HELD, PUBLISHED, REFUSED, UNANSWERED, WITHDRAWN
 from questions import jobs, operations, queries
-from questions.entities import (
-    HELD,
-    PUBLISHED,
-    QUESTION,
-    REFUSED,
-    UNANSWERED,
-    WITHDRAWN,
-    Question,
-    Text,
-)
-from questions.errors import NoSuchText, QuestionFull, TextChanged
+from questions.entities import QUESTION, Question, Text
+from questions.errors import QuestionFull
 from questions.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_product, make_user
 from web.personal_data import DataSubject
@@ -179,7 +172,7 @@ def test_x238_more_answers_than_a_part_has_rows_leave_no_question_out() -> None:
         list(
             threads.map(
                 lambda each: operations.INSERT_TEXT.apply(
-                    if_lost=operations.REFUSED_MEANS_DONE, **operations._columns(each)
+                    if_lost=operations.REFUSED_MEANS_DONE, **each.columns()
                 ),
                 answers,
             )
@@ -361,7 +354,7 @@ def test_i40_the_check_finds_and_mends_the_queue_and_the_lists_of_persons() -> N
     stale = now_of(other)
     operations.UPDATE_TEXT.apply(
         if_lost=operations.SEND_AGAIN,
-        **operations._columns(stale) | {"held_for": UNANSWERED, "version": stale.version + 1},
+        **stale.columns() | {"held_for": UNANSWERED, "version": stale.version + 1},
         seen=stale.version,
     )
     scope = Scope(products=frozenset({product_id}))
@@ -490,7 +483,7 @@ def test_x265_i40_the_check_takes_what_an_earlier_version_has_left_of_an_erased_
     question = ask(uuid4(), held_for="links")
     former = operations.replace(question, user_id=operations.erased_id(question.text_id), version=2)
     operations.UPDATE_TEXT.apply(
-        if_lost=operations.SEND_AGAIN, **operations._columns(former), seen=question.version
+        if_lost=operations.SEND_AGAIN, **former.columns(), seen=question.version
     )
     # One that everybody read is refused after its person was erased.
     published = ask(question.product_id)

@@ -30,7 +30,7 @@ from orders.operations import (
 from orders.operations.effects import apply_effects
 from orders.queries import iterate_delivered, list_items
 from reviews import jobs, links, operations, queries, requests
-from reviews.entities import Review
+from reviews.entities import Review, ReviewInput
 from reviews.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_order, make_user
 from web.personal_data import DataSubject
@@ -147,12 +147,14 @@ def test_x235_a_member_is_led_to_the_form_and_not_asked_about_what_is_reviewed()
     (item,) = list_items(other)
     operations.write_review(
         *(item.product_id, alice.user_id),
-        stars=5,
-        title="Fine",
-        body="It does what it should.",
-        name="Alice L.",
-        verified=True,
-        held_for="",
+        ReviewInput(
+            stars=5,
+            title="Fine",
+            body="It does what it should.",
+            name="Alice L.",
+            verified=True,
+            held_for="",
+        ),
         seen=0,
         change_id=uuid4(),
         now=now,

@@ -12,16 +12,17 @@ import pytest
 
 from cassandra_db import CassandraUnavailable, current_time, statements
 from cassandra_db.configuration import WRITE
+from catalogue.operations import set_rating
 from catalogue.queries import get_category_page, get_product_at_quorum
 from consistency.findings import Scope
 from consistency.runner import check_consistency
 from jobs.due_rows import Sweep
+from moderation.errors import NoSuchText, TextChanged
 from moderation.queries import list_moderation_days, list_waiting
 from moderation.rules import ReviewRules, find_reason_to_hold, shown_name
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
-from reviews import operations, queries
-from reviews.entities import Rating, Review
-from reviews.errors import NoSuchReview, ReviewChanged
+from reviews import copies, operations, queries, votes
+from reviews.entities import Rating, Review, ReviewInput
 from reviews.jobs import finish_reviews
 from reviews.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_category, make_product, make_user
@@ -46,12 +47,9 @@ def write(
     return operations.write_review(
         product_id,
         user_id or uuid4(),
-        stars=stars,
-        title="Fine",
-        body=body,
-        name="Ada L.",
-        verified=False,
-        held_for=held_for,
+        ReviewInput(
+            stars=stars, title="Fine", body=body, name="Ada L.", verified=False, held_for=held_for
+        ),
         seen=seen,
         change_id=change_id or uuid4(),
         now=current_time(),
@@ -123,7 +121,7 @@ def test_x221_one_review_a_person_and_a_form_sent_twice_is_one() -> None:
         )
     assert versions == [1] * 6
     assert queries.get_rating_at_quorum(product_id).counts == (0, 0, 0, 1, 0)
-    with pytest.raises(ReviewChanged):
+    with pytest.raises(TextChanged):
         write(product_id, 1, user_id)
     changed = write(product_id, 2, user_id, seen=1)
     assert (changed.version, changed.body) == (2, "It does what it should.")
@@ -141,9 +139,9 @@ def test_x222_what_is_held_counts_when_it_is_approved_and_an_edit_meets_the_appr
     assert approved.state == PUBLISHED
     assert queries.get_rating_at_quorum(product_id) == Rating(1, 1, (1, 0, 0, 0, 0))
     # The writer's page is the one before the approval; so is a colleague's.
-    with pytest.raises(ReviewChanged):
+    with pytest.raises(TextChanged):
         write(product_id, 5, held.user_id, seen=held.version)
-    with pytest.raises(ReviewChanged):
+    with pytest.raises(TextChanged):
         act(operations.refuse_review, held, "No links, please.")
     assert held.review_id not in {each.review_id for each in list_waiting(1000)}
     undone = act(operations.hold_review, approved)
@@ -157,7 +155,7 @@ def test_x222_what_is_held_counts_when_it_is_approved_and_an_edit_meets_the_appr
     assert (reported.state, reported.is_waiting, len(listed(product_id))) == (PUBLISHED, True, 1)
     gone = act(operations.withdraw_review, reported)
     assert (gone.state, gone.body, listed(product_id)) == (WITHDRAWN, "", [])
-    with pytest.raises(NoSuchReview):
+    with pytest.raises(NoSuchText):
         act(operations.publish_review, gone)
     assert queries.get_rating_at_quorum(product_id).count == 0
 
@@ -182,7 +180,7 @@ def test_x260_what_the_staff_have_decided_waits_again_once_three_people_report_i
     # Another text is one that nobody has decided about; who reports what has changed meanwhile reads it first.
     review = act(operations.publish_review, reported)
     edited = write(review.product_id, 1, review.user_id, seen=review.version, body="Another text.")
-    with pytest.raises(ReviewChanged):
+    with pytest.raises(TextChanged):
         operations.report_review(review, readers[3], now=now)
     assert operations.report_review(edited, readers[3], now=now).held_for == "reported"
 
@@ -191,7 +189,7 @@ def test_x223_a_vote_counts_once_in_two_tabs_and_can_be_taken_back() -> None:
     review, voter = write(uuid4()), uuid4()
 
     def vote(is_helpful: bool, who: UUID = voter) -> int:
-        return operations.set_vote(review, who, is_helpful=is_helpful, now=current_time())
+        return votes.set_vote(review, who, is_helpful=is_helpful, now=current_time())
 
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(lambda _: vote(True), range(6)))
@@ -270,13 +268,13 @@ def test_i37_i38_i39_the_check_finds_and_mends_numbers_copies_and_cards() -> Non
         four=0,
         five=1,
     )
-    operations.DELETE_COPY.run(
+    copies.DELETE_COPY.run(
         at=operations.current_microseconds(),
         product_id=product.product_id,
         stars=3,
         review_id=review.review_id,
     )
-    operations.set_rating(product.product_id, 1.0, 7, operations.current_microseconds())
+    set_rating(product.product_id, 1.0, 7, operations.current_microseconds())
     scope = Scope(products=frozenset({product.product_id}))
     report = check_consistency(scope, RULES, repair=True, recheck_after=())
     assert sorted({each.rule for each in report.fixed_violations}) == list(RULES)
@@ -399,7 +397,7 @@ def test_x265_only_a_review_that_everybody_read_outlives_its_person() -> None:
             {reported.review_id} if keeps_texts else set()
         )
         for review in (held, refused, withdrawn):
-            with pytest.raises(NoSuchReview):
+            with pytest.raises(NoSuchText):
                 act(operations.publish_review, left[review.review_id])
         for product in products:
             assert find_violations(product.product_id) == []

@@ -1,4 +1,4 @@
-"""`manage.py staff add|list|remove|second-factor-reset`: who works here."""
+"""`manage.py staff add|list|remove|second-factor-reset`: the staff and their roles."""
 
 import getpass
 import sys
@@ -72,7 +72,7 @@ class Command(BaseCommand):
     def add_staff(
         self, *, email: str, role: str, name: str, password_stdin: bool, link: bool, **_: Any
     ) -> None:
-        """Give the role to a member, or make a new account that has it."""
+        """Give the role to a member, or create an account with it."""
         try:
             validate_email(email)
         except ValidationError as error:
@@ -90,7 +90,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{email} is registered with the role {role}.")
 
     def read_password(self, email: str, *, from_stdin: bool) -> str:
-        """Return a password that is good enough. Raises CommandError for any other."""
+        """Read a valid password. Raises CommandError for an invalid one."""
         password = self.get_password(from_stdin=from_stdin)
         try:
             validate_password(password, User(email=email))
@@ -112,11 +112,11 @@ class Command(BaseCommand):
         return password
 
     def can_ask(self) -> bool:
-        """Return whether somebody sits at a terminal."""
+        """Return whether the command runs in a terminal."""
         return sys.stdin.isatty()
 
     def list_staff(self) -> None:
-        """Print who has which role."""
+        """Print the staff with their roles."""
         everybody = queries.list_staff()
         for row in everybody:
             self.stdout.write(
@@ -125,7 +125,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(everybody)} with a role.")
 
     def remove_staff(self, *, email: str, **_: Any) -> None:
-        """Take the role away and end the sessions."""
+        """Remove the role and end the sessions."""
         found = queries.find_user_by_email(email)
         if found is None or not found.role:
             raise CommandError(f"{email} has no role here. `manage.py staff list` lists who has.")
@@ -133,7 +133,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{email} is a shopper now.")
 
     def reset_second_factor(self, *, email: str, **_: Any) -> None:
-        """Take the second factor away and end the sessions."""
+        """Delete the second factor and end the sessions."""
         found = queries.find_user_by_email(email)
         if found is None or not operations.reset_second_factor(found, current_time()):
             raise CommandError(f"{email} has no second factor.")
@@ -144,11 +144,11 @@ class Command(BaseCommand):
 
 @contextmanager
 def logged_command(act: str, email: str, role: str = "") -> Iterator[dict[str, Any]]:
-    """Enter a command about an account in the audit log before it is done, and close the entry as it ends.
+    """Log a command about an account before it runs, and close the entry when it ends.
 
-    Yields the changes that the entry is to name. Raises CommandError for what the operations refuse.
+    Yields a dict for the entry's changes. Raises CommandError for refusals of the operations.
     """
-    # As for a submit on the staff's pages: logged first, then done (accounts.audit_log).
+    # Logged first, then done, like a submit on the staff's pages (accounts.audit_log).
     found = queries.find_user_by_email(email)
     entry = audit_log.open_entry(
         act,
@@ -172,5 +172,5 @@ def logged_command(act: str, email: str, role: str = "") -> Iterator[dict[str, A
 def _system_user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a container's user without a name
+    except (KeyError, OSError):  # the user of a container has no name
         return "somebody"

@@ -1,5 +1,6 @@
 """Questions and answers for staff: shown, decided about, answered by the shop."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -16,9 +17,11 @@ from adminpanel.moderation.labels import REASONS_HELD, STATES
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue.queries import prefetch_product, product_from_rows
+from moderation.errors import NoSuchText, TextChanged
+from moderation.states import PUBLISHED, REFUSED, UNANSWERED
 from questions import operations, queries
-from questions.entities import PUBLISHED, QUESTION, REFUSED, UNANSWERED, Question, Text
-from questions.errors import NoSuchText, QuestionFull, TextChanged
+from questions.entities import QUESTION, Question, Text
+from questions.errors import QuestionFull
 from questions.forms import AnswerForm
 from web.decorators import post_only
 from web.rendering import render_page
@@ -47,7 +50,7 @@ def question_decide(
         "change_id": uuid5(typed["operation"], typed["act"]),
         "now": current_time(),
     }
-    text = operations.as_seen(text, typed["version"])
+    text = replace(text, version=typed["version"])
     if typed["act"] == WITHDRAW and not text.is_shops:
         raise Http404
     try:

@@ -23,12 +23,13 @@ from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
 from adminpanel.parameters import found_or_404
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
+from moderation.errors import NoSuchText, TextChanged
 from moderation.queries import list_waiting
 from moderation.states import PUBLISHED, REFUSED
 from questions.entities import QUESTION
 from reviews import operations, queries
 from reviews.entities import Review
-from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.errors import ReviewsBusy
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -95,9 +96,9 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
             messages.success(
                 request, _("The review is refused. Its writer gets an email with your reason.")
             )
-    except NoSuchReview as error:
+    except NoSuchText as error:
         raise Http404 from error
-    except (ReviewChanged, ReviewsBusy):
+    except (TextChanged, ReviewsBusy):
         return _review_page(request, product_id, user_id, decision=form, status=409, is_stale=True)
     return redirect("adminpanel:review", product_id, user_id)
 
@@ -119,9 +120,9 @@ def review_picture_remove(request: HttpRequest, product_id: UUID, user_id: UUID)
             change_id=uuid5(typed["operation"], typed["picture"]),
             now=current_time(),
         )
-    except NoSuchReview as error:
+    except NoSuchText as error:
         raise Http404 from error
-    except (ReviewChanged, ReviewsBusy):
+    except (TextChanged, ReviewsBusy):
         return _review_page(request, product_id, user_id, status=409, is_stale=True)
     messages.success(request, _("The picture is removed."))
     return redirect("adminpanel:review", product_id, user_id)
@@ -144,9 +145,9 @@ def review_answer(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
             change_id=uuid5(typed["operation"], "answer"),
             now=current_time(),
         )
-    except NoSuchReview as error:
+    except NoSuchText as error:
         raise Http404 from error
-    except (ReviewChanged, ReviewsBusy):
+    except (TextChanged, ReviewsBusy):
         return _review_page(request, product_id, user_id, answer=form, status=409, is_stale=True)
     messages.success(
         request, _("Your answer is saved.") if typed["answer"] else _("The answer is removed.")

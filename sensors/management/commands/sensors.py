@@ -1,4 +1,4 @@
-"""`manage.py sensors`: which devices may send readings of the warehouses."""
+"""`manage.py sensors`: the devices that may send readings of the warehouses."""
 
 import re
 from typing import Any
