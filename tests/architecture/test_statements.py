@@ -90,6 +90,7 @@ CQL_ELSEWHERE = {
     "consistency/stock_lists.py": "asks what no page asks",
     "consistency/vouchers.py": "asks what no page asks",
     "jobs/leases.py": _STORE,
+    "orders/board_queries.py": "the reads of the board, split from queries.py by its length",
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",
     "orders/viewers.py": _STORE,
     "reviews/copies.py": "the only writer of a review's copies",
