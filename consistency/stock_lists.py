@@ -9,7 +9,7 @@ from cassandra_db import current_time, read, scan
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation, call
 from inventory import operations, queries
-from inventory.entities import BACKORDER_WAREHOUSE
+from inventory.entities import BACKORDER_WAREHOUSE, find_stock_lists
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
 # How long the stock lists may take to follow a product (inventory.jobs).

@@ -15,7 +15,7 @@ from cassandra.query import BoundStatement
 from cassandra_db import Row, current_microseconds, read, write, write_batch
 from catalogue.entities import Product
 from catalogue.queries import prefetch_product_at_quorum, product_from_rows
-from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS
+from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, find_stock_lists
 
 # A product's copies of stock, with their write times and listings.
 COPIED = read(
