@@ -1,4 +1,4 @@
-"""Shared parts of the pages of bulk changes."""
+"""Shared parts of the pages about bulk changes (of products or orders)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -34,21 +34,21 @@ RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
-    """Return a hash of the selected ids and the change's parameters."""
+    """Return a hash of the selected items' ids and of the other parameters of a bulk change."""
     parts = [*sorted(each.bytes for each in item_ids), *(each.encode() for each in more)]
     return sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def parse_change_id(text: str, now: datetime) -> UUID | None:
-    """Return a form's change id, or None if it is no id or too old to start a change."""
+    """Return the change id of a form. Return None if the text is no id, or the id is too old to start a change."""
     change_id = parse_id(text)
     return change_id if change_id and is_usable_id(change_id, now) else None
 
 
 def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
-    """Run a small change in the request that starts it. Raises UnknownOutcome.
+    """Run a small bulk change in the request that starts it. Raises UnknownOutcome.
 
-    The worker runs large changes, failed rows, and what an interrupted request leaves.
+    The worker runs large changes, repeats failed rows, and finishes changes whose request was interrupted.
     """
     if change.total <= MAX_IN_REQUEST and not change.finished_at:
         with collect_failed_rows():
@@ -58,7 +58,7 @@ def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
 def list_change_lines(
     store: ChangeStore[C], describe_act: Callable[[Any], str]
 ) -> list[dict[str, Any]]:
-    """Return the last changes, newest first, with their act in words and who started them. Raises CassandraUnavailable."""
+    """Return the latest changes, newest first, with their acts in words and starters' names. Raises CassandraUnavailable."""
     changes = store.list_changes(current_time())
     names = list_names({each.started_by for each in changes})
     return [
@@ -70,7 +70,7 @@ def list_change_lines(
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
 ) -> tuple[dict[str, Any], Sequence[BulkChangeRow]]:
-    """Return the context of a change's page and the listed rows. Raises Http404, CassandraUnavailable."""
+    """Return the context of a bulk change's page, and the rows that it lists. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
         raise Http404("no such result")

@@ -1,6 +1,6 @@
-"""Asks staff for a second-factor code before the most harmful acts.
+"""Asks staff for a code of their second factor before the most harmful acts.
 
-The submitted form gets a field for the code and keeps what was typed.
+The submitted form gets a field for the code, and keeps the typed values.
 """
 
 from django import forms
@@ -23,9 +23,9 @@ ENTER_CODE = gettext_lazy(
 
 
 def confirm_by_code(request: HttpRequest, form: Form) -> bool:
-    """Return whether the user entered a code within the last five minutes, or with this form.
+    """Return whether the user entered a code within the last five minutes, or enters one with this form.
 
-    If not, the form gets a code field with an error. Wrong codes count as attempts. Raises CassandraUnavailable.
+    If not, the form gets a code field with an error. A wrong code counts as an attempt. Raises CassandraUnavailable.
     """
     if has_fresh_code(request.session):
         return True
@@ -57,7 +57,7 @@ WRONG_CODE = gettext_lazy(
 
 
 class TotpCodeForm(Form):
-    """The six digits of an authenticator app."""
+    """The form for the six digits that an authenticator app shows."""
 
     code = forms.CharField(
         label=gettext_lazy("Code"),

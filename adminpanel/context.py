@@ -1,4 +1,4 @@
-"""Template variables for the frame of staff pages."""
+"""The template variables that every staff page needs for its frame."""
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
@@ -7,7 +7,7 @@ from adminpanel.side_bar import get_side_bar
 
 
 def staff_frame(request: HttpRequest) -> dict[str, object]:
-    """Return `side_bar`, built on first use, and `frame`, the template that error pages extend."""
+    """Return `side_bar`, which is built on its first use, and `frame`, the template that error pages extend."""
     is_staff_page = getattr(request, "is_staff_page", False)
     return {
         "side_bar": SimpleLazyObject(lambda: get_side_bar(request)),

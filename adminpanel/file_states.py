@@ -1,4 +1,4 @@
-"""Shared parts of pages about files: the words for states, ids, downloads."""
+"""Shared parts of pages about files: the words for a file's state, file ids, and downloads."""
 
 from datetime import datetime
 from typing import cast
@@ -26,15 +26,15 @@ STATE_LABELS = {
 
 
 def renew_if_old(file_id: UUID, now: datetime) -> UUID:
-    """Return the id that a page was given, or a new one if the page was open for days: lists leave old ids out."""
+    """Return the file id of a form. If the page was open for days, return a new id, because lists leave old ids out."""
     return file_id if is_usable_id(file_id, now) else uuid_from_time(now)
 
 
 def send_file(task: entities.SpreadsheetTask) -> HttpResponse:
-    """Send a written file in pieces."""
+    """Send a file that the worker has written, in pieces."""
     response = StreamingHttpResponse(
         iterate_export(task), content_type=CONTENT_TYPES.get(task.format, "application/pdf")
     )
     name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return cast(HttpResponse, response)  # both of Django's classes are answers, but share no type
+    return cast(HttpResponse, response)  # Django's two response classes share no type

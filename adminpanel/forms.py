@@ -1,4 +1,4 @@
-"""Fields and widgets that forms of several of the staff's packages share."""
+"""Form fields and widgets that several of the staff's packages use."""
 
 from decimal import Decimal
 
@@ -10,32 +10,32 @@ from web.forms import Form
 from web.types import StrOrPromise
 
 MAX_NOTE = 1000
-# The codes of Django's errors for numbers. A field answers all of them with one sentence.
+# The codes of Django's errors about numbers. A field uses the same message for all of them.
 NUMBER_ERRORS = ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits")
 
 
 def split_lines(text: str) -> list[str]:
-    """Return a text's lines, stripped, without empty ones."""
+    """Return the lines of a text without surrounding spaces. Empty lines are left out."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def text_input(**attributes: str) -> forms.TextInput:
-    """Return a widget for a line of text that browsers do not fill in."""
+    """Return a widget for one line of text. Browsers do not fill it in."""
     return forms.TextInput({"autocomplete": "off", **attributes})
 
 
 def short_input(css_class: str = "input--short", **attributes: str) -> forms.TextInput:
-    """Return a widget for a few characters."""
+    """Return a widget for a text of a few characters."""
     return forms.TextInput({"class": css_class, "autocomplete": "off", **attributes})
 
 
 def day_input() -> forms.DateInput:
-    """Return a widget for a day."""
+    """Return a widget for a date."""
     return forms.DateInput({"type": "date"}, format="%Y-%m-%d")
 
 
 def choice_errors(text: StrOrPromise) -> dict[str, StrOrPromise]:
-    """Return the messages of a choice that answers a missing and an unknown value with one sentence."""
+    """Return the error messages of a choice field: a missing and an unknown value get the same message."""
     return dict.fromkeys(("required", "invalid_choice"), text)
 
 
@@ -50,7 +50,7 @@ def decimal_field(
     hint: StrOrPromise = "",
     css_class: str = "input--short",
 ) -> forms.DecimalField:
-    """Return a field for a number from `least` to `most`. `complaint` replaces Django's messages about numbers."""
+    """Return a field for a number from `least` to `most`. `complaint` replaces Django's error messages about numbers."""
     return forms.DecimalField(
         label=label,
         required=required,
@@ -66,7 +66,7 @@ def decimal_field(
 def note_field(
     label: StrOrPromise = "", help_text: StrOrPromise = "", *, required: bool = True
 ) -> forms.CharField:
-    """Return a field for a staff note."""
+    """Return a field for a note that only staff can see."""
     return forms.CharField(
         label=label or gettext_lazy("Note"),
         required=required,
@@ -83,6 +83,6 @@ def note_field(
 
 
 class EmailForm(Form):
-    """Another person's email address."""
+    """A form for another person's email address."""
 
     email = email_field("off")

@@ -1,4 +1,4 @@
-"""The worker's job for staff: the morning mail about low stock."""
+"""The worker's job for staff: it sends a mail about low stock each morning."""
 
 from datetime import datetime, timedelta
 
@@ -10,12 +10,15 @@ from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 
 NAME = "low stock mail"
-# The mail goes out from this hour on, in the shop's time zone.
+# The mails are sent from this hour on, in the shop's time zone.
 HOUR = 7
 
 
 def send_low_stock_mails(now: datetime) -> str:
-    """Queue the day's mails once it is morning. Return what was done, in words."""
+    """Queue today's mails about low stock, if it is morning and they were not queued yet.
+
+    Return a description of the result.
+    """
     position = get_position(NAME)
     is_done = position and localdate(datetime.fromisoformat(position)) >= localdate(now)
     if is_done or localtime(now).hour < HOUR:

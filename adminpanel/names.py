@@ -1,4 +1,4 @@
-"""Users that a page knows by id."""
+"""Finds users and their names by user id."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -11,11 +11,11 @@ from adminpanel.parameters import found_or_404
 
 
 def get_user_or_404(user_id: UUID) -> User:
-    """Return a user. Raises Http404, CassandraUnavailable."""
+    """Return the user with an id. Raises Http404 if there is none. Also raises CassandraUnavailable."""
     return found_or_404(get_users([user_id]).get(user_id), "user")
 
 
 def list_names(user_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return users' names by their ids. A deleted account has a stand-in. Raises CassandraUnavailable."""
+    """Return the users' names, keyed by user id. For a deleted account it is a general phrase. Raises CassandraUnavailable."""
     people, gone = get_users(user_ids), _("somebody whose account was deleted")
     return {each: people[each].name if each in people else gone for each in user_ids}

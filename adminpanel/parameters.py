@@ -1,4 +1,4 @@
-"""Reads ids and page numbers from addresses and forms, whatever they hold, and answers 404 for what is missing."""
+"""Parses ids and page numbers in addresses and forms, even if they are malformed. Answers 404 for missing objects."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 def found_or_404(found: T | None, what: str = "page") -> T:
-    """Return the result of a read. Raises Http404 if it is None; `what` names it in the log."""
+    """Return the result of a read. Raises Http404 if it is None; `what` names the missing object in the log."""
     if found is None:
         raise Http404(f"no such {what}")
     return found
 
 
 def parse_id(text: str) -> UUID | None:
-    """Return a text as an id, or None if it is not one."""
+    """Return the id that a text contains, or None if the text is no id."""
     try:
         return UUID(text)
     except ValueError:
@@ -26,7 +26,7 @@ def parse_id(text: str) -> UUID | None:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return an ISO text as a moment with a time zone, or None if it is not one."""
+    """Return the time that an ISO text contains, with its time zone. Return None if the text is no such time."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -43,7 +43,7 @@ def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:
 def cut_page(
     items: Sequence[T], data: Mapping[str, str], length: int
 ) -> tuple[Sequence[T], int, int]:
-    """Return the items of the requested page, its number, and the number of pages, which is at least 1."""
+    """Return the items of the requested page, the page's number, and the number of pages (at least 1)."""
     count = max(1, -(-len(items) // length))
     page = parse_page(data, count)
     return items[(page - 1) * length : page * length], page, count

@@ -1,4 +1,4 @@
-"""The board: its columns with their counts, and a page of one column's orders."""
+"""The order board: its columns with their counts, and a page of the orders in one column."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -33,13 +33,13 @@ from web.types import StrOrPromise
 
 T = TypeVar("T")
 PAGE_LENGTH = 25
-# Columns that only grow list their newest orders first. Their counts are cached for a minute.
+# Columns that orders never leave list their newest orders first. Their counts are cached for a minute.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
 TROUBLE_SECONDS = 15.0
-# A filter reads at most this many orders for a page. The next page continues there.
+# To fill a page, a filter reads at most this many orders. The next page continues after the last order read.
 MAX_LOOKED_AT = 2_000
-# This many of a column's oldest orders are sorted by their promised day.
+# The board sorts at most this many of a column's oldest orders by their promised day.
 MAX_SORTED = 500
 
 NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
@@ -69,7 +69,7 @@ NUMERIC = frozenset(("items", "total"))
 
 @dataclass(frozen=True)
 class BoardTab:
-    """A column of the board, for its tab."""
+    """A tab of the board: it opens one of the board's columns."""
 
     column: str
     label: str
@@ -80,7 +80,7 @@ class BoardTab:
 
 @dataclass(frozen=True)
 class BoardRow:
-    """An order in the board's list."""
+    """A row of the board's list: an order, and whether it is late."""
 
     order: BoardOrder
     is_late: bool
@@ -99,7 +99,7 @@ class BoardRow:
 
     @property
     def delivery(self) -> str:
-        """The name of its delivery method as it is today, or its code."""
+        """The present name of the order's delivery method, or the method's code if the method no longer exists."""
         code = self.order.delivery_method
         return list_all_methods().get(code, code)
 
@@ -111,9 +111,9 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BoardView:
-    """What a user sees of the board: which orders, in which order, from which one on, and which details.
+    """A user's view of the board: the filter, the sort order, the shown details (`columns`), and the page token (`after`).
 
-    `after` is a page token. `fields` are the filter and the sort order as the address has them.
+    `fields` are the filter and the sort order as they are written in the address.
     """
 
     chosen: OrderFilter
@@ -121,10 +121,10 @@ class BoardView:
     after: str = ""
     columns: tuple[str, ...] = USUAL_CHOICE
     fields: tuple[tuple[str, str], ...] = ()
-    is_refused: bool = False  # a filter cannot be read, so nothing is listed
+    is_refused: bool = False  # a filter is invalid: nothing is listed
 
     def url(self, **changes: str) -> str:
-        """Return the board's address with some fields changed. An empty value leaves its field out."""
+        """Return the board's address with some of its fields changed. A change to "" removes its field from the address."""
         fields = {"column": self.chosen.status, **dict(self.fields), **changes}
         sent = urlencode({name: value for name, value in fields.items() if value})
         return f"{reverse('adminpanel:board')}?{sent}"
@@ -132,7 +132,7 @@ class BoardView:
 
 @dataclass(frozen=True)
 class Wait:
-    """Work that waits for the staff: its name, its amount, and the page where it is done."""
+    """A kind of work that waits for the staff: its name, its amount, and the address of the page for this work."""
 
     label: StrOrPromise
     count: str
@@ -142,9 +142,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class Board:
-    """The board with one column opened. `next` is a page token.
+    """The board with one open column. `next` is the next page's token.
 
-    `looked_at` is how many orders a filter has read without filling the page, else 0.
+    `looked_at` is the number of orders read, if a filter has read its limit of orders without filling the page; else 0.
     """
 
     view: BoardView
@@ -173,12 +173,12 @@ class Board:
 
     @property
     def shown(self) -> list[tuple[str, StrOrPromise, bool]]:
-        """The chosen details of each order: name, heading, whether it is a number."""
+        """The details that the user chose to see of each order: name, heading, whether it is a number."""
         return [(name, CHOICES[name], name in NUMERIC) for name in self.view.columns]
 
     @property
     def selection(self) -> tuple[tuple[str, str], ...]:
-        """The filter as hidden fields, for a form about all orders that it finds."""
+        """The filter as hidden fields, for a form that acts on all orders that the filter finds."""
         return (("column", self.column), *(each for each in self.view.fields if each[0] != "sort"))
 
     @property
@@ -199,7 +199,7 @@ class Board:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the orders, counts and, to the minute, ages. An open page sends it to learn whether it is current."""
+        """A hash of everything that the board shows. An open page sends it, and learns whether it is current."""
         parts = [
             *(f"{tally.column}={tally.count}" for tally in self.tabs),
             *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
@@ -212,7 +212,7 @@ class Board:
 
 
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
-    """Return the view that an address asks for. A refused filter stays, and lists nothing."""
+    """Return the view that an address describes. An invalid filter is kept in the view, which then lists no orders."""
     chosen = form.build_filter()
     usual = NEWEST if chosen.status in GROWING else OLDEST
     sort = data.get("sort", "")
@@ -225,13 +225,13 @@ def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...])
 
 
 def parse_choice(text: str) -> tuple[str, ...]:
-    """Return the chosen details ("placed,total") in the board's order, or the default for an empty choice."""
+    """Return the order details named in a text ("placed,total"), sorted as on the board; by default the usual ones."""
     names = text.split(",")
     return tuple(name for name in CHOICES if name in names) or USUAL_CHOICE
 
 
 def get_board(view: BoardView, user: User, now: datetime) -> Board:
-    """Return the board for a view, with the work that waits for the user. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return the board for a view, and the work that waits for this user. Raises InvalidPageToken, CassandraUnavailable."""
     read = _list_promised if view.sort == PROMISED else _list_by_time
     orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
     counts = {**_growing_counts.get(), **board_queries.count_board_orders()}
@@ -251,7 +251,7 @@ def get_board(view: BoardView, user: User, now: datetime) -> Board:
 
 
 def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
-    """Return a page of the filter's orders, the next page's token, and how many orders were read if the page is not full."""
+    """Return a page of orders that match the filter, the next page's token, and Board.looked_at."""
     chosen, after, looked_at = view.chosen, view.after, 0
     found: list[BoardOrder] = []
     most = PAGE_LENGTH
@@ -274,7 +274,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
-    """Return a page of the column's oldest orders that match the filter, sorted by promised day."""
+    """Return a page of the oldest orders that match the filter, sorted by promised day, the next token, and Board.looked_at."""
     chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
     (start,) = page_key(view.after, list_name) if view.after else (0,)
     read, more = board_queries.list_board_orders(
@@ -290,7 +290,7 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 class _Remembered(Generic[T]):
-    """A value that is computed again after some seconds. Two threads may compute it at the same time."""
+    """Keeps a computed value for some seconds, then computes it anew. Two threads may compute it at the same time."""
 
     def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
         self._seconds, self._find_out = seconds, find_out
@@ -306,7 +306,7 @@ class _Remembered(Generic[T]):
         return found
 
 
-# The numbers of recently failed mails and of late jobs.
+# The number of mails that failed recently, and the number of jobs with problems.
 _trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
 _growing_counts = _Remembered(
     GROWING_SECONDS, lambda: board_queries.count_board_orders(tuple(GROWING))
@@ -319,7 +319,7 @@ def _count_trouble(now: datetime) -> tuple[int, int]:
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
-    """Return whether an order waits too long to be packed, or has missed its promised day."""
+    """Return whether an order has waited too long to be packed, or has missed its promised delivery day."""
     if order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER:
         return True
     promised = order.estimated_delivery
@@ -328,7 +328,7 @@ def is_late(order: BoardOrder, now: datetime) -> bool:
 
 
 def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) -> list[Wait]:
-    """Return the user's waiting work, led by the order that has waited longest. Raises CassandraUnavailable."""
+    """Return the work that waits for a user, led by the order that waits longest to be packed. Raises CassandraUnavailable."""
     found = []
     for column, label, tone in (
         ("late", _("Late"), "bad"),
@@ -361,5 +361,5 @@ def _age(waited: timedelta) -> str:
 
 
 def list_choice(columns: Sequence[str]) -> list[tuple[str, Any, bool]]:
-    """Return all details that the board can show: name, heading, whether it is shown."""
+    """Return all order details that the board can show: each with its name, its heading, and whether it is shown."""
     return [(name, label, name in columns) for name, label in CHOICES.items()]

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: the board."""
+"""Addresses of the staff's pages about the order board."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The board: orders in columns by their status."""
+"""The order board: lists orders in columns by their status."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ from cassandra_db import InvalidPageToken, current_time
 from web.decorators import post_only
 from web.rendering import render_page
 
-# The details of an order that this device shows.
+# The cookie with the order details that the board shows on this device.
 CHOICE_COOKIE = "board-columns"
 CHOICE_DAYS = 400
 
@@ -32,7 +32,7 @@ CHOICE_DAYS = 400
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
-    """Show the board. A page that sends the current fingerprint gets 204."""
+    """Show the board. A request that sends the fingerprint of an unchanged board gets 204."""
     low_stock = PendingLowStock(request)
     form = OrderFilterForm(request.GET)
     details = parse_choice(request.COOKIES.get(CHOICE_COOKIE, ""))
@@ -59,7 +59,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:board")
 def choose_board_columns(request: HttpRequest) -> HttpResponse:
-    """Save in a cookie which details the board shows, and return to the board."""
+    """Save the choice of the order details that the board shows in a cookie, and return to the board."""
     view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
     answer = redirect(view.url())
     chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))

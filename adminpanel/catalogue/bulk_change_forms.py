@@ -1,4 +1,4 @@
-"""The forms of bulk changes of products: the selection, and a form for each act."""
+"""The forms of bulk changes of products: the selection of products, and a form for each kind of change."""
 
 from decimal import Decimal
 from typing import Any, cast
@@ -18,33 +18,33 @@ from catalogue.rules import MAX_PRICE
 from catalogue.staff_search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
-# A selection is sent as the list's filters or as the ticked products. The ticked ids are joined in one field,
-# because the audit log keeps no field that is sent twice.
+# A form sends its selection as the filters of the product list, or as the ids of the ticked products. These ids are
+# joined in one field, because the audit log leaves out fields that are sent twice.
 FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare")
 TICKED, JOINED = "product", "products"
 
 
 def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the selection as hidden fields."""
+    """Return the submitted selection of products as hidden fields."""
     if data.get("all"):
         return [("all", "1"), *list_filter_fields(data)]
     return [(JOINED, ",".join(str(each) for each in list_ticked_ids(data)))]
 
 
 def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the list's filters that are set."""
+    """Return the filters of the product list that are set in a form."""
     return [(name, str(data[name])) for name in FILTER_FIELDS if data.get(name)]
 
 
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
-    """Return the ticked products, at most a page of the list. Texts that are no ids are left out."""
+    """Return the ids of the ticked products, at most as many as a page lists. Texts that are no ids are left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
     found = dict.fromkeys(parse_id(text) for text in sent[:STAFF_PAGE_LENGTH])
     return [each for each in found if each]
 
 
 class BulkActForm(Form):
-    """An act on each product. Each act has its own form, which its button names."""
+    """The base of the forms for the kinds of bulk change (acts). The button of a form sends the name of its act."""
 
     act = ""
 
@@ -52,17 +52,17 @@ class BulkActForm(Form):
         super().__init__(data, auto_id=f"{self.act}-%s")
 
     def build_act(self) -> BulkAct:
-        """Return the act of the valid form."""
+        """Return the act that the valid form describes."""
         raise NotImplementedError
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the submitted fields of the act, for hidden fields and addresses."""
+        """Return the submitted fields that describe the act, for hidden fields and addresses."""
         sent = ((name, str(self.data.get(name, ""))) for name in self.fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
 class PriceActForm(BulkActForm):
-    """Lowers or raises prices."""
+    """The form that lowers or raises the prices of products."""
 
     act = "price"
     direction = forms.ChoiceField(
@@ -119,7 +119,7 @@ class PriceActForm(BulkActForm):
 
 
 class CategoryActForm(BulkActForm):
-    """Adds products to a category, or makes it their main one."""
+    """The form that adds products to a category, or makes it their main category."""
 
     act = "category"
     category_id = CategoryField(label=gettext_lazy("Category"))
@@ -142,7 +142,7 @@ class CategoryActForm(BulkActForm):
 
 
 class StatusActForm(BulkActForm):
-    """Makes products drafts, active or archived."""
+    """The form that makes products drafts, active or archived."""
 
     act = "status"
     new_status = forms.ChoiceField(
@@ -154,7 +154,7 @@ class StatusActForm(BulkActForm):
 
 
 class FeaturedActForm(BulkActForm):
-    """Puts products on the front page, or takes them off."""
+    """The form that puts products on the front page, or removes them from it."""
 
     act = "featured"
     featured = forms.ChoiceField(

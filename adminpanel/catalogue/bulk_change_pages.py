@@ -1,4 +1,4 @@
-"""Bulk changes of products in words: acts, previews and results."""
+"""Describes bulk changes of products in words: the acts, the previews and the results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pricing.templatetags.money import format_money
 
 
 def describe_act(act: BulkAct) -> str:
-    """Return in words what an act does to each product."""
+    """Return a text that says what an act does to each product."""
     if act.is_about_prices:
         by = Decimal(act.by)
         amount = f"{abs(by).normalize():f}"
@@ -49,7 +49,7 @@ def _category_name(category_id: UUID) -> str:
 
 @dataclass(frozen=True)
 class PreviewLine:
-    """A product of the preview: its values before and after the change, or why it is refused."""
+    """A product in the preview: its values before and after the change, or the reason why the change is refused."""
 
     product: Product
     before: str
@@ -62,7 +62,7 @@ class PreviewLine:
 
 
 def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
-    """Return a product of the preview in words."""
+    """Return the line of a previewed product, with its values in words."""
     after = previewed.after
     return PreviewLine(
         previewed.before,
@@ -73,14 +73,14 @@ def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
 
 
 def _describe(product: Product, act: BulkAct) -> str:
-    """Return the product's values that an act changes."""
+    """Return in words the values of a product that an act would change."""
     if act.is_about_prices:
         return _describe_prices([each for each in product.variants if each.sold])
     if act.kind in ("main_category", "category"):
         return ", ".join(_category_name(each) for each in product.all_category_ids)
     if act.kind == "status":
         return str(STATUS_LABELS[product.status])
-    return _("yes") if product.featured else _("no")  # the act "featured"
+    return _("yes") if product.featured else _("no")  # the act is "featured"
 
 
 def _describe_prices(variants: Sequence[Variant]) -> str:
@@ -100,7 +100,7 @@ def _range(prices: Sequence[Money]) -> str:
 
 @dataclass(frozen=True)
 class ResultLine:
-    """A product of a change and its result."""
+    """A product that a bulk change contains, and the change's result for it."""
 
     row: BulkChangeRow
     name: str
@@ -109,7 +109,7 @@ class ResultLine:
 
 
 def result_lines(rows: Sequence[BulkChangeRow]) -> list[ResultLine]:
-    """Return a change's rows in words. A waiting product has its present name. Raises CassandraUnavailable."""
+    """Return a change's rows in words. Unprocessed products get their present names. Raises CassandraUnavailable."""
     unnamed = [row.item_id for row in rows if not row.label]
     waiting = queries.get_products(unnamed, queries.leave_out)
     return [

@@ -1,4 +1,4 @@
-"""The forms of a category: its values, and the order of its products."""
+"""The forms of a category: one for its values, and one for the order of its products."""
 
 from typing import Any, Self, cast
 from uuid import UUID, uuid4
@@ -26,14 +26,14 @@ from web.forms import Form
 
 
 def _list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list[CategoryNode]:
-    """Return the categories that can be the parent of a category with its subtree."""
+    """Return the categories that may become the parent of a category, which moves with all its subcategories."""
     own = node.subtree if node else []
     levels = max((each.depth for each in own), default=0) - node.depth + 1 if node else 1
     return [each for each in tree.nodes if each not in own and each.depth + levels <= MAX_DEPTH]
 
 
 class CategoryOrderForm(PinsForm):
-    """The order of a category's products. `shown_rule` is the rule that the page showed."""
+    """The form that sets the order of a category's products. `shown_rule` is the sorting rule that the page showed."""
 
     shown_rule = forms.CharField(widget=forms.HiddenInput, required=False, max_length=20)
     rule = forms.ChoiceField(
@@ -44,13 +44,13 @@ class CategoryOrderForm(PinsForm):
 
     @classmethod
     def of(cls, order: ListOrder, data: QueryDict | None = None) -> Self:
-        """Return the form of a category's saved order, or of what was sent."""
+        """Return the form with the saved order of a category, or with the submitted data."""
         form = cls(order.pinned_ids, MAX_PINNED_IN_CATEGORY, data)
         form.initial.update(rule=order.rule, shown_rule=order.rule)
         return form
 
     def apply_to_order(self, order: ListOrder) -> ListOrder:
-        """Return an order changed by the valid form. Raises PinsChanged."""
+        """Return an order changed as the valid form says. Raises PinsChanged."""
         rule, seen = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
         if rule == seen:
             rule = order.rule
@@ -59,25 +59,25 @@ class CategoryOrderForm(PinsForm):
         return ListOrder(rule, self.apply_to(order.pinned_ids))
 
     def rebased_to(self, order: ListOrder) -> Self:
-        """Return the form for the present order, with what was typed."""
+        """Return the form for the category's present order. It keeps the typed values."""
         return self.rebased(order.pinned_ids, shown_rule=order.rule)
 
 
 class ParentField(forms.ChoiceField):
-    """The category above this one. The field lists the possible parents, but accepts every category.
+    """A field for a category's parent. It lists the possible parents, but accepts every category.
 
-    The catalogue explains why a category that was moved meanwhile is not possible.
+    If a category was moved meanwhile and cannot be the parent, the catalogue gives the reason when it saves.
     """
 
     category_ids: frozenset[str] = frozenset()
 
     def valid_value(self, value: Any) -> bool:
-        """Return whether the category exists, or none is meant."""
+        """Return whether the category exists, or the value means no parent."""
         return not value or str(value) in self.category_ids
 
 
 class CategoryForm(Form):
-    """A new or an existing category. `version` is the fingerprint that the page showed."""
+    """The form of a new or existing category. `version` is the category's fingerprint when the page was shown."""
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     category_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
@@ -122,7 +122,7 @@ class CategoryForm(Form):
 
     @classmethod
     def of(cls, tree: CategoryTree, node: CategoryNode) -> Self:
-        """Return the form of a saved category."""
+        """Return the form filled in with the values of a saved category."""
         initial = {
             "version": fingerprint_category(node),
             "category_id": node.category_id,
@@ -134,11 +134,11 @@ class CategoryForm(Form):
         return cls(tree, node, initial=initial)
 
     def clean_description(self) -> str:
-        """Return the text with the line ends that are stored."""
+        """Return the description with the line ends in which it is stored."""
         return "\n".join(self.cleaned_data["description"].splitlines())
 
     def clean(self) -> dict[str, Any]:
-        """Derive an empty address from the name."""
+        """Derive the address from the name if the address was left empty."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("name") and clean.get("slug") == "":
             slug = slugify(clean["name"])[: MAX_LENGTHS["slug"]].strip("-")
@@ -147,6 +147,6 @@ class CategoryForm(Form):
 
     @property
     def parent_id(self) -> UUID | None:
-        """The parent's id, or None at the top."""
+        """The parent's id, or None for a category at the top."""
         parent = self.cleaned_data["parent"]
         return UUID(parent) if parent else None

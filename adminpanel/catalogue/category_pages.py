@@ -1,4 +1,4 @@
-"""The pages of categories: the tree's rows, and values and changes in words."""
+"""The pages of categories: the rows of the tree; values and changes of a category in words."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,7 +18,7 @@ from catalogue.staff_search import count_products_in
 
 @dataclass(frozen=True)
 class CategoryLine:
-    """A category in the list. `product_count` is None without a search index."""
+    """A category's row in the list. `product_count` is None if there is no search index."""
 
     node: CategoryNode
     product_count: int | None
@@ -29,13 +29,13 @@ class CategoryLine:
 
 
 def list_category_lines(tree: CategoryTree) -> list[CategoryLine]:
-    """Return all categories in the order of the tree."""
+    """Return the rows of all categories, in the order of the tree."""
     counts = count_products(tree.nodes)
     return [CategoryLine(node, counts.get(node.category_id)) for node in tree.nodes]
 
 
 def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
-    """Return each category's number of products, subcategories included. Empty without a search index."""
+    """Return the number of products per category id, including its subcategories; {} without a search index."""
     try:
         return count_products_in(nodes)
     except SearchIndexMissing:
@@ -45,7 +45,7 @@ def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
 def describe_category(
     name: str, slug: str, parent: CategoryNode | None, description: str
 ) -> dict[str, str]:
-    """Return a category's values by the labels of its form."""
+    """Return the values of a category, keyed by the labels of its form."""
     labels = {name: str(field.label) for name, field in CategoryForm.base_fields.items()}
     return {
         labels["name"]: name,
@@ -56,17 +56,17 @@ def describe_category(
 
 
 def describe_node(node: CategoryNode) -> dict[str, str]:
-    """Return a saved category's values by the labels of its form."""
+    """Return the values of a saved category, keyed by the labels of its form."""
     return describe_category(node.name, node.slug, node.parent, node.description)
 
 
 def describe_order(order: ListOrder) -> dict[str, str]:
-    """Return the order of a category's products, for the audit log."""
+    """Return a description of the order of a category's products, for the audit log."""
     return {"rule": order.rule, "pinned": describe_pins(order.pinned_ids)}
 
 
 def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | None) -> list[str]:
-    """Return the consequences of another address or parent, as sentences."""
+    """Return sentences about the consequences if a category gets another address or parent."""
     found = []
     if parent is not node.parent:
         found.append(_describe_move(node, parent))

@@ -27,18 +27,18 @@ Value = TypeVar("Value")
 
 
 def category_choices() -> list[tuple[str, str]]:
-    """Return the categories' ids with their paths, parents first, read at quorum. Raises CassandraUnavailable."""
+    """Return each category's id and path, parents before their children, read at quorum. Raises CassandraUnavailable."""
     nodes = get_category_tree_at_quorum().nodes
     return [(str(node.category_id), path_text(node)) for node in nodes]
 
 
 def path_text(node: CategoryNode) -> str:
-    """Return a category's name after the names above it."""
+    """Return a category's path as text: the names of its ancestors, then its own name."""
     return " › ".join(each.name for each in node.path)
 
 
 class TypedField(forms.Field):
-    """A field whose text is parsed and formatted like a file's cells (spreadsheets.typed_values)."""
+    """A field that parses and formats text as the cells of spreadsheets do (spreadsheets.typed_values)."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class TypedField(forms.Field):
         self.parse, self.show = parse, show
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the typed text, or a value as text."""
+        """Return a value as text. A text that the user typed stays unchanged."""
         return value if value is None or isinstance(value, str) else self.show(value)
 
     def to_python(self, value: Any) -> Any:
-        """Return the parsed text, or None for an empty one. Raises ValidationError."""
+        """Return the parsed value, or None for an empty text. Raises ValidationError."""
         text = str(value or "").strip()
         if not text:
             return None
@@ -70,7 +70,7 @@ class TypedField(forms.Field):
 
 
 def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
-    """Return `parse(*typed)`. Raises ValidationError instead of CellRefused."""
+    """Return the result of `parse` for the typed texts. Turns CellRefused into ValidationError."""
     try:
         return parse(*typed)
     except CellRefused as refused:
@@ -106,12 +106,12 @@ def moment_field(
     parse: Callable[[str], datetime | None] = parse_moment,
     required: bool = False,
 ) -> TypedField:
-    """Return a field for a moment in the shop's time zone. Its clean value is UTC."""
+    """Return a field for a date and time in the shop's time zone. Its clean value is in UTC."""
     return TypedField(
         label,
         parse,
         format_shop_time,
-        # Not a DateTimeInput, which drops fractions of a second.
+        # A DateTimeInput would drop fractions of a second.
         forms.TextInput({"type": "datetime-local"}),
         hint,
         required=required,
@@ -120,7 +120,7 @@ def moment_field(
 
 
 def make_column_field(name: str) -> forms.Field:
-    """Return the field of a product's column (catalogue.columns)."""
+    """Return the form field for a column of products (catalogue.columns)."""
     column = COLUMNS_BY_NAME[name]
     declared = column.form
     assert declared
@@ -151,6 +151,6 @@ def sku_field(*, required: bool = True) -> forms.CharField:
 
 
 class CategoryField(forms.ChoiceField):
-    """A category of the shop, by its id."""
+    """A field for one of the shop's categories. Its value is the category's id."""
 
     default_error_messages = choice_errors(gettext_lazy("Choose a category"))

@@ -1,4 +1,4 @@
-"""The words for a product's status, availability, sort order and tax."""
+"""The words for a product's status, availability and tax class, and for the sort orders."""
 
 from django.utils.translation import gettext_lazy
 

@@ -26,7 +26,7 @@ _PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A picture's row on the page. `is_new` says that shoppers do not see it yet."""
+    """A row of the page with one picture. `is_new`: the picture is not saved yet, so shoppers do not see it."""
 
     picture: str
     number: int
@@ -37,10 +37,10 @@ class PictureRow:
 
 
 class PicturesForm(Form):
-    """A product's pictures in their order, followed by uploads without alt text.
+    """The form of a product's pictures in their order, followed by uploaded pictures without alt text.
 
-    Each picture has a text field, and an entry in the repeated field `picture` that says which one the text is about.
-    `version` is the fingerprint that the page showed (catalogue.variants.fingerprint_pictures).
+    Each picture has a text field. An entry in the repeated field `picture` names the picture of each text field.
+    `version` is the fingerprint of the pictures that the page showed (catalogue.variants.fingerprint_pictures).
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class PicturesForm(Form):
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are all rows, `saved` the pictures among them that the product has."""
+        """`entries` are the pictures of all rows; `saved` are the ones of them that the product already has."""
         super().__init__(data)
         self.entries, self.saved, self.version = entries, saved, version
-        # Texts that were typed for pictures that are gone.
+        # The pictures that the product no longer has, with the texts that were typed for them.
         self.gone: list[ProductPicture] = []
-        # A new picture may stay without text while others are moved.
+        # While the user moves other pictures, a new picture may have no text yet.
         is_saved = self.data.get("act", "save") == "save"
         self.fields.update(
             {
@@ -73,14 +73,14 @@ class PicturesForm(Form):
 
     @classmethod
     def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> Self:
-        """Return the form of a saved product."""
+        """Return the form filled in with the pictures of a saved product, and its uploads."""
         new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
         saved = [each.picture for each in product.pictures]
         return cls([*product.pictures, *new], saved, fingerprint_pictures(product.pictures))
 
     @classmethod
     def sent(cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict) -> Self:
-        """Return the submitted form. Its `gone` are texts of pictures that the product no longer has."""
+        """Return the submitted form. Its `gone` are the pictures that the product no longer has, with their typed texts."""
         known = {each.picture: each.alt for each in product.pictures}
         saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")
@@ -101,7 +101,7 @@ class PicturesForm(Form):
 
     @property
     def rows(self) -> list[PictureRow]:
-        """The pictures with their fields."""
+        """The rows of the form: each picture with its text field."""
         last = sum(each.picture in self.saved for each in self.entries) - 1
         return [
             PictureRow(
@@ -116,7 +116,7 @@ class PicturesForm(Form):
         ]
 
     def typed_entries(self) -> list[ProductPicture]:
-        """Return the pictures with their typed texts. New ones without text are left out."""
+        """Return the pictures with the texts that were typed for them. New pictures without a text are left out."""
         typed = [
             replace(each, alt=self.cleaned_data.get(f"line_{number}", ""))
             for number, each in enumerate(self.entries)
@@ -125,7 +125,7 @@ class PicturesForm(Form):
 
 
 def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
-    """Return the uploaded pictures that the product does not have yet, each once."""
+    """Return the uploaded pictures that the product does not have yet, without repetitions."""
     saved = {each.picture for each in product.pictures}
     return [each for each in list_ready_pictures(uploads) if each not in saved]
 
@@ -133,7 +133,7 @@ def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> lis
 def rearrange(
     entries: Sequence[ProductPicture], act: str, picture: str
 ) -> tuple[ProductPicture, ...]:
-    """Return the pictures after an act on one of them: moved `up`, `down` or to a place (`to-3`), or taken out (`remove`)."""
+    """Return the pictures after one was moved (`act` is "up", "down", or "to-3" for a place) or removed ("remove")."""
     found = list(entries)
     place = next((at for at, each in enumerate(found) if each.picture == picture), None)
     if place is None:
@@ -148,10 +148,10 @@ def rearrange(
 
 
 class CategoryPictureForm(Form):
-    """A category's picture, or one that it may get: an upload or a former picture.
+    """The form for one picture of a category: its present picture, or one that staff can choose instead.
 
-    The field `picture` is signed for the category. `version` is the fingerprint that the page showed
-    (catalogue.operations.fingerprint_category_picture).
+    The field `picture` is signed for this category. `version` is the fingerprint of the category's picture that the
+    page showed (catalogue.operations.fingerprint_category_picture).
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -166,17 +166,17 @@ class CategoryPictureForm(Form):
     def __init__(self, node: CategoryNode, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.signer = Signer(salt=f"adminpanel.category_picture.{node.category_id}")
-        # The picture's text, or "" if its signature is wrong.
+        # The stored form of the picture, or "" if its signature is wrong.
         self.text = self._read(str(self["picture"].value() or ""))
         prefix = f"picture-{sha256(self.text.encode()).hexdigest()[:8]}"
         self.auto_id, self.form_id = f"{prefix}-%s", f"{prefix}-form"
         self.is_shown = self.text == node.picture
-        # A drawing needs no text.
+        # A drawing needs no alt text.
         self.fields["alt"].required = bool(parse_photo(self.text))
 
     @classmethod
     def of(cls, node: CategoryNode, picture: str, alt: str = "") -> Self:
-        """Return the form of a picture that the category has or may get."""
+        """Return the form for one picture of a category: its present picture, or one that staff can choose instead."""
         form = cls(node)
         signed = form.signer.sign(picture)
         version = fingerprint_category_picture(node)
@@ -189,7 +189,7 @@ class CategoryPictureForm(Form):
             return ""
 
     def clean_picture(self) -> str:
-        """Return the picture's text. Raises ValidationError if it was not signed for this category."""
+        """Return the stored form of the picture. Raises ValidationError if it was not signed for this category."""
         if not self.text:
             raise forms.ValidationError(_("There is no such picture."))
         return self.text

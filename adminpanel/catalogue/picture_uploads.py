@@ -20,17 +20,17 @@ from catalogue.errors import MediaUnavailable
 from catalogue.photos import MAX_PHOTO_BYTES
 from web.uploads import STAFF_UPLOADS, upload_url
 
-# One request takes this many files.
+# A request may upload at most this many files.
 MAX_FILES = 10
 
 
 def list_ready_pictures(uploads: Iterable[PictureUpload]) -> list[str]:
-    """Return the decoded pictures of uploads, each once."""
+    """Return the pictures of uploads that are decoded, without repetitions."""
     return list(dict.fromkeys(each.picture for each in uploads if each.state == "ready"))
 
 
 def refuse_count(count: int) -> str:
-    """Return why this number of files is refused, as a sentence, or ""."""
+    """Return a sentence that says why the number of uploaded files is refused, or "" if it is accepted."""
     if not count:
         return _("Choose a file.")
     if count > MAX_FILES:
@@ -39,7 +39,7 @@ def refuse_count(count: int) -> str:
 
 
 def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]]) -> None:
-    """Store files for a product or a category until the worker decodes them, and tell the user. Raises CassandraUnavailable."""
+    """Store a product's or category's uploaded files for the worker, and tell the user. Raises CassandraUnavailable."""
     try:
         added = [operations.add_upload(owner_id, each, current_time()) for each in files]
     except MediaUnavailable:
@@ -54,7 +54,7 @@ def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[byt
 
 
 def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
-    """Remove uploads that the worker has handled. Raises CassandraUnavailable."""
+    """Delete the uploads that the worker has already handled. Raises CassandraUnavailable."""
     for each in uploads:
         operations.remove_upload(each)
 
@@ -67,7 +67,7 @@ def uploads_context(
         "own_url": page,
         "waiting": [each for each in uploads if each.state == "waiting"],
         "refused": [each for each in uploads if each.state == "refused"],
-        # The form lacks pictures that became ready after the page was opened.
+        # The form has no rows for pictures that became ready after the page was opened.
         "is_polled": "X-Refreshes-Itself" in request.headers,
         "upload_url": upload_url(request, upload_page),
         "max_files": MAX_FILES,

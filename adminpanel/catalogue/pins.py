@@ -1,4 +1,4 @@
-"""Pinned products: their form and its buttons. Categories and the front page use it."""
+"""The form and buttons for pinned products, on the pages of categories and of the front page."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from catalogue.entities import Product
 from catalogue.rules import normalize_sku
 from web.forms import Form
 
-# The buttons of a product's row. A product that is not pinned has "pin" alone.
+# The buttons in a product's row. A product that is not pinned has only the button "pin".
 ACTS = ("first", "up", "down", "unpin", "pin")
 
 
 class PinsChanged(Exception):
-    """Somebody else has pinned or moved products since the page was shown."""
+    """Raised if somebody else has pinned, unpinned or moved products since the page was shown."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,9 +35,9 @@ class PinsChanged(Exception):
 
 
 class PinsForm(Form):
-    """The pinned products, each with its place. `shown` are their ids in the order of the page.
+    """The form of the pinned products and their places. `shown` are the products' ids in the order that the page showed.
 
-    The fields are named line_0, line_1 …; the audit log keeps them as one field.
+    The fields are named line_0, line_1 …, because the audit log joins fields with such names into one.
     """
 
     shown = forms.CharField(widget=forms.HiddenInput, required=False, max_length=4000)
@@ -67,7 +67,7 @@ class PinsForm(Form):
         return tuple(dict.fromkeys(each for each in ids if each))[: self.most]
 
     def rebased(self, pinned: Sequence[UUID], **changes: str) -> Self:
-        """Return the form for the present pins. Places that were typed for products still pinned stay."""
+        """Return the form for the products that are pinned now. They keep the places that the user typed for them."""
         data = {**self.data.dict(), "shown": " ".join(map(str, pinned)), **changes}  # type: ignore[attr-defined]
         for place, product_id in enumerate(pinned):
             field = self.place_of(product_id)
@@ -80,11 +80,11 @@ class PinsForm(Form):
         return form
 
     def place_of(self, product_id: UUID) -> BoundField | None:
-        """Return the field of a product's place, or None if the submitted page did not show it."""
+        """Return the form field for a product's place, or None if the submitted page did not show the product."""
         return self[f"line_{self.ids.index(product_id)}"] if product_id in self.ids else None
 
     def clean_sku(self) -> UUID | None:
-        """Return the product with this SKU, or None for an empty one."""
+        """Return the id of the product with the typed SKU, or None if none was typed."""
         sku = normalize_sku(self.cleaned_data["sku"])
         ids, unknown = find_related_ids([sku] if sku else [])
         if unknown:
@@ -92,15 +92,15 @@ class PinsForm(Form):
         return ids[0] if ids else None
 
     def clean(self) -> dict[str, Any]:
-        """Require that the product of the pin button exists."""
+        """Require that the product exists whose pin button was pressed."""
         if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
             self.add_error(None, _("There is no such product any more."))
         return self.cleaned_data
 
     def apply_to(self, pinned: tuple[UUID, ...]) -> tuple[UUID, ...]:
-        """Return the pins after the valid form: typed places first, then the SKU, then the button.
+        """Return the pinned ids after the valid form: it sets typed places, pins the typed SKU, then applies the button.
 
-        A button acts on the present pins. Raises PinsChanged if places were typed for other pins.
+        The button acts on the present pins. Raises PinsChanged if the places were typed for other pins.
         """
         typed = {
             product_id: self.cleaned_data[f"line_{place}"]
@@ -119,7 +119,7 @@ class PinsForm(Form):
 
 def _press(pinned: tuple[UUID, ...], button: str, product_id: UUID | None) -> tuple[UUID, ...]:
     if product_id is None or (product_id in pinned) == (button == "pin"):
-        # Somebody else has already pinned or unpinned it.
+        # Somebody else has already pinned or unpinned this product.
         return pinned
     others = [each for each in pinned if each != product_id]
     here = pinned.index(product_id) if product_id in pinned else len(pinned)
@@ -145,7 +145,7 @@ def _place_field(place: int, most: int) -> forms.IntegerField:
 
 @dataclass(frozen=True)
 class PinLine:
-    """A row of the pinned products. `product` is None if it no longer exists."""
+    """A row with a pinned product. `product` is None if the product no longer exists."""
 
     product_id: UUID
     product: Product | None
@@ -158,7 +158,7 @@ class PinLine:
 def list_pin_lines(
     form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
 ) -> Iterator[PinLine]:
-    """Yield the pinned products in order. `why_hidden` says why a list leaves out a product on sale, or ""."""
+    """Yield the rows of the pinned products. `why_hidden` returns why a list leaves out a product on sale, or ""."""
     found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)
@@ -172,5 +172,5 @@ def list_pin_lines(
 
 
 def describe_pins(product_ids: Sequence[UUID]) -> str:
-    """Return the pins for the audit log: the beginnings of the ids."""
+    """Return a description of the pinned products for the audit log: the first characters of each id."""
     return " ".join(each.hex[:8] for each in product_ids) or "none"

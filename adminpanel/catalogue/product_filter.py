@@ -1,4 +1,4 @@
-"""The filter of the list of products."""
+"""The form that filters the list of products."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,7 +23,7 @@ from web.forms import FilterForm
 
 @dataclass(frozen=True)
 class ProductSelection:
-    """Which products are listed, in validated values."""
+    """The validated filters and sort order of the list of products."""
 
     query: str
     filters: StaffFilters
@@ -36,7 +36,7 @@ class ProductSelection:
 
 
 class ProductFilterForm(FilterForm):
-    """Filters and sorts the list of products."""
+    """The form that filters and sorts the list of products."""
 
     PLACES = frozenset({"sort", "page"})
 
@@ -76,7 +76,7 @@ class ProductFilterForm(FilterForm):
         category.choices = [("", _("Any")), *category_choices()]
 
     def parse_selection(self) -> ProductSelection:
-        """Return what to list. Do not use it if the form `is_refused`."""
+        """Return the validated filters and sort order. Do not call this if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         category = clean.get("category")
@@ -95,7 +95,7 @@ class ProductFilterForm(FilterForm):
         )
 
     def list_product_ids(self) -> tuple[list[UUID], int]:
-        """Return the listed products' ids, at most STAFF_DEEPEST, and their number. Empty if the form `is_refused`."""
+        """Return the ids of the listed products (at most STAFF_DEEPEST), and their number. A refused form lists none."""
         if self.is_refused:
             return [], 0
         selection = self.parse_selection()

@@ -1,4 +1,4 @@
-"""The forms of a new and of an existing product."""
+"""The forms of new products and of existing products."""
 
 import re
 from collections.abc import Sequence
@@ -43,13 +43,13 @@ SECTIONS = {
 
 
 def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
-    """Return a text as the end of an address, or "" if it has no letters or digits."""
+    """Return a text converted for the end of an address, or "" if the text has no letters or digits."""
     words = re.findall(r"[a-z0-9]+", slugify(text).lower())
     return "-".join(words)[:most].rstrip("-")
 
 
 class NewProductForm(Form):
-    """A new product: a draft with one variant. The page makes both ids."""
+    """The form of a new product: a draft with one variant. The page makes the ids of the product and the variant."""
 
     product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
@@ -76,7 +76,7 @@ class NewProductForm(Form):
         return rules.normalize_sku(self.cleaned_data["sku"])
 
     def build_product(self) -> Product:
-        """Return the draft. Its address is derived from the name, or from the SKU if the name has no letters."""
+        """Return the draft product. Its address is derived from its name, or from the SKU if the name has no letters."""
         clean = self.cleaned_data
         return Product(
             product_id=clean["product_id"],
@@ -104,9 +104,9 @@ class NewProductForm(Form):
 
 
 class ProductForm(Form):
-    """A product without its variants. `version` is its fingerprint on the page (`fingerprint_product`).
+    """The form of a product, without its variants. `version` is the fingerprint that the page showed (`fingerprint_product`).
 
-    The columns of catalogue.columns add their fields.
+    Each of the columns in catalogue.columns adds a field.
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -163,12 +163,12 @@ class ProductForm(Form):
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """The columns' fields by section of the page."""
+        """The fields of the columns, keyed by section of the page."""
         return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
 
     @classmethod
     def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> Self:
-        """Return the form of a saved product, with the SKUs of its related products and successor."""
+        """Return the form filled in with a saved product, the SKUs of its related products, and its successor's SKU."""
         initial = {name: getattr(product, name) for name in SHARED_FIELDS} | {
             "version": fingerprint_product(product),
             "details": format_details(product.details),
@@ -181,7 +181,7 @@ class ProductForm(Form):
         return cls(initial=initial)
 
     def clean_details(self) -> dict[str, str]:
-        """Return the details by label, in their order."""
+        """Return the product's details, keyed by label, in the typed order."""
         return refuse_in_form(parse_details, self.cleaned_data["details"])
 
     def clean_tags(self) -> frozenset[str]:
@@ -201,7 +201,7 @@ class ProductForm(Form):
     def apply_to(
         self, product: Product, related_ids: tuple[UUID, ...], successor_id: UUID | None
     ) -> Product:
-        """Return the product changed by the valid form."""
+        """Return the product changed as the valid form says."""
         clean = self.cleaned_data
         return replace(
             product,
@@ -215,9 +215,9 @@ class ProductForm(Form):
         )
 
 
-# Fields that the form and the product share by name.
+# Fields that have the same name in the form and in the product.
 SHARED_FIELDS = ("slug", "tax_class", *FIELD_COLUMNS)
-# The order of the fields on the page and of their errors.
+# The order in which the page shows the fields and their errors.
 FIELD_ORDER = (
     *("version", "name", "description", "brand", "details", "category_id", "category_ids", "tags"),
     *("featured", "related", "successor", *SECTIONS["sale"], "tax_class", *SECTIONS["size"]),
@@ -230,7 +230,7 @@ ProductForm.base_fields = {
 
 
 def _typed_value(name: str, value: Any, product: Product) -> Any:
-    """Return a field's value for the product: an empty number as 0, an unchanged moment exactly as saved."""
+    """Return the value to save for a field: 0 for an empty number, the saved value for an unchanged time."""
     kind = COLUMNS_BY_NAME[name].kind
     if kind is NUMBER:
         return value or 0
@@ -238,7 +238,7 @@ def _typed_value(name: str, value: Any, product: Product) -> Any:
 
 
 def fingerprint_product(product: Product) -> str:
-    """Return a hash of everything that the product's form shows."""
+    """Return a hash of all values that the product's form shows."""
     plain = [getattr(product, name) for name in SHARED_FIELDS]
     lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
     return sha256(

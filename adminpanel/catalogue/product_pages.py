@@ -1,4 +1,4 @@
-"""The pages of products: the list's rows, pages of variants, and values in words."""
+"""The pages of products: the rows of the list, the pages of variants, and values in words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from spreadsheets.typed_values import format_details, format_option_values, form
 
 VARIANTS_A_PAGE = 25
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
-# About how many characters a search engine shows of a title and a description.
+# Search engines show about this many characters of a page's title and of its description.
 SNIPPET_TITLE, SNIPPET_TEXT = 60, 155
 
 
 @dataclass(frozen=True)
 class ProductLine:
-    """A product in the list."""
+    """A product's row in the list."""
 
     product: Product
     picture: str
@@ -44,7 +44,7 @@ class ProductLine:
     sold_count: int
     units: int
     price_form: PriceForm | None  # if exactly one variant is sold
-    stock_line: StockLine | None  # if its units also lie in one warehouse
+    stock_line: StockLine | None  # if this variant's units are also in only one warehouse
     availability_label: str
     status_label: str
     tone: str
@@ -53,7 +53,7 @@ class ProductLine:
 
 @dataclass(frozen=True)
 class SubmittedCount:
-    """A count that was typed into the list: a variant's units in a warehouse."""
+    """A count of a variant's units in a warehouse, as submitted in the list of products."""
 
     variant: Variant
     warehouse_id: str
@@ -63,7 +63,7 @@ class SubmittedCount:
 def list_product_lines(
     products: Sequence[Product], now: datetime, submitted: PriceForm | SubmittedCount | None = None
 ) -> list[ProductLine]:
-    """Return the list's rows with their stock. `submitted` replaces its row's own form. Raises CassandraUnavailable."""
+    """Return the rows of the product list. `submitted` replaces the form of its row. Raises CassandraUnavailable."""
     reading = [prefetch_stock(each.product_id) for each in products]
     stocks = [stock_from_rows(pending.rows()) for pending in reading]
     found = zip(products, stocks, strict=True)
@@ -88,7 +88,7 @@ def list_product_lines(
 def _find_countable(
     product: Product, stock: Mapping[UUID, Stock]
 ) -> tuple[Product, Variant, str] | None:
-    """Return the product's only sold variant and its only warehouse, or None if it has more."""
+    """Return a product's only sold variant and its only warehouse. Return None if the product has more of either."""
     sold = [each for each in product.variants if each.sold]
     if len(sold) != 1 or sold[0].variant_id not in stock:
         return None
@@ -103,7 +103,7 @@ def _product_line(
     submitted: PriceForm | None,
     stock_lines: Mapping[UUID, StockLine],
 ) -> ProductLine:
-    """Return a product's row. Prices and stock are those of the sold variants."""
+    """Return a product's row in the list. Its prices and stock include only variants that are sold."""
     sold = [each for each in product.variants if each.sold] or list(product.variants)
     prices = sorted(each.price for each in sold)
     node = queries.get_category(product.category_id)
@@ -135,7 +135,7 @@ def _price_form(sold: Sequence[Variant], submitted: PriceForm | None) -> PriceFo
 
 
 def status_badge(product: Product, now: datetime) -> tuple[str, str]:
-    """Return a product's status at a moment in words, and the badge's tone."""
+    """Return a product's status at a moment, in words, and the tone of its badge."""
     if product.status != "active":
         return str(STATUS_LABELS[product.status]), STATUS_TONES[product.status]
     if product.active_from and now < product.active_from:
@@ -147,7 +147,7 @@ def status_badge(product: Product, now: datetime) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class VariantPage:
-    """A page of a product's variants with their forms."""
+    """A page of a product's variants, each with its form."""
 
     forms: tuple[VariantForm, ...]
     number: int
@@ -161,7 +161,7 @@ class VariantPage:
 def variant_page(
     product: Product, parameters: Mapping[str, str], submitted: VariantForm | None = None
 ) -> VariantPage:
-    """Return the page of variants that the parameter "variants" asks for, or the submitted form's page."""
+    """Return the page of variants that the parameter "variants" requests, or the page with the submitted form's variant."""
     count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
     number = parse_page(parameters, count, "variants")
     if submitted:
@@ -181,19 +181,19 @@ def variant_page(
 
 
 def related_skus(product: Product) -> list[str]:
-    """Return one SKU of each related product. Raises CassandraUnavailable."""
+    """Return for each related product one of its SKUs. Raises CassandraUnavailable."""
     found = queries.get_products(product.related_ids)
     return [found[each].variants[0].sku for each in product.related_ids if each in found]
 
 
 def successor_sku(product: Product) -> str:
-    """Return one SKU of the product's successor, or "". Raises CassandraUnavailable."""
+    """Return one SKU of the product that succeeds this one, or "". Raises CassandraUnavailable."""
     found = queries.get_product(product.successor_id) if product.successor_id else None
     return found.variants[0].sku if found else ""
 
 
 def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
-    """Return the products with these SKUs, and the unknown SKUs. Raises CassandraUnavailable."""
+    """Return the ids of the products with these SKUs, and the SKUs that no product has. Raises CassandraUnavailable."""
     possible = [sku for sku in skus if len(sku) <= queries.MAX_SKU_LENGTH]
     reading = {sku: queries.prefetch_variant_by_sku(sku) for sku in possible}
     rows = {sku: pending.one() for sku, pending in reading.items()}
@@ -202,15 +202,15 @@ def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
 
 
 def options_text(product: Product) -> str:
-    """Return a product's options as text, one a line with its values."""
+    """Return a product's options as text: a line for each option, with its values."""
     options = list_options(product)
-    # An option without sold variants has no values.
+    # An option that no sold variant has gets no values.
     return format_option_values({name: values for name, values in options.items() if values})
 
 
 @dataclass(frozen=True)
 class SearchSnippet:
-    """A product in a search engine's results."""
+    """A product as an entry in a search engine's results."""
 
     title: str
     address: str
@@ -218,7 +218,7 @@ class SearchSnippet:
 
 
 def search_snippet(product: Product, host: str) -> SearchSnippet:
-    """Return a product as a search engine would show it."""
+    """Return a product's entry as a search engine would show it in its results."""
     text = product.search_description or plain_description(product.description)
     return SearchSnippet(
         _cut(product.search_title or product.name, SNIPPET_TITLE),
@@ -232,9 +232,9 @@ def _cut(text: str, most: int) -> str:
 
 
 def describe_product(product: Product, skus: Sequence[str], successor: str) -> dict[str, str]:
-    """Return a product's values in words by the labels of its form.
+    """Return a product's values in words, keyed by the labels of its form.
 
-    `skus` and `successor` are SKUs of its related products and successor.
+    `skus` are the SKUs of the related products, `successor` is the SKU of the product that succeeds it.
     """
     tree = queries.get_category_tree_with(*product.all_category_ids)
 
@@ -267,10 +267,10 @@ def _moment(moment: datetime | None) -> str:
 
 
 def describe_planned(points: Iterable[PricePoint]) -> str:
-    """Return planned prices for the audit log."""
+    """Return a description of planned prices, for the audit log."""
     return ", ".join(f"{each.price} {each.starts_at:%Y-%m-%d %H:%M}" for each in points) or "none"
 
 
 def preview_url(product: Product, token: str) -> str:
-    """Return a product's address with the token that opens it before it is on sale."""
+    """Return a product's address with a token that lets its reader see the product before it is on sale."""
     return f"{reverse('product', args=(product.slug,))}?preview={token}"

@@ -1,4 +1,4 @@
-"""Draws a product's page, with an invalid form or a conflict if there is one."""
+"""Draws a product's page. The page can contain an invalid form, or a conflict with somebody else's change."""
 
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from web.rendering import render_page
 
 
 def get_product_or_404(product_id: UUID) -> Product:
-    """Return a product, read at quorum. Raises Http404, CassandraUnavailable."""
+    """Return a product, read at quorum. Raises Http404 if it does not exist. Also raises CassandraUnavailable."""
     return found_or_404(queries.get_product_at_quorum(product_id), "product")
 
 
@@ -37,7 +37,7 @@ def render_product_page(
     conflict: Conflict | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a product's page. `form` and `submitted` (a variant's form) replace the page's own forms."""
+    """Return a product's page. `form` replaces the product's form; `submitted` replaces the form of its variant."""
     now = current_time()
     label, tone = status_badge(product, now)
     context = {

@@ -1,4 +1,4 @@
-"""Saves the forms of products and variants, and shows refusals beside their fields."""
+"""Saves the forms of products and variants. If the catalogue refuses to save, the errors are shown beside the fields."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,7 +19,7 @@ from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.variants import fingerprint_variant
 
-# Form fields by the names that the catalogue's refusals use.
+# The names of form fields, keyed by the names that the catalogue uses when it refuses a value.
 FORM_FIELDS = {
     "related_ids": "related",
     "option_names": "options",
@@ -29,9 +29,9 @@ FORM_FIELDS = {
 
 
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
-    """Add each reason of a refusal to its field's errors, or to the form's.
+    """Add each reason of a refusal to the errors of its field, or else to the errors of the whole form.
 
-    A variant's form has no fields of `others`: a reason about one of them names its SKU.
+    The form of a variant has no fields for the product's `others`. A reason about another variant names its SKU.
     """
     skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
     said: dict[tuple[str | None, str], None] = {}
@@ -44,18 +44,18 @@ def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] =
 
 
 def list_others(product: Product, variant: Variant) -> list[Variant]:
-    """Return the product's other variants."""
+    """Return all variants of a product except this one."""
     return [each for each in product.variants if each.variant_id != variant.variant_id]
 
 
 def with_seen_version(request: HttpRequest, product: Product) -> Product:
-    """Return the product with the version that the submitted page showed."""
+    """Return the product with its version replaced by the version that the submitted page showed."""
     seen = request.POST.get("version", "")
     return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
 
 
 def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str]:
-    """Return a variant and its fingerprint. Raises Http404."""
+    """Return a variant of the product, and its fingerprint. Raises Http404."""
     variant = found_or_404(product.get_variant(variant_id), "variant")
     return variant, fingerprint_variant(variant)
 
@@ -63,9 +63,9 @@ def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str
 def save_variant_form(
     request: HttpRequest, product: Product, form: VariantForm
 ) -> tuple[Product, int]:
-    """Save a variant. Return the product as it is then, and the answer's status: 303 if it was saved.
+    """Save a variant. Return the newest product, and the answer's status: 303 if the variant was saved.
 
-    Otherwise the form has errors.
+    If it was not saved, the form has errors.
     """
     if not form.is_valid():
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -87,7 +87,7 @@ def save_variant_form(
 
 
 def _show_newer_variant(form: VariantForm, product: Product) -> None:
-    """Show the saved values beside the fields, and let the next submit overwrite them."""
+    """Show the newly saved values beside the fields. The next submit may overwrite them."""
     newer = product.get_variant(form.variant.variant_id)
     if newer is None:
         return

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: products, categories and the front page."""
+"""Addresses of the staff's pages about products, categories and the front page."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

@@ -1,4 +1,4 @@
-"""The forms of a product's variants: values, prices and options."""
+"""The forms of a product's variants: one each for values, prices and options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ from web.forms import EntityForm, Form
 
 
 class VariantForm(EntityForm[Variant]):
-    """A variant. `seen` is its fingerprint on the page (catalogue.variants.fingerprint_variant)."""
+    """The form of a variant. `seen` is the variant's fingerprint on the page (catalogue.variants.fingerprint_variant)."""
 
     entity_class = Variant
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -65,7 +65,7 @@ class VariantForm(EntityForm[Variant]):
         if "picture" in self.fields:
             choices = _picture_choices(variant, pictures)
             cast(forms.ChoiceField, self.fields["picture"]).choices = choices
-        # Its fields are in the cells of a table, outside the form element.
+        # The fields are in the cells of a table, so they are outside the form element.
         for field in self.fields.values():
             field.widget.attrs["form"] = self.form_id
 
@@ -75,7 +75,7 @@ class VariantForm(EntityForm[Variant]):
 
     @staticmethod
     def describe(variant: Variant) -> dict[str, str]:
-        """Return a variant's values in words by field name."""
+        """Return a variant's values in words, keyed by field name."""
         return {
             "sku": variant.sku,
             "price": format_price(variant.price),
@@ -90,23 +90,23 @@ class VariantForm(EntityForm[Variant]):
         return rules.normalize_sku(self.cleaned_data["sku"])
 
     def clean_compare_at(self) -> Money | None:
-        """Return the former price, or None for 0."""
+        """Return the former price, or None if 0 was typed."""
         return self.cleaned_data["compare_at"] or None
 
     def clean_weight_grams(self) -> int:
-        """Return the weight in grams, 0 if empty."""
+        """Return the weight in grams. An empty field means 0."""
         return self.cleaned_data["weight_grams"] or 0
 
     def clean_barcode(self) -> str:
         return parse_barcode(self.cleaned_data["barcode"])
 
     def clean_picture(self) -> str:
-        """Return the chosen picture, or the variant's own if the page offered no choice."""
+        """Return the chosen picture. If the page offered no choice, return the variant's present picture."""
         return str(self.cleaned_data["picture"] if "picture" in self.data else self.variant.picture)
 
 
 def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> list[tuple[str, str]]:
-    """Return a variant's choices: the product's first picture, any other, or the variant's drawing."""
+    """Return the pictures that a variant can show: the product's first picture, another of its pictures, or a drawing."""
     found = {"": _("The product’s first") if pictures else _("None")}
     if variant.picture:
         found[variant.picture] = _("A drawing")
@@ -114,13 +114,13 @@ def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> li
 
 
 class PriceForm(VariantForm):
-    """A variant's price alone, for its row in the list."""
+    """The form for a variant's price only. The list of products shows it in the product's row."""
 
     sku = compare_at = barcode = weight_grams = picture = sold = None  # type: ignore[assignment]
 
 
 class PlannedPriceForm(Form):
-    """A price that starts at a moment and may end at another. `seen` is the variant's fingerprint on the page."""
+    """The form that plans a price with a start and possibly an end. `seen` is the variant's fingerprint on the page."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     price = price_field(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
@@ -141,14 +141,14 @@ class PlannedPriceForm(Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require an end after the start."""
+        """Require that the end is later than the start."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if clean.get("starts") and clean.get("ends") and clean["ends"] <= clean["starts"]:
             self.add_error("ends", _("Enter a time after the first one"))
         return clean
 
     def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the variant's planned prices with the form's, which replaces those within its time."""
+        """Return a variant's planned prices with the form's price, which replaces prices planned within its duration."""
         clean = self.cleaned_data
         starts, ends = clean["starts"], clean["ends"]
         points = [
@@ -159,7 +159,7 @@ class PlannedPriceForm(Form):
         kept = [each for each in variant.planned if each.starts_at < starts]
         if ends:
             after = price_in_force(points, ends)
-            # The earlier price returns, unless another one starts in between.
+            # At the end, the earlier price returns, unless another price starts before the end.
             is_back = after == price_in_force(points, starts)
             back = replace(after, compare_at=None, back_to=starts) if is_back else after
             planned.append(replace(back, starts_at=ends))
@@ -170,7 +170,7 @@ class PlannedPriceForm(Form):
 
 
 class OptionsForm(Form):
-    """The options of a product, from which its variants are generated."""
+    """The form of a product's options, from which its variants are generated."""
 
     options = forms.CharField(
         label=gettext_lazy("Options and their values"),
@@ -183,5 +183,5 @@ class OptionsForm(Form):
     )
 
     def clean_options(self) -> dict[str, tuple[str, ...]]:
-        """Return each option's values, in order."""
+        """Return the values of each option, in the typed order."""
         return refuse_in_form(parse_option_values, self.cleaned_data["options"])

@@ -1,4 +1,4 @@
-"""The form of a draft order, and its lines."""
+"""The form of a draft order, and the lines of the order."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ _WHOLE = re.compile(r"[0-9]{1,3}")
 
 @dataclass(frozen=True)
 class DraftLine:
-    """A line of the form: the typed text, the variant on sale, and an error, if any."""
+    """A line of the draft's form: the typed units, the variant on sale, and the error, if there is one."""
 
     product_id: UUID
     variant_id: UUID
@@ -50,7 +50,7 @@ class DraftLine:
 
     @property
     def quoted(self) -> QuotedLine | None:
-        """The line at the present price, or as saved if it is no longer sold."""
+        """The line at the variant's present price. If the variant is no longer sold, the line as it was saved."""
         if self.product.product and self.variant:
             return self.product.product.quote_line(self.variant, self.units)
         return self.saved
@@ -66,7 +66,7 @@ class DraftLine:
 
 
 def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
-    """Return the ids of "product:variant", or None."""
+    """Return the product's and the variant's id from a text "product:variant". Return None if the text has another form."""
     try:
         product_id, variant_id = map(UUID, text.split(":"))
     except ValueError:
@@ -75,7 +75,7 @@ def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
 
 
 def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
-    """Return the typed units by (product, variant), at most MAX_LINES."""
+    """Return the typed numbers of units, keyed by (product id, variant id), at most MAX_LINES of them."""
     found: dict[tuple[UUID, UUID], str] = {}
     for name, typed in data.items():
         if not name.startswith(UNITS):
@@ -86,17 +86,20 @@ def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
 
 
 def check_units(typed: str) -> str:
-    """Return why a number of units is refused, or ""."""
+    """Return the reason why a typed number of units is refused, or "" if it is accepted."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}
 
 
 class DraftForm(AddressFields):
-    """A draft's customer, delivery and discount. Only an offer or an order (`is_final`) must be complete."""
+    """The form of a draft's customer, delivery and discount.
+
+    It must be complete only for an offer or an order (`is_final`).
+    """
 
     field_order = ("email",)
-    # The page says what an offer or an order needs, so no field is marked as optional.
+    # The page says which fields an offer or an order needs. So no field is marked as optional.
     hides_needs = True
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     added_to = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
@@ -143,18 +146,20 @@ class DraftForm(AddressFields):
         self.fields["email"].help_text = gettext_lazy("The offer and the order’s mails go here.")
         for name, field in self.fields.items():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
+                field.widget.attrs["autocomplete"] = (
+                    "off"  # the address is the customer's, not the user's
+                )
             if not is_final and name != "version":
                 field.required = False
 
     @property
     def shipping_country(self) -> str:
-        """The chosen country, or the default one."""
+        """The country that was chosen for the delivery, or the default country."""
         return str(self["country"].value() or get_default_country())
 
     @property
     def method(self) -> DeliveryMethod | None:
-        """The chosen delivery method, or the first. None if no method takes the order."""
+        """The chosen delivery method, or else the first possible one. None if no method can deliver the order."""
         chosen = self["delivery"].value()
         first = self.methods[0] if self.methods else None
         return next((each for each in self.methods if each.code == chosen), first)
@@ -166,13 +171,13 @@ class DraftForm(AddressFields):
             super()._normalize_field(cleaned, name, tidy)
 
     def clean_delivery(self) -> str:
-        """Require a method that takes the order."""
+        """Require a delivery method that can deliver the order."""
         if self.is_final and not self.methods:
             raise forms.ValidationError(_("Nothing takes an order of this weight there."))
         return str(self.cleaned_data["delivery"])
 
     def clean(self) -> dict[str, Any]:
-        """Require a complete discount of at most 100 per cent."""
+        """Require that a discount is complete, and at most 100 per cent."""
         cleaned = super().clean()
         kind, value = cleaned.get("discount_kind"), cleaned.get("discount_value")
         if kind and value is None and "discount_value" not in self.errors:
@@ -188,7 +193,7 @@ class DraftForm(AddressFields):
     def build_draft(
         self, draft_id: UUID, lines: Iterable[QuotedLine], billing: Address | None
     ) -> DraftOrder:
-        """Return the draft of the valid form."""
+        """Return the draft order that the valid form describes."""
         clean = self.cleaned_data
         kind = clean["discount_kind"]
         return DraftOrder(
@@ -205,7 +210,7 @@ class DraftForm(AddressFields):
         )
 
     def describe_values(self) -> dict[str, str]:
-        """Return the fields' values by label, for a conflict."""
+        """Return the values of the fields, keyed by label, for a conflict."""
         return {str(field.label): _describe_value(field) for field in self.visible_fields()}
 
 
@@ -233,5 +238,5 @@ def _initial(draft: DraftOrder | None) -> dict[str, Any]:
 
 
 def weigh(lines: Iterable[DraftLine]) -> int:
-    """Return the weight of the lines in grams."""
+    """Return the total weight of the lines, in grams."""
     return lines_weight(each.quoted for each in lines if each.quoted and each.variant)

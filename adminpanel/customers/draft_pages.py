@@ -1,4 +1,4 @@
-"""The page of a draft order: lines, sums, and products to add."""
+"""The page of a draft order: its lines, its sums, and the products that can be added."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ ORDERED = (_("Ordered"), "good")
 
 @dataclass(frozen=True)
 class ListedDraft:
-    """A draft in the list, and its order if it has become one."""
+    """A draft in the list of drafts, and the order that was made from it, if any."""
 
     draft: DraftOrder
     order: Order | None
@@ -48,7 +48,7 @@ class ListedDraft:
 
 
 def list_with_orders(drafts: list[DraftOrder]) -> list[ListedDraft]:
-    """Return drafts with their orders, read side by side. Raises CassandraUnavailable."""
+    """Return the drafts with the orders made from them, read concurrently. Raises CassandraUnavailable."""
     reading = [
         (each, prefetch_order(each.order_id) if each.state == ACCEPTED and each.order_id else None)
         for each in drafts
@@ -65,7 +65,7 @@ def make_lines(
     *,
     checked: bool = False,
 ) -> list[DraftLine]:
-    """Return the form's lines with what is on sale, read side by side. Raises CassandraUnavailable."""
+    """Return the form's lines with the variants on sale, read concurrently. Raises CassandraUnavailable."""
     products = get_products_with_stock({product_id for product_id, _variant in units})
     saved_lines = {line.variant_id: line for line in saved.lines} if saved else {}
     return [
@@ -83,25 +83,25 @@ def make_lines(
 
 
 def draft_units(draft: DraftOrder) -> dict[tuple[UUID, UUID], str]:
-    """Return a draft's units in the form's shape."""
+    """Return the units of a saved draft, keyed and formatted as the form's typed units."""
     return {(line.product_id, line.variant_id): str(line.quantity) for line in draft.lines}
 
 
 def quote_form(form: DraftForm, lines: list[DraftLine], draft: DraftOrder) -> Quote | None:
-    """Return the sums of the form, or None without lines or a delivery method."""
+    """Return the sums of the draft in the form. Return None if it has no lines or no delivery method."""
     if form.method is None or not any(each.variant and each.units for each in lines):
         return None
     return compute_sums(draft, form.method, get_tax_rates(form.shipping_country))
 
 
 def find_by_sku(typed: str) -> tuple[UUID, UUID] | None:
-    """Return the (product, variant) of a whole SKU, or None. Raises CassandraUnavailable."""
+    """Return the (product id, variant id) with exactly the typed SKU, or None. Raises CassandraUnavailable."""
     row = find_variant_by_sku(normalize_sku(typed))
     return (row.product_id, row.variant_id) if row else None
 
 
 def find_choices(words: str) -> list[tuple[Product, Variant]]:
-    """Return the variants that can be added, found by words. Raises CassandraUnavailable."""
+    """Return the variants that a search finds and that can be added to the draft. Raises CassandraUnavailable."""
     try:
         found = find_products_for_staff(words, limit=MAX_FOUND).products
     except SearchIndexMissing:
@@ -115,6 +115,6 @@ def find_choices(words: str) -> list[tuple[Product, Variant]]:
 
 
 def conflict_values(draft: DraftOrder, form: DraftForm) -> dict[str, Any]:
-    """Return a form's values and its draft's lines in words, by label."""
+    """Return a form's values and its draft's lines in words, keyed by label."""
     lines = "\n".join(f"{line.quantity} × {line.label}" for line in draft.lines)
     return form.describe_values() | {str(_("Products")): lines}

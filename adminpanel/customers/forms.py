@@ -1,4 +1,4 @@
-"""The forms on a customer's page: notes, a block, deletion."""
+"""The forms on a customer's page: add a note, block or unblock the customer, delete the account."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ MAX_REASON = 500
 
 
 class CustomerNoteForm(Form):
-    """A note on a customer. The page makes its id: sending the form twice adds one note."""
+    """The form of a note on a customer. The page makes the note's id: a form that is sent twice adds one note."""
 
     note_id = forms.UUIDField(widget=forms.HiddenInput)
     customer_note = note_field(
@@ -31,7 +31,7 @@ class CustomerNoteForm(Form):
 
 
 class BlockForm(Form):
-    """Why a customer may place no more orders."""
+    """The form that blocks a customer from placing orders. It asks for the reason."""
 
     block_reason = forms.CharField(
         label=gettext_lazy("Reason"),
@@ -51,12 +51,12 @@ class BlockForm(Form):
 
 
 class UnblockForm(Form):
-    """Ends the block that the page showed."""
+    """The form that ends a customer's block. It ends only the block that the page showed."""
 
     seen = forms.CharField(max_length=40, widget=forms.HiddenInput)
 
     def clean_seen(self) -> datetime:
-        """Return when the shown block began, in UTC."""
+        """Return the time when the shown block began, in UTC."""
         seen = parse_moment(self.cleaned_data["seen"])
         if seen is None:
             raise forms.ValidationError(_("Reload the page and try again"))
@@ -64,7 +64,7 @@ class UnblockForm(Form):
 
 
 class EraseForm(Form):
-    """A customer's email address, typed to confirm the deletion."""
+    """The form that deletes a customer's account. Staff type the customer's email address to confirm."""
 
     email = email_field("off")
 
@@ -74,7 +74,7 @@ class EraseForm(Form):
         self.fields["email"].label = _("Type the customer’s email address")
 
     def clean_email(self) -> str:
-        """Return the address. Raises ValidationError if it is another one."""
+        """Return the typed address. Raises ValidationError if it is not the customer's address."""
         email: str = self.cleaned_data["email"]
         if email_key(email) != email_key(self.customer_email):
             raise forms.ValidationError(

@@ -22,13 +22,13 @@ from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
 from web.types import StrOrPromise
 
-# Upper bounds: recently viewed customers, mails on a page, orders of a guest.
+# Upper bounds: the recently viewed customers in the list, the mails on a page, a guest's orders.
 MAX_LISTED, MAX_MAILS, MAX_GUEST_ORDERS = 50, 20, 50
 
 
 @dataclass(frozen=True)
 class SentMail:
-    """A mail to a customer and its fate."""
+    """A mail to a customer, and whether it was delivered."""
 
     subject: str
     queued_at: datetime
@@ -39,7 +39,7 @@ class SentMail:
 
 @dataclass(frozen=True)
 class CustomerPage:
-    """Everything on a customer's page. `years` have orders; `year` is the chosen one, if any."""
+    """The contents of a customer's page. `years` are the years with orders. `year` is the chosen year, if there is one."""
 
     customer: User
     stats: Sequence[UserStats]
@@ -52,9 +52,10 @@ class CustomerPage:
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
-    """Return a customer's page, or None without such an account. Without a year it has the orders of this year and the last.
+    """Return a customer's page, or None if the account does not exist. Raises CassandraUnavailable.
 
-    Only the mails are read afterwards: they are found by the address. Raises CassandraUnavailable.
+    Without a year, the page has the orders of this year and the last. The mails are read last, because they are found
+    by the account's email address.
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)
@@ -86,7 +87,7 @@ def _list_mails(email: str) -> list[SentMail]:
 
 
 def list_guest_orders(email: str) -> list[Order]:
-    """Return a guest's newest orders by email address. Raises CassandraUnavailable."""
+    """Return the newest orders that a guest placed with an email address. Raises CassandraUnavailable."""
     ids = queries.list_order_ids_by_email(email)[:MAX_GUEST_ORDERS]
     reading = [queries.prefetch_order(each) for each in ids]
     found = (queries.order_from_rows(pending.rows()) for pending in reading)

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: customers and drafts."""
+"""Addresses of the staff's pages about customers and draft orders."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The forms of imports and exports."""
+"""The forms that start an import or an export."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _LayoutForm(Form):
 
 
 class ImportForm(_LayoutForm):
-    """An import."""
+    """The form of an import: its layout and its file."""
 
     file = forms.FileField(
         label=gettext_lazy("File"),
@@ -48,7 +48,7 @@ class ImportForm(_LayoutForm):
     )
 
     def clean_file(self) -> UploadedFile[Any]:
-        """Return the file. Raises ValidationError if it is too large."""
+        """Return the uploaded file. Raises ValidationError if it is too large."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_FILE_BYTES:
             megabytes = MAX_FILE_BYTES // (1024 * 1024)
@@ -59,7 +59,7 @@ class ImportForm(_LayoutForm):
 
 
 class ExportForm(_LayoutForm):
-    """An export."""
+    """The form of an export: its layout and its format."""
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"), choices=list(FORMAT_LABELS.items()), initial="csv"

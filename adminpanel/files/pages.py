@@ -1,4 +1,4 @@
-"""Imports and exports in words: states, rows and results."""
+"""Describes imports and exports in words: their states, rows and results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ PLAN_LABELS = {
     "unchanged": gettext_lazy("Stays as it is"),
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
-# A product can have two hundred variants: a row lists its first changes.
+# An import's row shows only its first changes, because a product can have two hundred variants.
 MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
 
 
 def list_layouts(request: HttpRequest) -> list[Layout]:
-    """Return the layouts that the user's role may use."""
+    """Return the spreadsheet layouts that the user's role may import or export."""
     role = current_member(request).role
     return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
 
 
 @dataclass(frozen=True)
 class TaskLine:
-    """An import or export in the list."""
+    """A row in the list of imports and exports."""
 
     task: SpreadsheetTask
     title: str
@@ -44,20 +44,20 @@ class TaskLine:
 
 
 def task_line(task: SpreadsheetTask, who: str = "") -> TaskLine:
-    """Return an import's or export's row."""
+    """Return the list's row for an import or export."""
     state, tone = STATE_LABELS[task.state]
     return TaskLine(task, describe_task(task), who, str(state), tone)
 
 
 def describe_task(task: SpreadsheetTask) -> str:
-    """Return an import or export in words."""
+    """Return a description of an import or export in words."""
     text = _("Export: %(what)s") if task.is_export else _("Import: %(what)s")
     return text % {"what": LAYOUTS[task.layout].label}
 
 
 @dataclass(frozen=True)
 class RowLine:
-    """A row of an import: its changes or faults, and its result."""
+    """A row of an import: its planned changes or its errors, and its result."""
 
     row: PlannedRow
     label: str
@@ -89,7 +89,7 @@ def _cut(text: str) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows have a plan or a result, and the query that lists them."""
+    """The number of an import's rows that have a plan or a result, and the query that lists these rows."""
 
     label: str
     count: int
@@ -98,7 +98,7 @@ class Tally:
 
 
 def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
-    """Return the plans and results by which an import's rows can be listed."""
+    """Return the plans and results that an import's rows have. The user can list the rows of each."""
     plans = [
         Tally(str(label), task.counts[name], f"plan={name}", plan == name)
         for name, label in PLAN_LABELS.items()

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: files."""
+"""Addresses of the staff's pages about imports and exports."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Imports and exports of products, prices and stock."""
+"""Pages about imports and exports of products, prices and stock."""
 
 from uuid import UUID
 
@@ -29,14 +29,14 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# spreadsheets.layouts says which of these roles may use which layout.
+# The module spreadsheets.layouts says which layouts each of these roles may use.
 SPREADSHEET_STAFF = ("catalogue", "warehouse")
 
 
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_list(request: HttpRequest) -> HttpResponse:
-    """List the last imports and exports."""
+    """List the latest imports and exports."""
     allowed = {each.name for each in list_layouts(request)}
     tasks = queries.list_tasks(current_time(), allowed)
     names = list_names({each.started_by for each in tasks})
@@ -47,7 +47,7 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_help(request: HttpRequest) -> HttpResponse:
-    """Show the columns of each layout."""
+    """Show the columns of each spreadsheet layout."""
     layouts = list_layouts(request)
     return render_page(request, "adminpanel/files/spreadsheet_help.html", {"layouts": layouts})
 
@@ -55,7 +55,7 @@ def spreadsheet_help(request: HttpRequest) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def spreadsheet_example(request: HttpRequest, layout: str) -> HttpResponse:
-    """Send an example file."""
+    """Send an example file of a layout."""
     found = _get_layout(request, layout)
     content = b"".join(csv_line(each) for each in example_lines(found))
     response = HttpResponse(content, content_type=CONTENT_TYPES["csv"])
@@ -78,7 +78,7 @@ def _initial(request: HttpRequest) -> dict[str, object]:
 @takes_files(MAX_FILE_BYTES)
 @get_or_post
 def import_new(request: HttpRequest) -> HttpResponse:
-    """Accept a file for the worker to read."""
+    """Accept an uploaded file, which the worker then reads."""
     layouts = list_layouts(request)
     if request.method != "POST":
         return _import_page(request, ImportForm(layouts, initial=_initial(request)))
@@ -146,7 +146,7 @@ def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
 @staff_required(SPREADSHEET_STAFF)
 @post_only("adminpanel:spreadsheet", "task_id")
 def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Let the worker apply an import that was checked."""
+    """Let the worker apply an import that it has checked."""
     task = _get_task(request, task_id)
     if not task.is_export and operations.start_applying(task, current_time()):
         note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
@@ -158,7 +158,7 @@ def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
 @staff_required(SPREADSHEET_STAFF, is_about_people=False)
 @get_or_post
 def export_new(request: HttpRequest) -> HttpResponse:
-    """Choose an export for the worker to write."""
+    """Choose an export, which the worker then writes."""
     layouts = list_layouts(request)
     data = request.POST if request.method == "POST" else request.GET
     selection = list_filter_fields(data)
@@ -199,7 +199,7 @@ def _export_page(
 @staff_required(SPREADSHEET_STAFF)
 @require_safe
 def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
-    """Send a written export."""
+    """Send the file of a finished export."""
     task = _get_task(request, task_id)
     if task.state != entities.WRITTEN:
         raise Http404("no such file (any more)")

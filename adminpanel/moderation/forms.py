@@ -1,4 +1,4 @@
-"""The forms about reviews, questions and answers."""
+"""The forms of decisions about reviews, questions and answers, and of the shop's answers."""
 
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 
 
 class ReviewDecisionForm(Form):
-    """A decision about the version of a review that the page showed. A refusal needs a reason, which its writer gets by mail."""
+    """The form of a decision about a review, in the version that the page showed. A refusal mails its reason to the writer."""
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
@@ -32,7 +32,7 @@ class ReviewDecisionForm(Form):
     operation = IdempotencyKeyField()
 
     def clean(self) -> dict[str, Any]:
-        """Require a reason for a refusal."""
+        """Require a reason if the review is refused."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("act") == REFUSE and not clean.get("reason") and "reason" not in self.errors:
             self.add_error("reason", _("Enter why you refuse it"))
@@ -40,7 +40,7 @@ class ReviewDecisionForm(Form):
 
 
 class QuestionDecisionForm(ReviewDecisionForm):
-    """A decision about a question or an answer. The shop's own answer can be withdrawn."""
+    """The form of a decision about a question or an answer. The shop can also withdraw its own answer."""
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
@@ -53,7 +53,7 @@ class QuestionDecisionForm(ReviewDecisionForm):
 
 
 class ReviewPictureForm(Form):
-    """Removes a picture from the version of a review that the page showed."""
+    """The form that removes a picture from a review, in the version that the page showed."""
 
     picture = forms.CharField(max_length=100)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
@@ -61,7 +61,7 @@ class ReviewPictureForm(Form):
 
 
 class ReviewAnswerForm(Form):
-    """The shop's answer to a review. An empty one removes it."""
+    """The form of the shop's answer to a review. An empty text removes the answer."""
 
     answer = forms.CharField(
         label=_("Answer"),

@@ -1,4 +1,4 @@
-"""The words for reviews, questions and answers, their states, and why they wait."""
+"""The words for reviews, questions and answers, for their states, and for the reasons why they wait."""
 
 from django.utils.translation import gettext_lazy
 

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: reviews and questions."""
+"""Addresses of the staff's pages about reviews and questions."""
 
 from django.urls import include, path
 

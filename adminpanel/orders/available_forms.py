@@ -1,4 +1,4 @@
-"""The forms on an order's page: those that the order allows."""
+"""The forms on an order's page. An order gets only the forms that its state allows."""
 
 from adminpanel.orders.change_forms import ChangeLinesForm, StaffAddressForm, can_be_changed
 from adminpanel.orders.forms import OrderForm
@@ -15,9 +15,9 @@ AnyForm = OrderForm | StaffAddressForm
 
 
 def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
-    """Return the forms that an order allows, by key, in the order of the page.
+    """Return the forms that an order allows, keyed by name, in the order in which the page shows them.
 
-    `money`: whether the user may record payments and refund.
+    `money` says whether the user may record payments and refund.
     """
     found: list[AnyForm] = []
     if order.state == CONFIRMED:

@@ -1,4 +1,4 @@
-"""The forms of bulk changes of orders, one for each act."""
+"""The forms of bulk changes of orders, one for each kind of change."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,12 +28,12 @@ MAX_TRACKING_TEXT = 400_000
 
 
 class OrderActForm(Form):
-    """An act on each selected order. Each act has its own form, which its button names."""
+    """The base of the forms for the kinds of bulk change (acts). The button of a form sends the name of its act."""
 
     act = ""
     title: StrOrPromise = ""
     hint: StrOrPromise = ""
-    # Of users who may change many orders, only those with this permission may do the act.
+    # Users need this permission for the act, in addition to the permission to change many orders.
     permission = ""
 
     def __init__(self, data: QueryDict | None = None, order_ids: Sequence[UUID] = ()) -> None:
@@ -42,12 +42,15 @@ class OrderActForm(Form):
 
     @property
     def tracking_by_order(self) -> dict[UUID, str]:
-        """The tracking numbers in the valid form, by order."""
+        """The tracking numbers in the valid form, keyed by order id."""
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act of the valid form. It refunds payments until `refunds_until`; None refunds nothing."""
+        """Return the act that the valid form describes.
+
+        It may refund payments until `refunds_until`; with None it refunds none.
+        """
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -60,20 +63,20 @@ class OrderActForm(Form):
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the act's submitted fields, for hidden fields, without the code."""
+        """Return the submitted fields of the act for hidden fields, without the second-factor code."""
         sent = ((name, str(self.data.get(name, ""))) for name in self.base_fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
 class PackForm(OrderActForm):
-    """Packs all units in stock, a parcel for each warehouse."""
+    """The form that packs all units in stock: a parcel in each warehouse."""
 
     act, title = "packed", gettext_lazy("Pack")
     hint = gettext_lazy("All that is in stock of each order, a parcel for each warehouse.")
 
 
 class ShipForm(OrderActForm):
-    """Ships the packed parcels, with or without carrier and tracking numbers."""
+    """The form that ships the packed parcels. Carrier and tracking numbers are optional."""
 
     act, title = "shipped", gettext_lazy("Ship")
     hint = gettext_lazy(
@@ -96,7 +99,7 @@ class ShipForm(OrderActForm):
     )
 
     def clean_tracking(self) -> dict[UUID, str]:
-        """Return the tracking numbers by order. Raises ValidationError for the first wrong line."""
+        """Return the tracking numbers, keyed by order id. Raises ValidationError for the first wrong line."""
         ids = {derive_order_number(each): each for each in self.order_ids}
         found: dict[UUID, str] = {}
         lines_by_number: dict[str, int] = {}
@@ -125,7 +128,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Return the selected order whose number was not derived from its id, because another order had that number."""
+        """Return the selected order with this number, if the number was not derived from its id, because another order had it."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 
@@ -139,7 +142,7 @@ def _split_line(text: str) -> tuple[str, str]:
 
 
 class NoteActForm(OrderActForm):
-    """An act with a note for each order's history."""
+    """The form that adds a note to the history of each order."""
 
     note = forms.CharField(
         label=gettext_lazy("Note"),
@@ -151,19 +154,19 @@ class NoteActForm(OrderActForm):
 
 
 class HoldForm(NoteActForm):
-    """Puts orders on hold."""
+    """The form that puts orders on hold."""
 
     act, title = "held", gettext_lazy("Put on hold")
 
 
 class ResumeForm(NoteActForm):
-    """Resumes orders on hold."""
+    """The form that resumes orders that are on hold."""
 
     act, title = "resumed", gettext_lazy("Resume")
 
 
 class CancelForm(NoteActForm):
-    """Cancels orders, and refunds them if the user may refund."""
+    """The form that cancels orders. It also refunds them if the user may refund."""
 
     act, title = "cancelled", gettext_lazy("Cancel")
     hint = gettext_lazy(
@@ -172,7 +175,7 @@ class CancelForm(NoteActForm):
 
 
 class TagsForm(OrderActForm):
-    """Adds tags."""
+    """The form that adds tags to orders."""
 
     act, title = "tagged", gettext_lazy("Add tags")
     tags = forms.CharField(
@@ -184,7 +187,7 @@ class TagsForm(OrderActForm):
     )
 
     def clean_tags(self) -> tuple[str, ...]:
-        """Return the tags. Raises ValidationError."""
+        """Return the typed tags. Raises ValidationError."""
         try:
             found = parse_tags(self.cleaned_data["tags"])
         except InvalidTag as error:
@@ -195,13 +198,13 @@ class TagsForm(OrderActForm):
 
 
 class UntagForm(TagsForm):
-    """Removes tags."""
+    """The form that removes tags from orders."""
 
     act, title = "untagged", gettext_lazy("Remove tags")
 
 
 class MailForm(OrderActForm):
-    """Sends an earlier mail again."""
+    """The form that sends the orders' customers an earlier mail again."""
 
     act, title = "mailed", gettext_lazy("Send an email again")
     hint = gettext_lazy(

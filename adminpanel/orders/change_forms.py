@@ -1,4 +1,4 @@
-"""The forms that change a placed order: its lines and its delivery address."""
+"""The forms that change a placed order: one for its lines, one for its delivery address."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from orders.lifecycle.states import CONFIRMED, ON_HOLD
 
 
 class ChangeLinesForm(OrderForm):
-    """How many units of each line stay in the order."""
+    """The form that reduces an order's lines. Each field has the number of units that stay in the order."""
 
     def __init__(
         self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None
@@ -27,7 +27,7 @@ class ChangeLinesForm(OrderForm):
         self.add_unit_fields(ItemUnits(item, item.quantity) for item in order.current_lines(items))
 
     def clean(self) -> dict[str, Any]:
-        """Require that units are removed, that some stay, and that packed ones stay."""
+        """Require that some units are removed, that some stay in the order, and that all packed units stay."""
         cleaned = super().clean() or self.cleaned_data
         if self.errors:
             return cleaned
@@ -48,7 +48,7 @@ class ChangeLinesForm(OrderForm):
 
 
 class StaffAddressForm(TypedForm, DeliveryAddressForm):
-    """Another delivery address in the same country, typed by staff."""
+    """The form of another delivery address in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, current_address=order.delivery_address, auto_id="address-%s")
@@ -58,11 +58,13 @@ class StaffAddressForm(TypedForm, DeliveryAddressForm):
         self.order, self.key = order, "address"
         for field in self.fields.values():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = "off"  # the address is a customer's
+                field.widget.attrs["autocomplete"] = (
+                    "off"  # the address is the customer's, not the user's
+                )
 
 
 def can_be_changed(order: Order) -> bool:
-    """Return whether an order has unpacked units that can be removed."""
+    """Return whether an order has units that are not packed and that staff can remove."""
     has_backorders = any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
     has_units = order.has_units_to_pack or has_backorders
     return order.state in (CONFIRMED, ON_HOLD) and has_units and not order.is_erased

@@ -1,4 +1,4 @@
-"""The forms that every order's page has, and the base and fields of the others."""
+"""The forms that are on every order's page, and the base class and fields of the other order forms."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
 
 
 class UnitsField(forms.CharField):
-    """A number of units from 0 to `most`. Empty is 0."""
+    """A field for a number of units from 0 to `most`. An empty field means 0."""
 
     def __init__(self, label: str, most: int) -> None:
         super().__init__(
@@ -33,7 +33,7 @@ class UnitsField(forms.CharField):
         self.most = most
 
     def clean(self, value: Any) -> int:
-        """Return the number. Raises ValidationError."""
+        """Return the typed number. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return 0
@@ -45,7 +45,7 @@ class UnitsField(forms.CharField):
 
 
 class AmountField(forms.CharField):
-    """A sum in an order's currency."""
+    """A field for a sum of money in the order's currency."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class AmountField(forms.CharField):
         self.most, self.takes_zero = most, takes_zero
 
     def clean(self, value: Any) -> Money | None:
-        """Return the sum, or None for an empty field. Raises ValidationError."""
+        """Return the typed sum, or None if the field is empty. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return None
@@ -81,11 +81,11 @@ class AmountField(forms.CharField):
 
 
 class TypedForm(Form):
-    """A form that lists its typed texts, for a page that no longer has the form."""
+    """A form that can list its typed texts. A page that no longer has the form can then show them."""
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:
-        """The typed texts by label, without empty ones."""
+        """The typed texts with their labels. Empty texts are left out."""
         said = [
             (str(each.label), str(each.value() or "").strip()) for each in self.visible_fields()
         ]
@@ -93,7 +93,7 @@ class TypedForm(Form):
 
 
 class OrderForm(TypedForm):
-    """A form that changes an order, for the version that the page showed."""
+    """The base of forms that change an order. They contain the version of the order that the page showed."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -105,7 +105,10 @@ class OrderForm(TypedForm):
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
     def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
-        """Add a field for each line, at most its units. `prefill` makes these the initial value."""
+        """Add a field for each line's units, up to the units in `contents`.
+
+        With `prefill`, these units are the initial value.
+        """
         for content in contents:
             name = f"line_{content.item.line_number}"
             self.fields[name] = UnitsField(content.item.label, content.units)
@@ -114,11 +117,11 @@ class OrderForm(TypedForm):
 
     @property
     def units(self) -> dict[int, int]:
-        """The typed units by line number."""
+        """The typed units, keyed by line number."""
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
 
     def require_some_units(self) -> None:
-        """Add an error if no units were typed."""
+        """Add an error to the form if no units were typed."""
         if not self.errors and not any(self.units.values()):
             self.add_error(
                 self.lines[0][1].name if self.lines else None,
@@ -127,14 +130,14 @@ class OrderForm(TypedForm):
 
 
 def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
-    """Return the items that have units by line number, with these units."""
+    """Return the items whose line numbers have units in `lines`, each with these units."""
     return [
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     ]
 
 
 class TransitionForm(Form):
-    """A transition of an order, for the version that the page showed."""
+    """The form of a transition to another state of the order, in the version that the page showed."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -145,10 +148,10 @@ class TransitionForm(Form):
 
 
 class NoteForm(Form):
-    """A staff note on an order."""
+    """The form of a staff note on an order."""
 
     note = note_field()
-    # The page's last event: the same note sent from a newer page is another one (orders.submits).
+    # The last event that the page showed. If a newer page sends the same note, it is added once more (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -156,14 +159,14 @@ class NoteForm(Form):
 
 
 class MailAgainForm(Form):
-    """Sends a mail about an order again."""
+    """The form that sends a mail about an order again."""
 
-    # The page's last event: a newer page can send the mail once more (orders.submits).
+    # The last event that the page showed. A newer page can send the mail once more (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class TagForm(Form):
-    """Tags to add to an order, separated by commas; or one to remove, by its button."""
+    """The form of an order's tags. It adds tags, separated by commas, or removes the tag of the pressed button."""
 
     add = forms.CharField(
         label=gettext_lazy("Add tags"),
@@ -173,7 +176,7 @@ class TagForm(Form):
         widget=forms.TextInput({"list": "known-tags", "autocomplete": "off"}),
     )
     remove = forms.CharField(required=False, widget=forms.HiddenInput)
-    # The page's last event: the same tags sent from a newer page are another submit (orders.submits).
+    # The last event that the page showed. The same tags from a newer page are another submit (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

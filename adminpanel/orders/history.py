@@ -1,4 +1,4 @@
-"""An order's history in words for staff."""
+"""Describes an order's history in words for staff."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +23,7 @@ NUMBERED = {
 
 @dataclass(frozen=True)
 class StaffHistoryEntry:
-    """An event of an order in words for staff. `is_public` and `is_note_public` say what the shopper sees."""
+    """An order's event in words for staff. `is_public` and `is_note_public`: shoppers see the event, or its note."""
 
     label: str
     actor: str
@@ -35,7 +35,7 @@ class StaffHistoryEntry:
 
 
 def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
-    """Return an order's whole history, newest first, with private notes."""
+    """Return all entries of an order's history, the newest first. Private notes are included."""
     return tuple(_line(event, order) for event in order.events)
 
 
@@ -52,7 +52,7 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
 
 
 def describe_submitted_event(order: Order, event: Event) -> str:
-    """Return what a user has just done, as the end of a sentence."""
+    """Return a description of the user's latest act, for the end of a sentence."""
     details, currency = event.details, order.total.currency.code
 
     def amount(name: str) -> str:

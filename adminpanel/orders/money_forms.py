@@ -1,4 +1,4 @@
-"""The forms that move an order's money: refunds, and payments recorded by hand."""
+"""The forms about an order's money: one for refunds, one for payments that staff record by hand."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,10 +18,10 @@ from pricing.templatetags.money import format_money
 
 
 class RefundForm(OrderForm):
-    """A refund of units, of the delivery, or of another sum, for a return or without one.
+    """The form that refunds units, the delivery or another sum. It can belong to a return.
 
-    Units and delivery are refunded once, up to what was paid. A refund of 0 closes a return whose units were free or are
-    already refunded; then 0 is filled in.
+    Units and delivery can be refunded once only, up to the paid sum. A refund of 0 closes a return whose units were
+    free or are already refunded. For such a return, the form proposes 0.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RefundForm(OrderForm):
         self._add_fields()
 
     def _count_wanted_units(self) -> dict[int, int]:
-        """Return the refundable units by line; for a return, those that it has sent."""
+        """Return the refundable units, keyed by line number. For a return, return only the units that were sent back."""
         refundable = {
             item.line_number: max(0, item.quantity - self.refunded_units.get(item.line_number, 0))
             for item in self.items
@@ -58,7 +58,7 @@ class RefundForm(OrderForm):
         return {line: min(units, refundable.get(line, 0)) for line, units in returned}
 
     def _add_fields(self) -> None:
-        """Add the fields for delivery (if refundable), another amount, and the reason."""
+        """Add the fields for the delivery (if it is refundable), for another amount, and for the reason."""
         if self.order.delivery.amount and not _delivery_refunded(self.order):
             self.fields["delivery"] = forms.BooleanField(
                 label=_("Delivery, %(amount)s") % {"amount": format_money(self.order.delivery)},
@@ -90,7 +90,7 @@ class RefundForm(OrderForm):
             self.initial["amount"] = "0"
 
     def clean(self) -> dict[str, Any]:
-        """Return the values; `amount` is the refund. Raises ValidationError for nothing or too much."""
+        """Return the values; `amount` is the sum to refund. Raises ValidationError if the sum is missing or too large."""
         cleaned = super().clean() or self.cleaned_data
         if "delivery" not in self.fields and self.data.get("delivery"):
             raise forms.ValidationError(_("Delivery is already refunded, or was free"))
@@ -128,7 +128,7 @@ def _delivery_refunded(order: Order) -> bool:
 
 
 class ReceivedPaymentForm(OrderForm):
-    """Money received by transfer or on delivery."""
+    """The form that records money received by transfer or on delivery."""
 
     press = forms.UUIDField(widget=forms.HiddenInput)
 

@@ -1,4 +1,4 @@
-"""Reads an order's page."""
+"""Reads the data of an order's page."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -22,17 +22,17 @@ from orders.numbers import normalize_order_number
 from payments.methods import MANUAL_METHODS
 from web.types import StrOrPromise
 
-# The audit log's act for a look at an order or its mails.
+# The audit log's name for the act of viewing an order or its mails.
 ORDER_LOOK = "order_looked_at"
 
 
 def get_order_or_404(number: str) -> Order:
-    """Return the order with a number in any spelling. Raises Http404, CassandraUnavailable."""
+    """Return the order with a number, which may be typed in any spelling. Raises Http404, CassandraUnavailable."""
     return found_or_404(queries.get_order_by_number(normalize_order_number(number)), "order")
 
 
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the lines of the delivery address, and of the invoice address if it differs."""
+    """Return the lines of the delivery address, and the lines of the invoice address if it is another one."""
     delivery, billing = (
         [*each.lines, *filter(None, [each.phone])]
         for each in (order.delivery_address, order.billing_address)
@@ -42,7 +42,7 @@ def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
 
 @dataclass(frozen=True)
 class OrderMail:
-    """A mail about an order: subject, time and fate."""
+    """A mail about an order: its subject, its time, and whether it was delivered."""
 
     mail_id: UUID
     subject: str
@@ -53,7 +53,7 @@ class OrderMail:
 
 @dataclass(frozen=True)
 class OrderPage:
-    """Everything on an order's page."""
+    """The contents of an order's page."""
 
     order: Order
     items: tuple[Item, ...]
@@ -62,12 +62,12 @@ class OrderPage:
     known_tags: tuple[str, ...]
     mails: tuple[OrderMail, ...]
     now: datetime
-    # The customer; for a guest's order the account with its email address, if any.
+    # The customer's account. For a guest's order, the account with the order's email address, if any.
     customer: User | None = None
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order's page, read side by side. Raises CassandraUnavailable."""
+    """Return the contents of an order's page, read concurrently. Raises CassandraUnavailable."""
     items = queries.prefetch_items(order.order_id)
     attempts = queries.prefetch_payments(order.order_id)
     viewing = viewers.prefetch_viewers(order.number)
@@ -95,12 +95,12 @@ def get_order_page(order: Order) -> OrderPage:
 
 
 def manual_refunds(order: Order) -> Sequence[Refund]:
-    """Return the refunds that staff have to send by hand."""
+    """Return the refunds that staff have to pay out by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()
 
 
 def viewers_context(number: str, found: Iterable[viewers.Viewer], own: User) -> dict[str, Any]:
-    """Return the context of adminpanel/_viewers.html. An open page compares `viewers_fingerprint`."""
+    """Return the context of adminpanel/_viewers.html. An open page compares the value `viewers_fingerprint`."""
     names = [each.name for each in found if each.user_id != own.pk]
     fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
     return {"viewed_number": number, "viewer_names": names, "viewers_fingerprint": fingerprint}

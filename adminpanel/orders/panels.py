@@ -16,7 +16,7 @@ from orders.lifecycle.returns import Return
 
 @dataclass(frozen=True)
 class ParcelPanel:
-    """A parcel on an order's page. `form` is its next step, `tracking_form` corrects its number."""
+    """A parcel on an order's page. `form` records the parcel's next step. `tracking_form` corrects its tracking number."""
 
     parcel: Parcel
     state_label: str
@@ -28,7 +28,7 @@ class ParcelPanel:
 
 @dataclass(frozen=True)
 class ReturnPanel:
-    """A return on an order's page, with its forms."""
+    """A return on an order's page, with the forms that staff can use for it."""
 
     order_return: Return
     contents: Sequence[ItemUnits]
@@ -45,7 +45,7 @@ class ReturnPanel:
 def parcel_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ParcelPanel]:
-    """Return an order's parcels, oldest first. `forms` are the page's forms by key."""
+    """Return panels for an order's parcels, the oldest parcel first. `forms` are the forms of the page, keyed by name."""
     return [
         ParcelPanel(
             each,
@@ -62,7 +62,7 @@ def parcel_panels(
 def return_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ReturnPanel]:
-    """Return an order's returns, newest first. `forms` are the page's forms by key."""
+    """Return panels for an order's returns, the newest return first. `forms` are the forms of the page, keyed by name."""
     return [
         ReturnPanel(
             each,

@@ -1,4 +1,4 @@
-"""The form that chooses a paper or a table of orders."""
+"""The form that chooses a document (paper) or a table to make from orders."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from web.forms import Form
 
 
 class PaperForm(Form):
-    """A role's choice of a paper or table of the selected orders. The page makes `file_id`, so a file is made once."""
+    """The form that chooses a paper or table of the selected orders. The page makes `file_id`, so a file is made only once."""
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(
@@ -28,7 +28,7 @@ class PaperForm(Form):
         self.fields["kind"].choices = [(each.name, each.label) for each in kinds]  # type: ignore[attr-defined]
 
     def clean_kind(self) -> str:
-        """Return the kind. Raises ValidationError if a paper would have too many orders."""
+        """Return the kind of paper or table. Raises ValidationError if the paper would have too many orders."""
         name: str = self.cleaned_data["kind"]
         if ORDER_FILES[name].draw and self.total > MAX_PRINTED_ORDERS:
             raise forms.ValidationError(

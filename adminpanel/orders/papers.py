@@ -1,4 +1,4 @@
-"""The pages of papers: kinds to choose, and files in words."""
+"""The pages of papers: the kinds to choose from, and the made files in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import EXPORT_SECONDS
 
 _NODE_BITS = 48
-# Files with the names and addresses of more orders ask for a code of the second factor.
+# A file with the names and addresses of more orders than this asks for a second-factor code.
 MAX_WITHOUT_CODE = 25
 
 
 @dataclass(frozen=True)
 class KindLine:
-    """A kind of paper or table to choose. `pages` is a lower bound, 0 if unknown."""
+    """A kind of paper or table to choose. `pages` is the least number of pages, or 0 if it is unknown."""
 
     kind: OrderFile
     pages: int
@@ -28,7 +28,7 @@ class KindLine:
 
 
 def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
-    """Return the papers and tables that a role may make of `total` orders."""
+    """Return the kinds of papers and tables that a role may make for `total` orders."""
     return [
         KindLine(
             each, -(-total // each.orders_a_page) if each.orders_a_page else 0, each.name == chosen
@@ -39,7 +39,7 @@ def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
 
 @dataclass(frozen=True)
 class PaperLine:
-    """A paper or table in the list."""
+    """A paper or table in the list of made files."""
 
     task: SpreadsheetTask
     kind: OrderFile
@@ -50,9 +50,9 @@ class PaperLine:
 
 
 def paper_line(task: SpreadsheetTask, names: Mapping[UUID, str], now: datetime) -> PaperLine:
-    """Return a paper or table in words. `names` are those of the users who started it."""
+    """Return a paper or table in words. `names` are the names of the users who started the files."""
     is_ready = can_be_fetched(task, now)
-    # The worker deletes an expired file some minutes late.
+    # The worker deletes an expired file only some minutes after its end.
     state = task.state if is_ready or task.state != entities.WRITTEN else entities.EXPIRED
     label, tone = STATE_LABELS[state]
     who = names.get(task.started_by, "")
@@ -60,7 +60,7 @@ def paper_line(task: SpreadsheetTask, names: Mapping[UUID, str], now: datetime) 
 
 
 def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
-    """Return whether a file is written and less than an hour old."""
+    """Return whether a file is written and is less than an hour old."""
     return (
         task.state == entities.WRITTEN
         and task.changed_at is not None
@@ -69,14 +69,14 @@ def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
 
 
 def needs_code(kind: OrderFile, orders: int) -> bool:
-    """Return whether a file of this many orders asks for a code."""
+    """Return whether a file of this kind, with this many orders, asks for a second-factor code."""
     return kind.is_personal and orders > MAX_WITHOUT_CODE
 
 
 def file_id_of(form_id: UUID, kind: str, selection: list[tuple[str, str]]) -> UUID:
-    """Return the id of a form's file: the same for the same kind and orders, another for others.
+    """Return the id of the file to make: the same for the same form, kind and orders, else a different one.
 
-    A user can go back and choose another kind on the same page. The id keeps the form's time.
+    So a user can go back to the page and choose another kind. The id keeps the time that is part of the form's id.
     """
     text = urlencode([("kind", kind), *selection])
     node = int.from_bytes(sha256(text.encode()).digest()[: _NODE_BITS // 8])

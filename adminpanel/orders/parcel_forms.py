@@ -1,4 +1,4 @@
-"""The forms of an order's parcels: pack, ship, record the outcome, correct tracking."""
+"""The forms of an order's parcels: pack, ship, record the outcome, or correct the tracking number."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
 
 
 class PackForm(OrderForm):
-    """The contents of a warehouse's new parcel. The first scanned SKU empties the lines, and each scan adds a unit.
+    """The form of a new parcel from a warehouse. The first scanned SKU clears all lines. Each scan then adds a unit.
 
     `is_counted` moves the focus to the scanner's field after a scan.
     """
@@ -47,19 +47,19 @@ class PackForm(OrderForm):
         self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
-        """Require units."""
+        """Require that the parcel contains units."""
         cleaned = super().clean() or self.cleaned_data
         self.require_some_units()
         return cleaned
 
     @property
     def is_scanning(self) -> bool:
-        """Whether the lines hold scanned units, instead of all that are left."""
+        """Whether the lines contain scanned units. Otherwise they contain all unpacked units."""
         return str(self["scanning"].value()) == "1"
 
     @property
     def full_names(self) -> set[str]:
-        """The fields of lines whose units are all scanned."""
+        """The names of the fields in lines whose units are all scanned."""
         return {
             field.name
             for _item, field in self.lines
@@ -67,7 +67,10 @@ class PackForm(OrderForm):
         }
 
     def count_scan(self) -> bool:
-        """Count a unit of the scanned SKU in the form. Return whether it fitted; if not, the field has an error."""
+        """Add a unit of the scanned SKU to the form.
+
+        Return whether the unit belongs in the parcel; if not, the field has an error.
+        """
         self.full_clean()
         self.is_counted = True
         sku = self.cleaned_data.get("scan", "").upper()
@@ -93,7 +96,7 @@ class PackForm(OrderForm):
 
 
 def _count(field: forms.BoundField) -> int:
-    """Return the units in a line's field; 0 for anything else."""
+    """Return the number of units in a line's field, or 0 if the text is no number."""
     text = str(field.value() or "")
     return int(text) if WHOLE_NUMBER.fullmatch(text) else 0
 
@@ -103,13 +106,13 @@ def _most(field: forms.BoundField) -> int:
 
 
 class TrackingField(forms.CharField):
-    """A carrier's tracking number."""
+    """A field for a carrier's tracking number."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(label=_("Tracking number"), max_length=60, widget=text_input(), **kwargs)
 
     def clean(self, value: Any) -> str:
-        """Return the number. Raises ValidationError if it has unusual characters."""
+        """Return the tracking number. Raises ValidationError if it has unusual characters."""
         typed = str(super().clean(value))
         if typed and not TRACKING.fullmatch(typed):
             raise forms.ValidationError(
@@ -119,7 +122,7 @@ class TrackingField(forms.CharField):
 
 
 class ParcelForm(OrderForm):
-    """The next step of a parcel. The tracking number is optional."""
+    """The form for the next step of a parcel. The tracking number is optional."""
 
     STEPS = {
         parcels.PACKED: (
@@ -145,12 +148,12 @@ class ParcelForm(OrderForm):
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
-        """The fields of carrier and tracking number."""
+        """The fields for the carrier and the tracking number."""
         return [self[name] for name in ("carrier", "tracking") if name in self.fields]
 
 
 class TrackingForm(OrderForm):
-    """A correction of a shipped parcel's carrier or tracking number."""
+    """The form that corrects the carrier or the tracking number of a shipped parcel."""
 
     event = forms.CharField(widget=forms.HiddenInput)
     carrier = forms.CharField(label=gettext_lazy("Carrier"), max_length=40, required=False)
@@ -174,12 +177,12 @@ class TrackingForm(OrderForm):
 
     @staticmethod
     def is_possible(order: Order, parcel: Parcel) -> bool:
-        """Return whether the parcel was shipped and the order is not erased."""
+        """Return whether the parcel was shipped, and the order's personal data are not erased."""
         rule = TRANSITION_RULES[parcels.TRACKED]
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 
     def clean(self) -> dict[str, Any]:
-        """Require a change, and a number to mail."""
+        """Require that a value has changed. To mail the customer, require a tracking number."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean

@@ -1,4 +1,4 @@
-"""Whether a user may refund. Every act that gives money back asks here."""
+"""Decides whether a user may refund. Every act that gives money back calls this module."""
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -16,12 +16,12 @@ from web.forms import Form
 
 
 def may_refund(user: User) -> bool:
-    """Return whether a user's role may refund."""
+    """Return whether the user's role may refund."""
     return has_permission(user, "adminpanel.refund")
 
 
 def confirm_order_refund(request: HttpRequest, form: Form, order: Order, amount: Money) -> bool:
-    """Confirm a refund of one order by `confirm_refund`."""
+    """Confirm a refund of one order with `confirm_refund`."""
     cents = to_minor_units(amount)
     return confirm_refund(
         request, form, cents, cents + to_minor_units(balance.amount_given_back(order))
@@ -31,14 +31,15 @@ def confirm_order_refund(request: HttpRequest, form: Form, order: Order, amount:
 def confirm_refund(request: HttpRequest, form: Form, cents: int, in_all: int) -> bool:
     """Return whether the user may refund `cents` (minor units) now. If not, the form asks for a code.
 
-    `in_all` includes earlier refunds of the same orders. A code is needed if `in_all`, or the user's refunds within the hour,
-    exceed the limit. Raises PermissionDenied without the role, CassandraUnavailable.
+    `in_all` is the sum of this refund and earlier ones of the same orders. If this sum, or the user's refunds within
+    the hour, exceed the limit, a code is needed. Raises PermissionDenied if the role may not refund. Also raises
+    CassandraUnavailable.
     """
     if cents <= 0:
         return True
     if not may_refund(current_member(request)):
         raise PermissionDenied
-    # Noted before the refund: after a crash it may count without having happened, never the reverse.
+    # The sum is noted before the refund. After a crash, a refund that did not happen may count, but none is missed.
     within_hour = note_money(request, cents)
     if max(in_all, within_hour) <= refund_limit() or confirm_by_code(request, form):
         return True
@@ -47,5 +48,5 @@ def confirm_refund(request: HttpRequest, form: Form, cents: int, in_all: int) ->
 
 
 def refund_limit() -> int:
-    """Return the largest sum that needs no code, in minor units. Raises CassandraUnavailable."""
+    """Return the largest sum, in minor units, that may be refunded without a code. Raises CassandraUnavailable."""
     return to_minor_units(Money(get_terms().refund_code_above, settings.CURRENCY))

@@ -1,4 +1,4 @@
-"""Draws an order's page, with an invalid form or a conflict if there is one."""
+"""Draws an order's page. The page can contain an invalid form, or a conflict with somebody else's change."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,13 +36,13 @@ def render_conflict(
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
-    """Return the order's page as it is now (409), with what somebody else did and what was typed.
+    """Return the order's present page (409) with a conflict: somebody else's change, and the typed texts.
 
-    `note` stays in its field. `typed` are other typed texts, by label.
+    `note` stays in its field. `typed` are the other typed texts, with their labels.
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # The act of a person, not its effects.
+    # The event must be a person's act, not an automatic consequence.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
@@ -54,7 +54,7 @@ def render_conflict(
             "when": ago(last.at),
             "what": event_label(current, last).lower(),
         }
-    # Without transitions the page has no field for a note.
+    # If the order allows no transitions, the page has no field for a note.
     if note and not states.allowed_transitions(current):
         note, typed = "", [*typed, (_("Note on this step"), note)]
     return render_order_page(
@@ -70,7 +70,7 @@ def render_conflict(
 
 
 def _describe_impossible(request: HttpRequest, error: OrderChanged | TransitionRefused) -> str:
-    """Return why the act is impossible, or '' if the page was only stale."""
+    """Return the reason why the act is impossible, or '' if only the page was stale."""
     if isinstance(error, TransitionRefused):
         return str(error)
     rule = states.TRANSITION_RULES.get(request.POST.get("event", ""))
@@ -97,7 +97,7 @@ def render_order_page(
 def order_page_context(
     request: HttpRequest, page_data: OrderPage, form: AnyForm | None = None
 ) -> dict[str, Any]:
-    """Return the context of an order's page. `form` replaces the page's own form with its key."""
+    """Return the template context of an order's page. `form` replaces the page's form with the same name."""
     found = page_data.order
     delivery, billing = address_lines(found)
     moves_money = may_refund(current_member(request))
@@ -113,7 +113,7 @@ def order_page_context(
         "order": found,
         "customer": page_data.customer,
         "can_open_customer": has_permission(current_member(request), "adminpanel.customer"),
-        # Nothing is added to the order of an erased person.
+        # Nothing can be added to an order whose personal data are erased.
         "can_draft": has_permission(current_member(request), "adminpanel.draft")
         and not page_data.order.is_erased,
         "lines": found.current_lines(page_data.items) or page_data.items,

@@ -1,4 +1,4 @@
-"""The forms that answer a return and receive it."""
+"""The forms about a return: one decides about it, one records its receipt."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ MAX_WORDS = 1000
 
 
 class ReturnDecisionForm(OrderForm):
-    """Approves or declines a return."""
+    """The form that approves or declines a return."""
 
     event = forms.ChoiceField(
         choices=[
@@ -39,7 +39,7 @@ class ReturnDecisionForm(OrderForm):
         self.order_return = order_return
 
     def clean(self) -> dict[str, Any]:
-        """Require a reason for declining."""
+        """Require a reason if the return is declined."""
         cleaned = super().clean() or self.cleaned_data
         is_declined = cleaned.get("event") == "return_rejected"
         if is_declined and not cleaned.get("note") and "note" not in self.errors:
@@ -48,7 +48,7 @@ class ReturnDecisionForm(OrderForm):
 
 
 class ReturnReceiptForm(OrderForm):
-    """How many units of a received return go back into stock."""
+    """The form that receives a return. It says how many of the units go back into stock."""
 
     def __init__(
         self,

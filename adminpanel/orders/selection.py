@@ -1,4 +1,4 @@
-"""The selected orders: ticked on the board, or all that a filter finds."""
+"""A selection of orders: the orders ticked on the board, or all orders that the board's filter finds."""
 
 from datetime import date
 from typing import Any
@@ -21,16 +21,16 @@ from web.days import validate_shop_day
 from web.forms import FilterForm
 
 DEFAULT_COLUMN = "to_pack"
-# How many orders can be changed or printed at once.
+# At most this many orders can be changed or printed together.
 MAX_SELECTED_ORDERS = 10_000
-# A selection is sent as the ticked orders or as `all` with the filter. The ticked ids are joined in one field,
-# because the audit log keeps no field that is sent twice.
+# A form sends its selection as the ticked orders, or as `all` with the board's filter. The ids of ticked orders are
+# joined in one field, because the audit log leaves out fields that are sent twice.
 TICKED, JOINED, ALL = "order", "orders", "all"
 MAX_TICKED = 100
 
 
 class OrderFilterForm(FilterForm):
-    """Filters the orders of a column."""
+    """The form that filters the orders in a column of the board."""
 
     PLACES = frozenset({"column"})
 
@@ -71,7 +71,7 @@ class OrderFilterForm(FilterForm):
             self.fields[name].choices = [*anything, *found]  # type: ignore[attr-defined]
 
     def build_filter(self) -> OrderFilter:
-        """Return the filter. Do not use it if the form `is_refused`."""
+        """Return the order filter. Do not call this if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
 
@@ -95,32 +95,35 @@ class OrderFilterForm(FilterForm):
 
 
 def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the filter's set fields, the column first."""
+    """Return the fields that are set in the filter, the column first."""
     return [(name, str(data[name])) for name in OrderFilterForm.base_fields if data.get(name)]
 
 
 def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
-    """Return the selection as hidden fields."""
+    """Return the submitted selection of orders as hidden fields."""
     if data.get(ALL):
         return [(ALL, "1"), *list_filter_fields(data)]
     return [(JOINED, ",".join(str(each) for each in list_ticked_ids(data)))]
 
 
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
-    """Return the ticked orders, at most a page of the board. Texts that are no ids are left out."""
+    """Return the ids of the ticked orders, at most as many as a board's page lists. Texts that are no ids are left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
     found = dict.fromkeys(parse_id(text) for text in sent[:MAX_TICKED])
     return [each for each in found if each]
 
 
 def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
-    """Return the selected orders, at most MAX_SELECTED_ORDERS, and their number, at most one more. Raises CassandraUnavailable."""
+    """Return the ids of the selected orders, at most MAX_SELECTED_ORDERS, and their number (at most one more).
+
+    Raises CassandraUnavailable.
+    """
     if not data.get(ALL):
         ticked = list_ticked_ids(data)
         return ticked, len(ticked)
     found: list[UUID] = []
     form = OrderFilterForm(data)
-    # The board replaces an unknown column by its first one. A selection must not.
+    # The board shows its first column instead of an unknown one. A selection must not do so.
     if form.errors:
         return [], 0
     for order in iterate_orders(form.build_filter()):

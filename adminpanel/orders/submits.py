@@ -1,4 +1,4 @@
-"""Handles a form on an order's page: check it, apply it, answer with the page."""
+"""Handles a form on an order's page: checks the form, applies it, and answers with the page."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -25,20 +25,20 @@ from orders.submits import find_submitted_event, handle_once
 from web.rendering import render_or_redirect
 
 F = TypeVar("F", bound=AnyForm)
-# Returns the submitted form for the order and its items, or None if the order does not allow it.
+# Returns the submitted form for an order and its items, or None if the order does not allow the form.
 BuildForm = Callable[[Order, tuple[Item, ...]], F | None]
-# Applies the form in the name of an actor at a moment, and returns the changed order.
+# Applies a form to an order in the name of an actor, at a given time. Returns the changed order.
 ApplyForm = Callable[[Order, F, str, datetime], Order]
-# Returns whether a valid form may be applied. If not, the form has an error.
+# Returns whether a valid form may be applied. If it may not, the form has an error.
 ConfirmForm = Callable[[HttpRequest, Order, F], bool]
 
 
 def answer_submit(
     request: HttpRequest, changed: Order, before: Order | None = None
 ) -> HttpResponse:
-    """Return the order's page with a message, and enter the changes in the audit log.
+    """Return the order's page with a message about the change, and enter the change in the audit log.
 
-    A repeated submit has no `before`: the log has the first one.
+    `before` is None for a form that was sent twice: the log already has its change.
     """
     if before:
         note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
@@ -56,7 +56,7 @@ def answer_submit(
 
 
 def _audited(order: Order) -> dict[str, object]:
-    """Return an order's values that the audit log compares."""
+    """Return the values of an order that the audit log compares."""
     return {
         "status": order.state,
         "payment": order.payment,
@@ -75,7 +75,7 @@ def _audited(order: Order) -> dict[str, object]:
 
 
 def order_submit(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the order of its number, and run it once per form, however often it is sent. Raises Http404."""
+    """Give a view the order with the number in the address. A form that is sent twice runs once. Raises Http404."""
     handled = handle_once(answer_submit)(view)
 
     @wraps(view)
@@ -92,9 +92,10 @@ def handle_submit(
     apply: ApplyForm[F],
     confirm: ConfirmForm[F] | None = None,
 ) -> HttpResponse:
-    """Apply a form to an order of the version that the page showed, and answer with its page.
+    """Apply a form to an order of the version that the page showed, and answer with the order's page.
 
-    A stale or refused form is a conflict (409). An invalid one shows its errors (422).
+    If the order has changed, or refuses the form, the answer is a conflict (409). An invalid form shows its errors
+    (422).
     """
     form = build_form(order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
@@ -116,7 +117,7 @@ def handle_submit(
 def conflict_error(
     refused: OrderChanged | TransitionRefused | NotPayable, order: Order
 ) -> OrderChanged | TransitionRefused:
-    """Return the refusal that the order's page explains."""
+    """Return the error that the order's page explains to the user."""
     if isinstance(refused, NotPayable):
         return TransitionRefused(order, "paid", _("there is nothing to pay"))
     return refused

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: orders."""
+"""Addresses of the staff's pages about orders."""
 
 from django.urls import path
 

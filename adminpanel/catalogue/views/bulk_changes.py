@@ -1,4 +1,4 @@
-"""Bulk changes of products: previewed, applied, listed, undone."""
+"""Bulk changes of products: pages that preview, apply, list and undo them."""
 
 from urllib.parse import urlencode
 from uuid import UUID
@@ -39,7 +39,7 @@ from web.rendering import render_page
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def change_products(request: HttpRequest) -> HttpResponse:
-    """Choose an act for the selected products, preview it, and run it."""
+    """Choose a kind of change for the selected products, preview the change, and run it."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = _list_selected(data)
     if not ids or total > MAX_ITEMS:
@@ -55,7 +55,7 @@ def change_products(request: HttpRequest) -> HttpResponse:
         return _preview_page(request, data, form, ids)
     change_id = parse_change_id(data.get("change_id", ""), current_time())
     if change_id is None or data.get("seen") != fingerprint_selection(ids):
-        # The form may be sent twice: redirect to the change that it has started.
+        # The browser may send the form twice. Redirect to the change that the first submit started.
         if change_id and bulk_changes.get_change(change_id):
             return redirect("adminpanel:bulk_change", change_id=change_id)
         return _preview_page(request, data, form, ids, is_stale=True, status=409)
@@ -142,7 +142,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show a change's progress and the result of each product."""
+    """Show the progress of a bulk change, and its result for each product."""
     change = found_or_404(bulk_changes.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     undo = bulk_changes.get_change(change.undo_id)
@@ -160,7 +160,7 @@ def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:bulk_change", "change_id")
 def undo_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Undo a change for the products that are unchanged since."""
+    """Undo a bulk change. Products that were changed again since then stay as they are."""
     change = found_or_404(bulk_changes.get_change(change_id), "change")
     undo = None
     if change.finished_at:

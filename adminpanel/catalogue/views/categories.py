@@ -1,4 +1,4 @@
-"""Categories: the tree; a category is added, changed, moved, ordered or removed."""
+"""Pages of categories: show the tree; add, change, move, order or remove a category."""
 
 import re
 from uuid import UUID
@@ -35,14 +35,14 @@ from web.rendering import render_or_redirect, render_page
 
 STEPS = {"up": -1, "down": 1}
 _STEP = re.compile(r"-?[0-9]{1,4}")
-# The page lists this many products below the pinned ones.
+# Below the pinned products, the page lists this many more products.
 NEXT_SHOWN = 24
 
 
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def category_tree(request: HttpRequest) -> HttpResponse:
-    """Show all categories, each below its parent."""
+    """Show all categories, each below its parent category."""
     return render_page(request, "adminpanel/catalogue/categories.html", _tree_context())
 
 
@@ -53,7 +53,7 @@ def _tree_context() -> dict[str, object]:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:categories")
 def move_category(request: HttpRequest) -> HttpResponse:
-    """Move a category among its siblings: up or down by one, or by more if it was dragged."""
+    """Move a category among its siblings by one place, or by more places if the user dragged it."""
     category_id, step = _parse_move(request.POST)
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     direction = "up" if step < 0 else "down"
@@ -81,7 +81,7 @@ def move_category(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_move(sent: QueryDict) -> tuple[str, int]:
-    """Return the moved category's id ("" for none) and its step: -1 is up by one."""
+    """Return the id of the moved category ("" if there is none) and the number of places: -1 is one place up."""
     for name, step in STEPS.items():
         if name in sent:
             return sent.get(name, ""), step
@@ -92,7 +92,7 @@ def _parse_move(sent: QueryDict) -> tuple[str, int]:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def create_category(request: HttpRequest) -> HttpResponse:
-    """Add a category at the top or below another."""
+    """Add a category at the top of the tree, or below another category."""
     tree = queries.get_category_tree_at_quorum()
     form = CategoryForm(
         tree, None, request.POST or None, initial={"parent": request.GET.get("below", "")[:36]}
@@ -117,7 +117,7 @@ def create_category(request: HttpRequest) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show or save a category. A move or a new address asks for confirmation first."""
+    """Show or save a category. If its parent or address would change, ask the user for confirmation first."""
     tree = queries.get_category_tree_at_quorum()
     node = _get_node(tree, category_id)
     if request.method != "POST":
@@ -155,7 +155,7 @@ def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Show or save the order of a category's products: pinned ones first, then by a rule."""
+    """Show or save the order of a category's products: pinned products first, the rest sorted by a rule."""
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     if request.method != "POST":
         return _order_page(request, node, CategoryOrderForm.of(node.order))
@@ -224,7 +224,7 @@ def _save(form: CategoryForm) -> CategoryNode:
 def _conflict_page(
     request: HttpRequest, tree: CategoryTree, saved: CategoryNode, form: CategoryForm
 ) -> HttpResponse:
-    """Show both states side by side, and keep what was typed."""
+    """Show the page again after a conflict: the saved and the typed order side by side, with status 409."""
     clean = form.cleaned_data
     parent = tree.by_id.get(form.parent_id) if form.parent_id else None
     typed = describe_category(clean["name"], clean["slug"], parent, clean["description"])
@@ -236,7 +236,7 @@ def _conflict_page(
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:category", "category_id")
 def remove_category(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Remove an empty category."""
+    """Remove a category that has no products or subcategories."""
     node = _get_node(queries.get_category_tree_at_quorum(), category_id)
     count = count_products([node]).get(category_id)
     try:
@@ -269,7 +269,7 @@ def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
 
 
 def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:
-    """Add a refusal to its field's errors, or to the form's."""
+    """Add the reason of a refusal to the errors of its field, or else to the errors of the whole form."""
     form.add_error(refused.field if refused.field in form.fields else None, str(refused))
 
 

@@ -1,4 +1,4 @@
-"""A category's picture: uploaded, described, replaced, removed, put back."""
+"""Pages of a category's picture: upload, describe, replace, remove or restore it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -67,7 +67,7 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
         else:
             form.add_error(refused.field or None, str(refused))
         return _page(request, node, uploads, form=form, status=422)
-    # Only now: a refused picture is shown again.
+    # The uploads are removed only now, because after a refusal the page shows them once more.
     remove_uploads(each for each in uploads if each.picture and each.picture == picture)
     note_changes(request, _describe(node.picture, node.picture_alt), _describe(picture, alt))
     messages.success(
@@ -83,7 +83,7 @@ def category_picture(request: HttpRequest, category_id: UUID) -> HttpResponse:
 @takes_files(MAX_PHOTO_BYTES)
 @post_only("adminpanel:category_picture", "category_id")
 def upload_category_pictures(request: HttpRequest, category_id: UUID) -> HttpResponse:
-    """Store uploads until the worker decodes them."""
+    """Store the uploaded files of a category until the worker decodes them."""
     node, files = _get_node(category_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(category_id)
     if error := refuse_count(len(files)) or _refuse_more(len(files), uploads):
@@ -114,7 +114,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Return the page. A submitted `form` replaces its picture's own form."""
+    """Return the page of a category's picture. A submitted `form` replaces the form of the same picture."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {
@@ -144,7 +144,7 @@ def _page(
 def _list_rows(
     node: CategoryNode, uploads: Sequence[PictureUpload], sent: CategoryPictureForm | None
 ) -> list[dict[str, Any]]:
-    """Return the pictures with their forms, the present one first, each with its upload, if it has one."""
+    """Return the category's pictures, the present one first: each with its form and its upload, if any."""
     uploads_by_picture = {each.picture: each for each in uploads if each.state == "ready"}
     forms = {
         each: CategoryPictureForm.of(node, each, node.picture_alt if each == node.picture else "")
@@ -165,7 +165,7 @@ def _conflict_page(
     uploads: Sequence[PictureUpload],
     form: CategoryPictureForm | None,
 ) -> HttpResponse:
-    """Show both states side by side, and keep what was typed."""
+    """Show the page again after a conflict: the saved and the typed picture side by side, with status 409."""
     if form is None:
         messages.error(request, _("Someone else has changed this meanwhile. Nothing was removed."))
         return _page(request, node, uploads, status=409)
@@ -177,7 +177,7 @@ def _conflict_page(
 
 
 def _describe(picture: str, alt: str) -> dict[str, str]:
-    """Return a picture in words, for a conflict and the audit log."""
+    """Return the picture and its text in words, for a conflict and for the audit log."""
     return {_("Picture"): picture, _("What the picture shows"): alt}
 
 
@@ -187,9 +187,9 @@ def _sign_former(node: CategoryNode) -> str:
 
 
 def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
-    """Return the form that restores the picture of a token, or None.
+    """Return the form that restores the former picture that a token contains. Return None if the token is not valid.
 
-    The token must be recent, of this category, and of another picture than the present one.
+    The token must be recent and made for this category. Its picture must differ from the present one.
     """
     try:
         category_id, picture, alt = signing.loads(token, salt=_FORMER_SALT, max_age=_FORMER_SECONDS)
@@ -198,6 +198,6 @@ def _read_former(node: CategoryNode, token: str) -> CategoryPictureForm | None:
     if category_id != str(node.category_id) or picture == node.picture:
         return None
     form = CategoryPictureForm.of(node, picture, alt)
-    # The same picture may have been uploaded again: its row would have the same ids.
+    # If the same picture was uploaded again, its row would have the same ids.
     form.auto_id = False
     return form

@@ -1,4 +1,4 @@
-"""The rows of the front page: the products that staff pin first in each."""
+"""The rows of products on the front page. Staff choose which products are pinned first in each row."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,7 +18,7 @@ from catalogue.operations import FEATURE_TYPES, FEATURED_LENGTH
 from web.decorators import post_only
 from web.rendering import render_or_redirect, render_page
 
-# The rows in their order on the front page: title, and which products fill up the row.
+# The rows in their order on the front page: each with its title, and the products that follow the pinned ones.
 ROWS = {
     "new_arrivals": (gettext_lazy("New arrivals"), gettext_lazy("The newest products follow.")),
     "popular": (
@@ -44,14 +44,14 @@ assert ROWS.keys() == set(FEATURE_TYPES)
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def front_page(request: HttpRequest) -> HttpResponse:
-    """Show the rows of the front page with their pinned products."""
+    """Show each row of the front page with its pinned products."""
     return _page(request)
 
 
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:front_page")
 def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
-    """Pin, move or unpin products in a row of the front page."""
+    """Pin, move or unpin products in one row of the front page."""
     if row not in ROWS:
         raise Http404("no such row")
     pinned = queries.get_front_page_pins([row])[row]
@@ -84,7 +84,7 @@ def _page(
     submitted: PinsForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show all rows, or to htmx only the submitted one."""
+    """Show the page with all rows. A request by htmx gets only the submitted row."""
     pins = queries.get_front_page_pins(ROWS)
     forms = {name: PinsForm(pins[name], FEATURED_LENGTH) for name in ROWS}
     if submitted:
@@ -98,7 +98,7 @@ def _page(
 
 
 def _row_context(name: str, form: PinsForm) -> dict[str, object]:
-    # The page has several such forms.
+    # The page has several forms with the same field names.
     form.auto_id = f"{name}-%s"
     (title, rule), now = ROWS[name], current_time()
 

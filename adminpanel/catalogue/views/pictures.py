@@ -1,4 +1,4 @@
-"""A product's pictures: uploaded, described, put in order, removed."""
+"""Pages of a product's pictures: upload, describe, sort and remove them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ _UNDO_SECONDS = 24 * 3600
 @staff_required(CATALOGUE_STAFF, lists=("picture",), is_about_people=False)
 @get_or_post
 def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's pictures and uploads, and save changes."""
+    """Show a product's pictures and uploads, and save changes to the pictures."""
     product, uploads = get_product_or_404(product_id), queries.list_uploads(product_id)
     if request.method != "POST":
         return _page(request, product, uploads)
@@ -67,7 +67,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     done = {each.picture for each in saved.pictures}
     if act == "remove":
         done.add(picture)
-    # Only now: a refused form is shown again with its uploads.
+    # The uploads are removed only now, because a refused form is shown once more with its uploads.
     remove_uploads(each for each in uploads if each.picture in done)
     note_changes(request, _describe(product.pictures), _describe(saved.pictures))
     messages.success(request, _("Removed.") if act == "remove" else _("Saved."))
@@ -81,7 +81,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 @takes_files(MAX_PHOTO_BYTES)
 @post_only("adminpanel:product_pictures", "product_id")
 def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Store uploads until the worker decodes them."""
+    """Store the uploaded files of a product until the worker decodes them."""
     product, files = get_product_or_404(product_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(product_id)
     if error := _refuse_count(len(files), product, uploads):
@@ -91,10 +91,10 @@ def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
-    """Return why this number of files is refused, as a sentence, or ""."""
+    """Return a sentence that says why this number of uploaded files is refused, or "" if it is accepted."""
     if refused := refuse_count(count):
         return refused
-    # Pictures without alt text count: the page sends a field for each.
+    # Pictures without alt text are counted too, because the page sends a field for each of them.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
         len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count
@@ -143,7 +143,7 @@ def _page(
 def _conflict_page(
     request: HttpRequest, product: Product, uploads: Sequence[PictureUpload], form: PicturesForm
 ) -> HttpResponse:
-    """Show both states side by side, and keep what was typed."""
+    """Show the page again after a conflict: the saved and the typed pictures side by side, with status 409."""
     typed = [*form.typed_entries(), *form.gone]
     fields = compare_fields(_describe(product.pictures), _describe(typed))
     version = fingerprint_pictures(product.pictures)
@@ -152,12 +152,12 @@ def _conflict_page(
 
 
 def _describe(pictures: Iterable[ProductPicture]) -> dict[str, str]:
-    """Return pictures in words: their texts, in order."""
+    """Return the texts of the pictures, in the order of the pictures."""
     return {_("Pictures"): "\n".join(each.alt for each in pictures)}
 
 
 def _undo_token(product: Product, picture: str) -> str:
-    """Return a token that restores a picture: its place, its text and the variants that show it."""
+    """Return a token that restores a removed picture: its place, its text, and the variants that showed it."""
     place = [each.picture for each in product.pictures].index(picture)
     variants = [str(each.variant_id) for each in product.variants if each.picture == picture]
     content = [str(product.product_id), place, picture, product.pictures[place].alt, variants]
@@ -165,7 +165,7 @@ def _undo_token(product: Product, picture: str) -> str:
 
 
 def _read_undo(product: Product, token: str) -> list[Any]:
-    """Return the content of a token that restores a picture, or [] if it is invalid, old or already used."""
+    """Return the content of a token that restores a picture, or [] if the token is invalid, too old or already used."""
     try:
         product_id, *content = signing.loads(token, salt=_UNDO_SALT, max_age=_UNDO_SECONDS)
     except signing.BadSignature:
@@ -175,7 +175,7 @@ def _read_undo(product: Product, token: str) -> list[Any]:
 
 
 def _put_back(request: HttpRequest, product: Product) -> HttpResponse:
-    """Restore a removed picture."""
+    """Restore a picture that was removed from a product."""
     if undo := _read_undo(product, request.POST["undo"]):
         place, picture, alt, variants = undo
         entry = ProductPicture(picture, alt)

@@ -1,4 +1,4 @@
-"""Products: listed, added, changed, duplicated; prices and stock changed in the list."""
+"""Pages of products: list, add, change or duplicate them; change a price or the stock in the list."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -60,7 +60,7 @@ from web.rendering import render_or_redirect, render_page
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def product_list(request: HttpRequest) -> HttpResponse:
-    """List products of any status, last changed first."""
+    """List the products of any status, the most recently changed first."""
     return _list_page(request)
 
 
@@ -70,7 +70,7 @@ def _list_page(
     submitted: PriceForm | SubmittedCount | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the list, or to htmx only the row of the submitted product."""
+    """Show the list of products. A request by htmx gets only the row of the submitted product."""
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
@@ -124,7 +124,7 @@ def _list_parameters(request: HttpRequest, *but: str) -> str:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:products")
 def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Save a variant's price from its row in the list."""
+    """Save the price of a variant that was typed in the list of products."""
     product = get_product_or_404(product_id)
     form = PriceForm(*get_variant_or_404(product, variant_id), request.POST)
     product, status = save_variant_form(request, product, form)
@@ -136,7 +136,7 @@ def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @post_only("adminpanel:products")
 def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Book a count of a variant from its row in the list."""
+    """Book a count of a variant's units that was typed in the list of products."""
     product = get_product_or_404(product_id)
     variant, _seen = get_variant_or_404(product, variant_id)
     warehouse, form, status = book_submitted(request, product, variant)
@@ -147,7 +147,7 @@ def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
 
 
 def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
-    """Redirect to the list, or to htmx return the product's row."""
+    """Redirect to the list of products. A request by htmx gets the product's row instead."""
     parameters = _list_parameters(request)
     return render_or_redirect(
         request,
@@ -164,7 +164,7 @@ def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def create_product(request: HttpRequest) -> HttpResponse:
-    """Create a draft with one variant. Its page has the other fields."""
+    """Create a draft product with one variant. The product's page then offers the other fields."""
     form = NewProductForm(request.POST or None)
     if request.method != "POST":
         return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form})
@@ -173,7 +173,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
         try:
             _save_under_free_address(product)
         except ProductChanged:
-            # The form was sent twice: its first submit is saved.
+            # The form was sent twice. Its first submit has already created the product.
             messages.info(
                 request, _("This product is saved already. Check that it is as you want it.")
             )
@@ -188,7 +188,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
 
 
 def _save_under_free_address(product: Product) -> Product:
-    """Save a new product. If its address is taken, append letters of its id. Raises like `save_product`."""
+    """Save a new product. If its address is taken, append letters of its id to the address. Raises like `save_product`."""
     now = current_time()
     try:
         return operations.save_product(product, now)
@@ -200,7 +200,7 @@ def _save_under_free_address(product: Product) -> Product:
 @staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's page, and save its form."""
+    """Show a product's page, or save the product's form."""
     product = get_product_or_404(product_id)
     if request.method != "POST":
         return render_product_page(request, product)
@@ -220,7 +220,7 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
         return form.apply_to(newest, related_ids, next(iter(successor_ids), None))
 
     def change(newest: Product) -> Product:
-        # Changed variants are no conflict: this form has none of their fields.
+        # A change of a variant is no conflict, because this form has no fields of variants.
         if fingerprint_product(newest) != get_seen_version(request.POST):
             raise ProductChanged(newest)
         return apply_to(newest)
@@ -250,7 +250,7 @@ def _saved_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 def _conflict_page(
     request: HttpRequest, saved: Product, typed: Product, form: ProductForm
 ) -> HttpResponse:
-    """Show both states side by side, and keep what was typed."""
+    """Show the page again after a conflict: the saved and the typed product side by side, with status 409."""
     clean = form.cleaned_data
     fields = compare_fields(
         describe_product(saved, related_skus(saved), successor_sku(saved)),
@@ -263,7 +263,7 @@ def _conflict_page(
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def change_product_status(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Change a product's status: active, archived or draft."""
+    """Set a product's status to active, archived or draft."""
     product, status = get_product_or_404(product_id), request.POST.get("status", "")
     if status not in STATUS_LABELS:
         raise Http404("no such status")
@@ -290,7 +290,7 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Copy a product into a draft, and open it."""
+    """Copy a product into a new draft, and redirect to the draft's page."""
     product = get_product_or_404(product_id)
     try:
         copy = operations.duplicate_product(product, current_time())

@@ -1,4 +1,4 @@
-"""Variants of a product: changed, priced ahead, and generated from options."""
+"""Pages of a product's variants: change them, plan their prices, and generate them from options."""
 
 from dataclasses import replace
 from http import HTTPStatus
@@ -38,7 +38,7 @@ from web.rendering import render_page
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Save a variant. Other changes of the product are no conflict."""
+    """Save a variant. Somebody else's change of another part of the product is no conflict."""
     product = get_product_or_404(product_id)
     variant, seen = get_variant_or_404(product, variant_id)
     form = VariantForm(variant, seen, request.POST, product.pictures)
@@ -53,14 +53,14 @@ def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> 
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show a variant's past, present and planned prices. Plan or remove a price."""
+    """Show a variant's past, present and planned prices. Plan a price, or remove a planned one."""
     now, product = current_time(), get_product_or_404(product_id)
     variant, _seen = get_variant_or_404(product, variant_id)
     if request.method != "POST":
         return _prices_page(request, product, variant)
     form, status = PlannedPriceForm(request.POST), 422
     if "remove" in request.POST:
-        # A removed sale takes its end along.
+        # If a sale is removed, the price at its end is removed with it.
         planned = tuple(
             each
             for each in variant.planned
@@ -120,7 +120,7 @@ def _prices_page(
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Preview the variants that options generate, then save them."""
+    """Preview the variants that the product's options generate, then save them."""
     product = get_product_or_404(product_id)
     if request.method != "POST":
         initial = {"options": options_text(product)}

@@ -1,4 +1,4 @@
-"""Customers: orders, mails, notes, blocks, and their data on request."""
+"""Pages of customers: orders, mails and notes; block or delete a customer, or send their data."""
 
 from typing import Any
 from uuid import UUID
@@ -33,14 +33,14 @@ CUSTOMER_STAFF = ("support",)
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_list(request: HttpRequest) -> HttpResponse:
-    """List the customers that the user viewed last, and find others."""
+    """List the customers that the user viewed most recently. A form finds other customers."""
     return _render_list(request, EmailForm())
 
 
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customers")
 def find_customer(request: HttpRequest) -> HttpResponse:
-    """Find a customer, or a guest's orders, by email address. A POST keeps the address out of URLs."""
+    """Find a customer, or a guest's orders, by an email address. A POST keeps the address out of URLs."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _render_list(request, form, status=422)
@@ -64,7 +64,7 @@ def _render_list(
 @staff_required(CUSTOMER_STAFF)
 @require_safe
 def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a customer, and record the look in the audit log."""
+    """Show a customer's page. The audit log gets an entry about the visit to the page."""
     year = request.GET.get("year", "")
     return _render_customer(
         request, user_id, year=int(year) if year.isdecimal() and len(year) == 4 else None
@@ -74,7 +74,7 @@ def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Add a staff note."""
+    """Add a staff note on a customer."""
     form = CustomerNoteForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
@@ -127,10 +127,10 @@ def block_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Let a customer place orders again."""
+    """Let a blocked customer place orders again."""
     form = UnblockForm(request.POST)
     if not form.is_valid():
-        # The field is hidden: the page is stale.
+        # The form's only field is hidden. If it is invalid, the page was stale.
         return _render_customer(request, user_id, status=409)
     try:
         operations.unblock_customer(user_id, form.cleaned_data["seen"])
@@ -147,7 +147,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Send all data about a customer, as they could download it themselves."""
+    """Send all data about a customer, as the customer could download them."""
     customer, form = get_user_or_404(user_id), Form({}, auto_id="export-%s")
     if customer.role:
         form.add_error(None, _("People with a role download their data themselves."))
@@ -160,7 +160,7 @@ def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customer", "user_id")
 def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Delete a customer's account, as they could do it themselves."""
+    """Delete a customer's account, as the customer could delete it."""
     customer = get_user_or_404(user_id)
     form = EraseForm(request.POST, customer_email=customer.email)
     if form.is_valid():
@@ -171,7 +171,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     try:
         operations.request_erasure(user_id, current_time())
     except NoSuchUser:
-        # The account has just got a role: show the page as it is now.
+        # The account has just got a role. Show its present page.
         return _render_customer(request, user_id, status=409)
     messages.success(
         request, _("The account is being deleted. What is held about the person goes in minutes.")
@@ -182,7 +182,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
 def _render_customer(
     request: HttpRequest, user_id: UUID, *, year: int | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """Return a customer's page: with 422 a form is invalid, with 409 somebody else was faster."""
+    """Return a customer's page. Its status is 422 if a form is invalid, 409 if somebody else changed the customer first."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
     page = found_or_404(get_customer_page(user_id, now, year), "customer")

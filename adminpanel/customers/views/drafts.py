@@ -1,4 +1,4 @@
-"""Draft orders: saved, offered by a payment link, or placed for the customer."""
+"""Pages of draft orders: save a draft, offer it by a payment link, or place it for the customer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,7 +56,7 @@ from web.rendering import render_page
 DRAFT_STAFF = ("support",)
 DRAFT_LOOK = "draft_looked_at"
 NO_ADDRESS = address_from_fields({})
-# Acts on a valid form, given the typed draft and the saved one, if any.
+# Handles a valid form. Its arguments are the typed draft, the saved draft (if any), and the form.
 Act = Callable[[DraftOrder, DraftOrder | None, DraftForm], HttpResponse]
 
 
@@ -85,7 +85,7 @@ def _parse_id(text: str) -> UUID | None:
 @staff_required(DRAFT_STAFF)
 @require_safe
 def draft_new(request: HttpRequest) -> HttpResponse:
-    """Show an unsaved draft: empty, a copy, or an addition to an order."""
+    """Show a new, unsaved draft: an empty one, a copy of a draft, or an addition to an order."""
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
     draft = DraftOrder(uuid_from_time(now), "", NO_ADDRESS, (), "")
@@ -119,7 +119,7 @@ def draft_new(request: HttpRequest) -> HttpResponse:
 @staff_required(DRAFT_STAFF, is_about_people=True)
 @get_or_post
 def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Show a draft, or save it."""
+    """Show a saved draft, or save the submitted one."""
     if request.method == "POST":
         return _submit(request, draft_id, _saved(request))
     staff, now = current_member(request), current_time()
@@ -161,7 +161,7 @@ def order_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
 @staff_required(DRAFT_STAFF)
 @post_only("adminpanel:draft", "draft_id")
 def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
-    """Delete a draft. The link of its offer stops working."""
+    """Delete a draft. The payment link of its offer stops working."""
     draft = queries.get_draft(draft_id)
     if draft is None:
         return redirect("adminpanel:drafts")
@@ -203,7 +203,7 @@ def _saved(request: HttpRequest) -> Act:
 def _submit(
     request: HttpRequest, draft_id: UUID, act: Act, *, is_final: bool = False
 ) -> HttpResponse:
-    """Act on the typed draft if the saved one is still what the page showed."""
+    """Run `act` on the typed draft. If the saved draft is no longer the one that the page showed, show a conflict."""
     current = queries.get_draft(draft_id)
     seen_version = get_seen_version(request.POST)
     if current is None and (seen_version != "0" or not is_usable_id(draft_id, current_time())):
@@ -247,13 +247,13 @@ def _submit(
         listed, problem = lines, _("This customer is blocked, and gets no orders.")
     except GatewayUnavailable as refused:
         listed, problem = lines, str(refused)
-    # The typed draft is saved by now: the form continues from it.
+    # The typed draft may be saved already. The form continues from the newest saved draft.
     saved = queries.get_draft(draft_id)
     return _page(request, draft, saved, form, listed, problem=problem, status=409)
 
 
 def _saved_page(request: HttpRequest, draft: DraftOrder, status: int = 200) -> HttpResponse:
-    """Show a draft as it is saved."""
+    """Show the saved values of a draft."""
     lines = make_lines(draft_units(draft), draft)
     form = DraftForm(draft=draft, grams=weigh(lines))
     return _page(request, draft, draft, form, lines, status=status)
@@ -281,7 +281,7 @@ def _typed_draft(
     if current:
         return replace(draft, added_to=current.added_to)
     if first := get_order_by_number(normalize_order_number(draft.added_to)):
-        # The draft adds to an order, and gets that order's number and invoice address.
+        # The draft adds to an existing order. It gets that order's number and invoice address.
         is_other = first.billing_address != first.delivery_address
         return replace(
             draft,

@@ -1,4 +1,4 @@
-"""Questions and answers for staff: shown, decided about, answered by the shop."""
+"""Pages of questions and answers for staff: show one, decide about it, or answer as the shop."""
 
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ from web.rendering import render_page
 def question_detail(
     request: HttpRequest, product_id: UUID, question_id: UUID, answer_id: UUID
 ) -> HttpResponse:
-    """Show a question or one of its answers, with the possible decisions."""
+    """Show a question, or one of its answers, with the decisions that staff can take."""
     return _question_page(request, _find(product_id, question_id), answer_id)
 
 

@@ -1,4 +1,4 @@
-"""Reviews for staff: the queue (with questions and answers), decisions, the shop's answer."""
+"""Pages of reviews for staff: the queue (also of questions and answers), the decisions, the shop's answer."""
 
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -39,7 +39,7 @@ MOST_SHOWN = 100
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """List the waiting reviews, questions and answers, oldest first."""
+    """List the reviews, questions and answers that wait for a decision, the oldest first."""
     rows = list_waiting(MOST_SHOWN + 1)
     context = {
         "waiting": [
@@ -58,7 +58,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 
 def _waiting_url(row: Row) -> str:
     if row.kind:
-        # A question's row has its id twice.
+        # The row of a question has the question's id in both columns.
         answer_id = QUESTION if row.review_id == row.question_id else row.review_id
         return reverse("adminpanel:question", args=(row.product_id, row.question_id, answer_id))
     return reverse("adminpanel:review", args=(row.product_id, row.user_id))
@@ -67,7 +67,7 @@ def _waiting_url(row: Row) -> str:
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_detail(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
-    """Show a review with the possible decisions."""
+    """Show a review, with the decisions that staff can take."""
     return _review_page(request, product_id, user_id)
 
 

@@ -1,4 +1,4 @@
-"""Bulk changes of orders: previewed, applied, listed."""
+"""Bulk changes of orders: pages that preview, apply and list them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -41,7 +41,7 @@ from web.rendering import render_page
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def order_changes_new(request: HttpRequest) -> HttpResponse:
-    """Choose an act for the selected orders, or run the previewed one."""
+    """Choose a kind of change for the selected orders, or run the change that was previewed."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = list_selected_orders(data)
     if refused := _refuse_selection(request, total):
@@ -73,11 +73,11 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     return redirect("adminpanel:order_change", change_id=change.change_id)
 
 
-# A POST, though it changes nothing: the tracking numbers would not fit in an address.
+# This view takes a POST, though it changes nothing, because the tracking numbers would not fit in an address.
 @staff_required(ORDER_STAFF, lists=("order",))
 @post_only("adminpanel:board")
 def order_changes_preview(request: HttpRequest) -> HttpResponse:
-    """Preview an act on the selected orders."""
+    """Preview a bulk change of the selected orders."""
     ids, total = list_selected_orders(request.POST)
     if refused := _refuse_selection(request, total):
         return refused
@@ -93,7 +93,7 @@ def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> Order
 
 
 def describe_act(act: OrderAct) -> str:
-    """Return in words what an act does to each order."""
+    """Return a text that says what an act does to each order."""
     more = ", ".join(act.tags) or act.carrier or (MAIL_LABELS[act.mail] if act.mail else "")
     title = ACT_FORMS[act.kind].title
     return f"{title}: {more}" if more else str(title)
@@ -109,7 +109,7 @@ def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
 
 
 def _list_act_forms(request: HttpRequest) -> dict[str, type[OrderActForm]]:
-    """Return the forms of the acts that the user may do."""
+    """Return the forms of the acts that the user may run, keyed by act."""
     member = current_member(request)
     return {
         act: form
@@ -124,7 +124,7 @@ def _build_form(request: HttpRequest, data: QueryDict, ids: list[UUID]) -> Order
 
 
 def _fingerprint(form: OrderActForm, ids: list[UUID]) -> str:
-    # Browsers may change line ends.
+    # Browsers may change the line ends of a text.
     sent = (f"{name}={text.splitlines()}" for name, text in form.list_act_fields())
     return fingerprint_selection(ids, *sent)
 
@@ -190,7 +190,7 @@ def order_changes(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
-    """Show a change's progress and the result of each order."""
+    """Show the progress of a bulk change, and its result for each order."""
     change = found_or_404(bulk_changes.STORE.get_change(change_id), "change")
     context, rows = change_context(request, bulk_changes.STORE, change)
     waiting = {

@@ -1,4 +1,4 @@
-"""Changes of a placed order: its lines and its delivery address."""
+"""Changes of a placed order: its lines, and its delivery address."""
 
 from datetime import datetime
 
@@ -22,7 +22,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Remove units that are not packed yet from an order, and refund what was paid for them."""
+    """Remove unpacked units from an order, and refund the money that was paid for these units."""
 
     def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> Order:
         return operations.change_order(order, form.units, actor=actor, now=now)
@@ -31,7 +31,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
         try:
             amount = operations.compute_change_refund(order, list_items(order), form.units)
         except TransitionRefused:
-            return True  # applying it explains why
+            return True  # the refusal explains the reason
         return confirm_order_refund(request, form, order, amount)
 
     return handle_submit(
@@ -47,7 +47,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
-    """Change the delivery address to another one in the same country."""
+    """Change an order's delivery address to another address in the same country."""
 
     def apply(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> Order:
         return operations.change_order(order, {}, form.address(), actor=actor, now=now)

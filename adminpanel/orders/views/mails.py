@@ -1,4 +1,4 @@
-"""Mails about an order: shown, and sent again."""
+"""Pages of the mails about an order: show one, or send it again."""
 
 import re
 from uuid import UUID
@@ -25,7 +25,7 @@ from orders.submits import derive_submit_id
 from web.decorators import post_only
 from web.rendering import render_page
 
-# Links in a mail are for its reader alone.
+# Only the receiver of a mail may use its links.
 _LINK = re.compile(r"https?://\S+")
 
 
@@ -43,7 +43,7 @@ def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse
 @post_only("adminpanel:order_mail", "number", "mail_id")
 @order_submit
 def send_mail_again(request: HttpRequest, found: Order, mail_id: UUID) -> HttpResponse:
-    """Send a mail again, unchanged, to the order's present address."""
+    """Send an unchanged copy of a mail to the present email address of the order."""
     try:
         changed = resend_mail(
             found,

@@ -1,4 +1,4 @@
-"""An order's money: refunds, and payments that came by hand."""
+"""Pages about an order's money: refund it, and record payments that arrived by hand."""
 
 from datetime import datetime
 from uuid import UUID
@@ -28,7 +28,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> HttpResponse:
-    """Refund units, the delivery or another sum, for a return or without one. A return may be closed with 0."""
+    """Refund units, the delivery or another sum. The refund can belong to a return, and can close it with a sum of 0."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
@@ -81,7 +81,7 @@ def record_payment(request: HttpRequest, order: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def record_manual_refund(request: HttpRequest, order: Order) -> HttpResponse:
-    """Record that staff have sent a refund by hand."""
+    """Record that staff have paid out a refund by hand."""
     actor = staff_actor(current_member(request))
     try:
         changed = operations.record_manual_refund(

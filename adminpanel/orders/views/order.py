@@ -1,4 +1,4 @@
-"""An order's page, its status, notes and tags, and who has it open."""
+"""An order's page, its status, its notes and tags, and the users who have the page open."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -53,15 +53,15 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
-    """Apply a transition to an order of the version that the page showed."""
+    """Apply a transition to an order, in the version that the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
-            # Both fields are hidden: the page is stale.
+            # Both fields of the form are hidden. If one is invalid, the page was stale.
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
-    # An order that has changed since is refused below, and nothing is refunded.
+    # An order that has changed since the page was shown is refused below. Nothing is refunded for it.
     is_cancelling = sent["event"] == "cancelled" and sent["version"] == found.version
     if is_cancelling and not confirm_order_refund(
         request, form, found, balance.amount_to_give_up(found)
@@ -99,7 +99,7 @@ def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
-    """Add tags to an order, or remove one."""
+    """Add tags to an order, or remove one of its tags."""
     form = TagForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
@@ -124,9 +124,9 @@ def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
-    """Show who else has an order open, and record this user, or that they `left`. An unchanged page gets 204.
+    """Show who else has an order's page open. Record that this user has it open, or has `left`. If nothing changed, answer 204.
 
-    The order is not read: pages ask every few seconds.
+    This view does not read the order, because pages call it every few seconds.
     """
     viewer = current_member(request)
     if not is_order_number(number) or normalize_order_number(number) != number:

@@ -1,4 +1,4 @@
-"""Papers and tables of selected orders: made, and kept for an hour."""
+"""Papers and tables of selected orders: pages that make them, and keep them for an hour."""
 
 from uuid import UUID
 
@@ -31,7 +31,7 @@ from web.decorators import get_or_post, post_only
 from web.forms import Form
 from web.rendering import render_page
 
-# At most this many orders are printed in the request. The worker makes larger files, and finishes interrupted ones.
+# A request prints at most this many orders. The worker makes larger files, and finishes interrupted ones.
 MAX_IN_REQUEST = 25
 
 
@@ -50,7 +50,7 @@ def paper_list(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def paper_new(request: HttpRequest) -> HttpResponse:
-    """Choose a paper or table of the selected orders, and have it made."""
+    """Choose a paper or table of the selected orders, and start to make it."""
     role = current_member(request).role
     data = request.POST if request.method == "POST" else request.GET
     now = current_time()
@@ -99,7 +99,7 @@ def _choice_page(
 @staff_required(ORDER_STAFF)
 @require_safe
 def paper_detail(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Show a file's progress and its download."""
+    """Show the progress of a file, and the form that downloads it."""
     return _paper_page(request, _get_task(request, file_id))
 
 
@@ -125,12 +125,12 @@ def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
     return task
 
 
-# A POST, though it changes nothing: the audit log records who downloads names and addresses.
+# This view takes a POST, though it changes nothing: the audit log records who downloads names and addresses.
 @sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:paper", "file_id")
 def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
-    """Send the file in pieces."""
+    """Send the file of a paper or table in pieces."""
     task, form = _get_task(request, file_id), Form({}, auto_id="fetch-%s")
     if not can_be_fetched(task, current_time()):
         messages.error(request, _("The file was kept for an hour. Have it made again."))

@@ -1,4 +1,4 @@
-"""An order's parcels: packed, shipped, tracked, delivered or lost."""
+"""Pages of an order's parcels: pack or ship one, correct its tracking number, record its outcome."""
 
 from datetime import datetime
 from functools import partial
@@ -25,7 +25,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpResponse:
-    """Pack a parcel in a warehouse."""
+    """Pack a parcel of the order in a warehouse."""
 
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
         return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
@@ -45,7 +45,7 @@ def _build_pack_form(
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
-    """Count a scanned unit in the form, for browsers without scripts. Nothing is saved."""
+    """Add a scanned unit to the form, for browsers without scripts. This view saves nothing."""
     order = get_order_or_404(number)
     form = _build_pack_form(request, warehouse, order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
@@ -60,7 +60,7 @@ def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResp
 @post_only("adminpanel:order", "number")
 @order_submit
 def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpResponse:
-    """Ship a parcel, correct its tracking, or record its outcome."""
+    """Ship a parcel, correct its tracking number, or record its outcome."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)

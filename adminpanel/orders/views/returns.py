@@ -1,4 +1,4 @@
-"""An order's returns: approved, declined, received."""
+"""Pages of an order's returns: approve, decline or receive one."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpResponse:
-    """Approve a return, decline it with a reason, or receive it and put units back into stock."""
+    """Approve a return, decline it with a reason, or receive it and put its units back into stock."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.returns if each.return_id == return_id), None)
