@@ -15,10 +15,7 @@ HOUR = 7
 
 
 def send_low_stock_mails(now: datetime) -> str:
-    """Queue today's mails about low stock, if it is morning and they were not queued yet.
-
-    Return a description of the result.
-    """
+    """Queue today's mails about low stock, if it is morning and none were queued today. Return the result in words."""
     position = get_position(NAME)
     is_done = position and localdate(datetime.fromisoformat(position)) >= localdate(now)
     if is_done or localtime(now).hour < HOUR:

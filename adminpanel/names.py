@@ -16,6 +16,6 @@ def get_user_or_404(user_id: UUID) -> User:
 
 
 def list_names(user_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return the users' names, keyed by user id. For a deleted account it is a general phrase. Raises CassandraUnavailable."""
+    """Return the users' names, keyed by user id, or a phrase for a deleted account. Raises CassandraUnavailable."""
     people, gone = get_users(user_ids), _("somebody whose account was deleted")
     return {each: people[each].name if each in people else gone for each in user_ids}

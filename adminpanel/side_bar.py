@@ -1,6 +1,6 @@
-"""The side bar of the staff's pages: an entry for each page that the user's role may open.
+"""The side bar of the staff's pages. It has an entry for each page that the user's role may open.
 
-A new page adds a line to ENTRIES. `staff_required` on its view says who may open it.
+To add a page, add a line to ENTRIES. The decorator `staff_required` on the page's view says who may open it.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from web.types import StrOrPromise
 
 @dataclass(frozen=True)
 class Entry:
-    """A page in the side bar. `group` is its group's title, or ""."""
+    """An entry of the side bar, for one page. `group` is the title of its group, or "" if it has none."""
 
     page: str
     label: StrOrPromise
@@ -34,7 +34,7 @@ class Entry:
 
 
 SETTINGS = _("Settings")
-# The order of the side bar. A role's work begins at the first page that it may open.
+# The entries in the order of the side bar. A user's work begins at the first page that the role may open.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
@@ -62,7 +62,7 @@ ENTRIES = (
 
 @dataclass(frozen=True)
 class SideBarLink:
-    """An entry on a page. `current` is the value of `aria-current`: "page" on its own page, "true" on pages below."""
+    """An entry as a page shows it. `current` is its `aria-current`: "page" on the entry's page, "true" on pages below it."""
 
     entry: Entry
     current: str
@@ -70,7 +70,7 @@ class SideBarLink:
 
 @dataclass(frozen=True)
 class SideBarGroup:
-    """Entries with a common title."""
+    """Entries of the side bar with a common title."""
 
     title: StrOrPromise
     links: tuple[SideBarLink, ...]
@@ -78,7 +78,7 @@ class SideBarGroup:
 
 @dataclass(frozen=True)
 class SideBar:
-    """The side bar of a user's page. `home` is where their work begins, "" for a shopper."""
+    """The side bar for a user. `home` is the address where the user's work begins, or "" for a shopper."""
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
@@ -86,8 +86,8 @@ class SideBar:
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
-    """Return a request's side bar: without entries before the second factor, empty for shoppers."""
-    # A request that a middleware refused has no user.
+    """Return a request's side bar. It has no entries before the second factor was entered. It is empty for shoppers."""
+    # If a middleware has refused the request, the request has no user.
     user = getattr(request, "user", None)
     if getattr(user, "role", "") not in ROLES:
         return SideBar()
@@ -102,7 +102,7 @@ def get_side_bar(request: HttpRequest) -> SideBar:
 
 
 def get_staff_home(user: User) -> str:
-    """Return the address where a user's work begins."""
+    """Return the address of the page where a user's work begins."""
     return _allowed_entries(user)[0].url
 
 
@@ -111,7 +111,7 @@ def _allowed_entries(user: User) -> list[Entry]:
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Yield the entries in groups. The entry with the longest address that begins the path is current."""
+    """Yield the entries in groups. Of the entries whose address begins the path, the one with the longest is current."""
     here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [

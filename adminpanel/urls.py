@@ -1,4 +1,4 @@
-"""The staff's pages. Every view declares by `staff_required` who may see it."""
+"""The addresses of all staff pages. The decorator `staff_required` on each view says who may open it."""
 
 from django.urls import include, path
 

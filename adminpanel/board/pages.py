@@ -33,7 +33,7 @@ from web.types import StrOrPromise
 
 T = TypeVar("T")
 PAGE_LENGTH = 25
-# Columns that orders never leave list their newest orders first. Their counts are cached for a minute.
+# Columns that orders never leave list their newest orders first. The counts are cached for a minute.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
 TROUBLE_SECONDS = 15.0
@@ -274,7 +274,7 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
-    """Return a page of the oldest orders that match the filter, sorted by promised day, the next token, and Board.looked_at."""
+    """Return a page of the oldest matching orders, sorted by promised day, the next page's token, and Board.looked_at."""
     chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
     (start,) = page_key(view.after, list_name) if view.after else (0,)
     read, more = board_queries.list_board_orders(
@@ -328,7 +328,7 @@ def is_late(order: BoardOrder, now: datetime) -> bool:
 
 
 def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) -> list[Wait]:
-    """Return the work that waits for a user, led by the order that waits longest to be packed. Raises CassandraUnavailable."""
+    """Return a user's waiting work, led by the order that waits longest to be packed. Raises CassandraUnavailable."""
     found = []
     for column, label, tone in (
         ("late", _("Late"), "bad"),

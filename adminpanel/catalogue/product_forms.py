@@ -104,9 +104,9 @@ class NewProductForm(Form):
 
 
 class ProductForm(Form):
-    """The form of a product, without its variants. `version` is the fingerprint that the page showed (`fingerprint_product`).
+    """The form of a product, without its variants. `version` is the fingerprint that its page showed.
 
-    Each of the columns in catalogue.columns adds a field.
+    `fingerprint_product` makes the fingerprint. Each of the columns in catalogue.columns adds a field.
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)

@@ -37,7 +37,7 @@ def render_product_page(
     conflict: Conflict | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a product's page. `form` replaces the product's form; `submitted` replaces the form of its variant."""
+    """Return a product's page. `form` replaces the product's form, and `submitted` the form of a variant."""
     now = current_time()
     label, tone = status_badge(product, now)
     context = {

@@ -31,7 +31,7 @@ FORM_FIELDS = {
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
     """Add each reason of a refusal to the errors of its field, or else to the errors of the whole form.
 
-    The form of a variant has no fields for the product's `others`. A reason about another variant names its SKU.
+    `others` are variants whose fields the form does not have. A reason about one of them names its SKU.
     """
     skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
     said: dict[tuple[str | None, str], None] = {}

@@ -93,10 +93,7 @@ def check_units(typed: str) -> str:
 
 
 class DraftForm(AddressFields):
-    """The form of a draft's customer, delivery and discount.
-
-    It must be complete only for an offer or an order (`is_final`).
-    """
+    """The form of a draft's customer, delivery and discount. An offer or an order (`is_final`) needs it complete."""
 
     field_order = ("email",)
     # The page says which fields an offer or an order needs. So no field is marked as optional.

@@ -52,10 +52,9 @@ class CustomerPage:
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
-    """Return a customer's page, or None if the account does not exist. Raises CassandraUnavailable.
+    """Return a customer's page, or None without such an account. By default it has the orders of this year and the last.
 
-    Without a year, the page has the orders of this year and the last. The mails are read last, because they are found
-    by the account's email address.
+    The mails are read last, because they are found by the account's address. Raises CassandraUnavailable.
     """
     profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
     notes = prefetch_customer_notes(user_id)

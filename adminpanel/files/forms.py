@@ -35,7 +35,7 @@ class _LayoutForm(Form):
 
 
 class ImportForm(_LayoutForm):
-    """The form of an import: its layout and its file."""
+    """The form of an import: the kind of table (layout), and the file."""
 
     file = forms.FileField(
         label=gettext_lazy("File"),
@@ -59,7 +59,7 @@ class ImportForm(_LayoutForm):
 
 
 class ExportForm(_LayoutForm):
-    """The form of an export: its layout and its format."""
+    """The form of an export: the kind of table (layout), and the file format."""
 
     format = forms.ChoiceField(
         label=gettext_lazy("Format"), choices=list(FORMAT_LABELS.items()), initial="csv"

@@ -98,7 +98,7 @@ class Tally:
 
 
 def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
-    """Return the plans and results that an import's rows have. The user can list the rows of each."""
+    """Return the numbers of an import's rows: for each plan, for each result, and for all rows."""
     plans = [
         Tally(str(label), task.counts[name], f"plan={name}", plan == name)
         for name, label in PLAN_LABELS.items()

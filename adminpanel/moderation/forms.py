@@ -14,7 +14,7 @@ PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 
 
 class ReviewDecisionForm(Form):
-    """The form of a decision about a review, in the version that the page showed. A refusal mails its reason to the writer."""
+    """The form of a decision about a review, in the version on the page. A refusal mails its reason to the writer."""
 
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),

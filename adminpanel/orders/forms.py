@@ -105,10 +105,7 @@ class OrderForm(TypedForm):
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
     def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
-        """Add a field for each line's units, up to the units in `contents`.
-
-        With `prefill`, these units are the initial value.
-        """
+        """Add a field for the units of each line in `contents`. With `prefill`, all its units are the initial value."""
         for content in contents:
             name = f"line_{content.item.line_number}"
             self.fields[name] = UnitsField(content.item.label, content.units)

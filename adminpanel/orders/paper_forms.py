@@ -12,7 +12,7 @@ from web.forms import Form
 
 
 class PaperForm(Form):
-    """The form that chooses a paper or table of the selected orders. The page makes `file_id`, so a file is made only once."""
+    """The form that chooses a paper or table of the selected orders. The page makes `file_id`: a file is made only once."""
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(

@@ -67,10 +67,7 @@ class PackForm(OrderForm):
         }
 
     def count_scan(self) -> bool:
-        """Add a unit of the scanned SKU to the form.
-
-        Return whether the unit belongs in the parcel; if not, the field has an error.
-        """
+        """Add a unit of the scanned SKU to the form. Return whether it fits in the parcel; if not, the field has an error."""
         self.full_clean()
         self.is_counted = True
         sku = self.cleaned_data.get("scan", "").upper()
@@ -182,7 +179,7 @@ class TrackingForm(OrderForm):
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 
     def clean(self) -> dict[str, Any]:
-        """Require that a value has changed. To mail the customer, require a tracking number."""
+        """Require another carrier or number, unless a mail is to be sent, which needs a number."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean

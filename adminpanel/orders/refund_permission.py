@@ -31,9 +31,8 @@ def confirm_order_refund(request: HttpRequest, form: Form, order: Order, amount:
 def confirm_refund(request: HttpRequest, form: Form, cents: int, in_all: int) -> bool:
     """Return whether the user may refund `cents` (minor units) now. If not, the form asks for a code.
 
-    `in_all` is the sum of this refund and earlier ones of the same orders. If this sum, or the user's refunds within
-    the hour, exceed the limit, a code is needed. Raises PermissionDenied if the role may not refund. Also raises
-    CassandraUnavailable.
+    `in_all` includes earlier refunds of the same orders. A code is needed if `in_all`, or the user's refunds within the
+    hour, exceed the limit. Raises PermissionDenied if the role may not refund. Also raises CassandraUnavailable.
     """
     if cents <= 0:
         return True

@@ -114,10 +114,7 @@ def list_ticked_ids(data: QueryDict) -> list[UUID]:
 
 
 def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
-    """Return the ids of the selected orders, at most MAX_SELECTED_ORDERS, and their number (at most one more).
-
-    Raises CassandraUnavailable.
-    """
+    """Return the ids of the selected orders, at most MAX_SELECTED_ORDERS, and their number. Raises CassandraUnavailable."""
     if not data.get(ALL):
         ticked = list_ticked_ids(data)
         return ticked, len(ticked)

@@ -92,10 +92,9 @@ def handle_submit(
     apply: ApplyForm[F],
     confirm: ConfirmForm[F] | None = None,
 ) -> HttpResponse:
-    """Apply a form to an order of the version that the page showed, and answer with the order's page.
+    """Apply a form to an order in the version that the page showed, and answer with the order's page.
 
-    If the order has changed, or refuses the form, the answer is a conflict (409). An invalid form shows its errors
-    (422).
+    If the order has changed or refuses, the answer is a conflict (409). An invalid form shows its errors (422).
     """
     form = build_form(order, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):

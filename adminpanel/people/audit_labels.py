@@ -1,4 +1,4 @@
-"""The audit log in words."""
+"""Describes entries of the audit log in words."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from catalogue.queries import get_category_tree, prefetch_product, product_from_
 from orders.lifecycle.labels import staff_label
 
 PAGE_LENGTH = 40
-# The acts by name. Other names in the log are pages that were refused.
+# The words for the acts, keyed by the act's name. An act without words here is a page that was refused.
 ACTS = {
     "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
@@ -127,7 +127,7 @@ OUTCOMES = {
     "refused": gettext_lazy("Refused"),
     "failed": gettext_lazy("Failed"),
 }
-# Reasons by the answer's status.
+# The reasons why an act did not succeed, keyed by the HTTP status of its answer.
 REASONS = {
     "400": gettext_lazy("the form couldn’t be read"),
     "403": gettext_lazy("not allowed"),
@@ -139,7 +139,7 @@ REASONS = {
     "503": gettext_lazy("the database was away"),
 }
 _OUTCOME = re.compile(r"(done|refused|failed)(?:: (.*?))?(?: \(([0-9]{3})\))?")
-# Form fields that mean nothing to readers: versions, keys and buttons.
+# Form fields that mean nothing to readers of the log, such as versions, keys and buttons.
 _TECHNICAL = frozenset(
     [
         "change_id",
@@ -177,7 +177,7 @@ _NOT_KEPT = "(not kept)"
 
 @dataclass(frozen=True)
 class AuditLogLine:
-    """An entry of the log in words."""
+    """An entry of the audit log, in words."""
 
     entry: AuditLogEntry
     who: str
@@ -194,7 +194,7 @@ class AuditLogLine:
 
 @dataclass(frozen=True)
 class AuditLogPage:
-    """A page of the log. `who` and `name` are set if it shows one user's acts. `next` is a page token."""
+    """A page of the log. If it shows one user's acts, `who` and `name` are the user's. `next` is the next page's token."""
 
     book: str
     who: UUID | None
@@ -204,26 +204,26 @@ class AuditLogPage:
 
 
 def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
-    """Return a page of a day's entries. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of the log entries of one day. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_day_entries(book, day, after, PAGE_LENGTH)
     return AuditLogPage(book, None, "", _lines(entries), following)
 
 
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
-    """Return a page of a user's acts in the month of a day. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of one user's acts, in the month that contains `day`. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     return AuditLogPage("", who, list_names([who])[who], _lines(entries), following)
 
 
 @dataclass(frozen=True)
 class _Names:
-    """Names of the ids on a page of the log."""
+    """The names of the objects whose ids are on a page of the log."""
 
     people: dict[UUID, User]
     things: dict[UUID, str]
 
     def describe(self, text: str) -> str:
-        """Return a text with ids replaced by names. Unknown ids are left out."""
+        """Return a text with each id replaced by a name. Ids without a known name are left out."""
         return " ".join(filter(None, map(self._describe_word, text.split(" "))))
 
     def _describe_word(self, word: str) -> str:
@@ -262,7 +262,7 @@ def _line(entry: AuditLogEntry, names: _Names) -> AuditLogLine:
 
 
 def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str]]:
-    """Yield the submitted fields and the changes in words. A changed field is listed once, as a change."""
+    """Yield the submitted fields and the changed values in words. A field that was changed is yielded only as a change."""
     sent = {
         name: value
         for name, value in entry.fields.items()
@@ -275,13 +275,13 @@ def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str
 
 
 def describe_outcome(outcome: str) -> str:
-    """Return an outcome in words: "Refused: it had changed in the meantime" for "refused (409)"."""
+    """Return in words how an act ended: "Refused: it had changed in the meantime" for "refused (409)"."""
     found = _OUTCOME.fullmatch(outcome)
     if found is None:
         return outcome
     what, said, status = found.groups()
     if what == "failed":
-        # Readers do not know the error's name.
+        # Readers of the log do not know the name of the error.
         said, status = None, status or "500"
     reason = said or REASONS.get(status)
     return f"{OUTCOMES[what]}: {reason}" if reason else str(OUTCOMES[what])

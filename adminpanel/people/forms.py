@@ -1,4 +1,4 @@
-"""Forms for accounts, roles and the audit log."""
+"""The forms about accounts, roles and the audit log."""
 
 from datetime import date
 from uuid import UUID
@@ -15,7 +15,7 @@ from web.forms import FilterForm, Form
 
 
 class RecoveryCodeForm(Form):
-    """A recovery code, for a lost phone."""
+    """The form for a recovery code, which a user needs after the loss of a phone."""
 
     code = forms.CharField(
         label=gettext_lazy("Recovery code"),
@@ -35,7 +35,7 @@ def _role_choices() -> list[tuple[str, str]]:
 
 
 class StaffRoleForm(Form):
-    """A user's role."""
+    """The form that gives a user a role, or takes it away."""
 
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
@@ -44,16 +44,16 @@ class StaffRoleForm(Form):
         error_messages=choice_errors(gettext_lazy("Choose a role")),
     )
 
-    # The role that the page showed.
+    # The role that the page showed when it was opened.
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean_role(self) -> str:
-        """Return the role as accounts store it: '' for a shopper."""
+        """Return the role as accounts store it. A shopper has the role ''."""
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
 class AuditLogForm(FilterForm):
-    """Which page of the audit log to show. The default is what staff did today."""
+    """The form that selects a page of the audit log. The default is the acts of all staff today."""
 
     PLACES = frozenset({"after"})
 
@@ -67,7 +67,7 @@ class AuditLogForm(FilterForm):
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self, today: date) -> tuple[str, date, UUID | None, str]:
-        """Return book, day within the retention, user (for one user's acts) and page token, all validated."""
+        """Return the validated book of the log, day within the retention, user (or None) and page token."""
         self.is_valid()
         clean = self.cleaned_data
         day = min(max(clean.get("day") or today, today - RETENTION), today)

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: people, roles and the audit log."""
+"""Addresses of the staff's pages about people, roles and the audit log."""
 
 from django.urls import path
 

@@ -45,7 +45,7 @@ def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
     )
 
 
-# The errors of fields that a kind of promotion needs.
+# The error messages of the fields that a kind of promotion needs, if they are empty.
 NEEDED = {
     "percent": gettext_lazy("Enter a percentage"),
     "amount": gettext_lazy("Enter an amount"),
@@ -55,14 +55,14 @@ NEEDED = {
 
 
 class PromotionForm(Form):
-    """The terms of a promotion. Days are the shop's, sums in its currency."""
+    """The form of a promotion's terms. Days are in the shop's time zone, sums in its currency."""
 
     title = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=80,
         help_text=gettext_lazy("Shoppers see this next to the discount."),
     )
-    # Not "code": the audit log shows no field of that name.
+    # The field is not named "code", because the audit log hides fields of that name.
     voucher = forms.CharField(
         label=gettext_lazy("Code"),
         required=False,
@@ -112,7 +112,7 @@ class PromotionForm(Form):
         category.choices = [("", _("Everything")), *named]
 
     def clean(self) -> dict[str, Any]:
-        """Require the fields of the kind."""
+        """Require the fields that the chosen kind of promotion needs."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         needed = {PERCENTAGE: ("percent",), AMOUNT: ("amount",), BUY_GET: ("buy", "free")}
         for name in needed.get(clean.get("kind", ""), ()):
@@ -127,7 +127,7 @@ class PromotionForm(Form):
         return clean
 
     def build_terms(self) -> PromotionTerms:
-        """Return the valid form's terms, without those of other kinds."""
+        """Return the terms of the valid form. Fields that belong to other kinds of promotion are ignored."""
         clean = self.cleaned_data
         kind = clean["kind"]
         return PromotionTerms(

@@ -1,4 +1,4 @@
-"""The page of promotions: its rows in words."""
+"""The page of promotions: the rows of its list in words."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,13 +14,13 @@ from promotions import queries
 from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
 
-# The page lists this many promotions of each trigger.
+# For each trigger (such as a code), the page lists at most this many promotions.
 MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class PromotionLine:
-    """A promotion in the list."""
+    """A promotion's row in the list."""
 
     trigger: str
     promotion: Promotion
@@ -34,7 +34,7 @@ class PromotionLine:
 
 
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
-    """Return current and future promotions, then ended ones, newest first. Raises CassandraUnavailable."""
+    """Return current and future promotions, then ended ones, each newest first. Raises CassandraUnavailable."""
     found = []
     for trigger in (AUTOMATIC, CODE):
         promotions = [
@@ -70,7 +70,7 @@ def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> Promo
 
 
 def discount_label(promotion: Promotion) -> str:
-    """Return a promotion's discount in words for staff."""
+    """Return a promotion's discount in words, as staff read it."""
     what = _("Free delivery")
     if promotion.kind == PERCENTAGE:
         what = _("%(percent)s%% off") % {"percent": f"{promotion.percent.normalize():f}"}

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: promotions."""
+"""Addresses of the staff's pages about promotions."""
 
 from django.urls import path
 

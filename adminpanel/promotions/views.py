@@ -1,4 +1,4 @@
-"""Promotions: listed, created, ended, resumed."""
+"""Pages of promotions: list, create, end or resume them."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ from web.rendering import render_page
 @staff_required(("catalogue",))
 @require_safe
 def promotion_list(request: HttpRequest) -> HttpResponse:
-    """Show all promotions, and the form for another."""
+    """Show all promotions, and the form of a new one."""
     return _page(request, PromotionForm())
 
 
@@ -46,7 +46,7 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """End a promotion now. Orders that have it keep it."""
+    """End a promotion now. Orders that already have its discount keep it."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     now = current_time()
     if operations.end_promotion(trigger, name, now):
@@ -61,7 +61,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 @staff_required(("catalogue",))
 @post_only("adminpanel:promotions")
 def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
-    """Undo the end that the page showed. The promotion's own dates stay."""
+    """Undo the end of a promotion that the page showed. The dates in the promotion's terms stay."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
     ended_at = parse_moment(request.POST.get("ended_at", ""))
     can_resume = ended_at and found.can_resume(current_time())

@@ -1,4 +1,4 @@
-"""The climate report (A2): a day of each sensor."""
+"""The climate report (A2): the temperature and humidity that each sensor measured during one day."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -24,17 +24,17 @@ from web.types import StrOrPromise
 
 KEPT_DAYS = 90
 CHART_HEIGHT, CHART_STEP, BAR_WIDTH = 80, 10, 8
-# A chart spans at least this much (in UNITS), so that a calm day looks calm.
+# The scale of a chart spans at least this much (in UNITS), so small changes look small.
 LEAST_SPANS = {TEMPERATURE: 10.0, HUMIDITY: 20.0}
 LABELS: dict[str, StrOrPromise] = {TEMPERATURE: _("Temperature"), HUMIDITY: _("Humidity")}
 UNITS = {TEMPERATURE: "°C", HUMIDITY: "%"}
-# A sensor is silent after this time without readings.
+# A sensor counts as silent if it has sent no reading for this long.
 SILENT_AFTER = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A quarter of an hour in the chart, in units of the drawing."""
+    """A bar of the chart: the values of a quarter of an hour, in units of the drawing."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """A kind of reading through a day."""
+    """A chart of a sensor's temperature or humidity (`kind`) during one day. `latest` is the newest reading."""
 
     kind: str
     bars: tuple[Bar, ...]
@@ -62,7 +62,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class HourLine:
-    """The ranges of an hour, None without readings."""
+    """The ranges of temperature and of humidity in one hour. A range without readings is None."""
 
     at: datetime
     temperature: QuarterRange | None
@@ -71,7 +71,7 @@ class HourLine:
 
 @dataclass(frozen=True)
 class SensorDay:
-    """A sensor's day in the shop's time zone."""
+    """The readings of one sensor during a day in the shop's time zone."""
 
     sensor: Sensor
     warehouse: str
@@ -84,7 +84,7 @@ class SensorDay:
 
 @dataclass(frozen=True)
 class ClimateDay:
-    """A day of all sensors."""
+    """The readings of all sensors during a day."""
 
     day: date
     earlier: date | None
@@ -93,7 +93,7 @@ class ClimateDay:
 
 
 def get_climate_day(day: date, now: datetime) -> ClimateDay:
-    """Return a day of all sensors in the shop's time zone, read side by side. Raises CassandraUnavailable."""
+    """Return the readings of all sensors during a day in the shop's time zone. Raises CassandraUnavailable."""
     zone = timezone.get_default_timezone()
     begins = datetime.combine(day, time(), tzinfo=zone).astimezone(UTC)
     ends = datetime.combine(day + timedelta(1), time(), tzinfo=zone).astimezone(UTC)
@@ -175,7 +175,7 @@ def _chart(
 
 
 def _hours(quarters: dict[tuple[datetime, str], QuarterRange]) -> tuple[HourLine, ...]:
-    """Return the hours with readings, latest first."""
+    """Return the ranges of each hour that has readings, the latest hour first."""
     ranges: dict[tuple[datetime, str], QuarterRange] = {}
     for (at, kind), seen in quarters.items():
         hour = at.replace(minute=0)

@@ -1,4 +1,4 @@
-"""Forms that choose the days of a report."""
+"""The forms that select the contents of reports."""
 
 from datetime import date
 from typing import Any, cast
@@ -17,13 +17,13 @@ from web.forms import FilterForm
 
 
 class SalesForm(FilterForm):
-    """The first and last day of a report. The default is the last thirty days."""
+    """The form that selects a report's first and last day. By default, these are the last thirty days."""
 
     first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
     last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
     def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and last day: ordered, not in the future, at most a year apart."""
+        """Return the first and last day in order. They are not in the future, and at most a year apart."""
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
@@ -31,7 +31,7 @@ class SalesForm(FilterForm):
 
 
 class VisitsForm(SalesForm):
-    """The days, lines and products of the visits report."""
+    """The form that selects a visits report: the days, a line per day or week (`by`), and a category or one product."""
 
     by = forms.ChoiceField(
         label=gettext_lazy("Lines"),
@@ -51,7 +51,7 @@ class VisitsForm(SalesForm):
         cast(forms.ChoiceField, self.fields["category"]).choices = choices
 
     def parse(self, today: date) -> VisitsSelection:
-        """Return the selection, within the days that are kept."""
+        """Return the selection. Its days are within the period for which visits are kept."""
         first, last = self.parse_selection(today)
         found = self.cleaned_data
         return VisitsSelection(

@@ -1,4 +1,4 @@
-"""The live report: the last half hour of the shop, minute by minute."""
+"""The live report: the visitors, page views and orders of the last half hour, minute by minute."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ CHART_STEP = 10
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A minute and its bar, in units of the drawing."""
+    """A minute in the live report, and its bar in units of the drawing."""
 
     at: datetime
     visitors: int
@@ -25,7 +25,7 @@ class LiveLine:
 
 @dataclass(frozen=True)
 class LiveView:
-    """The last thirty minutes, oldest first. A visitor counts once in the totals."""
+    """The last thirty minutes, the oldest first. In the totals, each visitor counts once."""
 
     visitors: int
     pages: int
@@ -34,7 +34,7 @@ class LiveView:
 
     @property
     def lines(self) -> list[LiveLine]:
-        """The minutes with visitors, latest first."""
+        """The minutes that had visitors, the latest first."""
         return [each for each in reversed(self.minutes) if each.visitors]
 
     @property
@@ -43,12 +43,12 @@ class LiveView:
 
     @property
     def fingerprint(self) -> str:
-        """A hash by which an open page learns whether it is current."""
+        """A hash of the report. An open page sends it, and learns whether the page is current."""
         return hashlib.sha256(repr((self.visitors, self.minutes)).encode()).hexdigest()[:16]
 
 
 def get_live_view(now: datetime) -> LiveView:
-    """Return the live report at a moment. Raises CassandraUnavailable."""
+    """Return the live report at the time `now`. Raises CassandraUnavailable."""
     minutes, total = list_live_minutes(now), LiveTally()
     for tally in minutes.values():
         total.merge(tally)

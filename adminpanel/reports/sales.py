@@ -1,4 +1,4 @@
-"""The sales report, computed from the daily figures (Q18)."""
+"""The sales report. It is computed from the sales figures of each day (Q18)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from analytics.figures import ALL_CATEGORIES, DailySales, Figures
 from catalogue.queries import get_category_tree, prefetch_categories
 from pricing.money import from_minor_units
 
-# The longest and the default period of a report.
+# The longest period of a report, and the default one.
 MAX_REPORT_PERIOD = timedelta(days=366)
 USUAL = timedelta(days=29)
 
 
 @dataclass(frozen=True)
 class SalesLine:
-    """A day or a category. `share` is its part of the best one, in per cent."""
+    """The sales of a day or a category. `share` is the per cent of the best day's or category's sales."""
 
     figures: Figures
     gross: Money
@@ -33,7 +33,7 @@ class SalesLine:
 
 @dataclass(frozen=True)
 class SalesReport:
-    """The sales of a period, both days included, in one currency."""
+    """The sales in one currency from the first to the last day of a period."""
 
     first: date
     last: date
@@ -44,7 +44,7 @@ class SalesReport:
 
 
 def get_sales_report(first: date, last: date, currency: str) -> SalesReport:
-    """Return the sales of a period, last day first, without empty days. Raises CassandraUnavailable."""
+    """Return the sales of a period, the last day first. Days without sales are left out. Raises CassandraUnavailable."""
     prefetch_categories()
     found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
     whole = [each for each in found if each.category_id == ALL_CATEGORIES]
@@ -65,7 +65,7 @@ def _days(whole: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
 
 
 def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, ...]:
-    """Return the categories in tree order with their paths, then deleted ones."""
+    """Return the categories' sales: categories with their paths in the order of the tree, then deleted categories."""
     sums = queries.sum_by_category(found)
     sums.pop(ALL_CATEGORIES, None)
     best = max((each.gross for each in sums.values()), default=0)

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: reports."""
+"""Addresses of the staff's pages about reports."""
 
 from django.urls import path
 

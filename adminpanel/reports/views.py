@@ -1,4 +1,4 @@
-"""The reports: sales, visits, the last half hour, and the climate of the warehouses."""
+"""Pages of the reports: sales, visits, the last half hour, and the climate in the warehouses."""
 
 import csv
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
-    """Show the sales of a period, by default the last thirty days."""
+    """Show the sales of a period. The default is the last thirty days."""
     form = SalesForm(request.GET)
     first, last = form.parse_selection(shop_today())
     if form.is_refused:
@@ -38,7 +38,7 @@ def sales_report(request: HttpRequest) -> HttpResponse:
 @staff_required(("analyst", ADMIN))
 @require_safe
 def visits_report(request: HttpRequest) -> HttpResponse:
-    """Show the visits of a period, by default the last thirty days. `format=csv` sends the lines as a file."""
+    """Show the visits of a period, by default the last thirty days. With `format=csv`, send the report's lines as a file."""
     prefetch_categories()
     form = VisitsForm(request.GET)
     selection = form.parse(shop_today())
@@ -85,7 +85,7 @@ def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
 @staff_required(("analyst", ADMIN))
 @require_safe
 def live_visits(request: HttpRequest) -> HttpResponse:
-    """Show visitors, page views and orders of the last thirty minutes. An unchanged page gets 204."""
+    """Show the visitors, page views and orders of the last thirty minutes. If nothing changed, answer 204."""
     live = get_live_view(current_time())
     if request.GET.get("seen") == live.fingerprint:
         return HttpResponse(status=204)
@@ -95,7 +95,7 @@ def live_visits(request: HttpRequest) -> HttpResponse:
 @staff_required(("warehouse", ADMIN))
 @require_safe
 def climate_day(request: HttpRequest) -> HttpResponse:
-    """Show a day of each sensor, by default today. `format=csv` sends the quarters of an hour as a file."""
+    """Show each sensor's readings of a day, by default today. With `format=csv`, send each quarter of an hour as a file."""
     climate = get_climate_day(_parse_day(request.GET.get("day", "")), current_time())
     if request.GET.get("format") == "csv":
         return _send_climate(climate)
@@ -103,7 +103,7 @@ def climate_day(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_day(typed: str) -> date:
-    """Return the requested day within the kept ones. An unreadable day is today."""
+    """Return the requested day, limited to the days that are kept. If the text is no day, return today."""
     today = shop_today()
     try:
         day = date.fromisoformat(typed)

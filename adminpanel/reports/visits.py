@@ -1,4 +1,4 @@
-"""The visits report (Q19): from page views to paid orders; products and searches."""
+"""The visits report (Q19): the steps from page views to paid orders, the viewed products, and the searches."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from cassandra_db import PendingResult
 from catalogue.queries import get_products, leave_out
 from pricing.money import from_minor_units
 
-# Roll-ups of products and searches are kept this long.
+# The daily figures of products and of searches are kept for this long.
 MAX_VISITS_PERIOD = timedelta(days=89)
 SHOWN_PRODUCTS = 20
 SHOWN_SEARCHES = 20
@@ -28,7 +28,7 @@ CHART_STEP = 10
 
 @dataclass
 class VisitLine:
-    """A day, or a week by its first day in the period. A week's visitors are the sum of its days."""
+    """The visits of a day, or of a week that begins on `day`. A week's visitors are the sum of its days' visitors."""
 
     day: date
     visitors: int = 0
@@ -42,20 +42,20 @@ class VisitLine:
 
     @property
     def returning(self) -> float | None:
-        """Paid orders by returning customers, in per cent; None if unknown for all."""
+        """The per cent of paid orders that came from returning customers. None if this is unknown for all orders."""
         known = self.first_orders + self.returning_orders
         return 100 * self.returning_orders / known if known else None
 
     @property
     def conversion(self) -> float | None:
-        """Paid orders per hundred visitors; None without visitors, or with fewer visitors than orders."""
+        """The paid orders per hundred visitors. None if there are no visitors, or fewer visitors than orders."""
         if not self.visitors or self.sales.orders > self.visitors:
             return None
         return 100 * self.sales.orders / self.visitors
 
     @property
     def average_order(self) -> Money | None:
-        """The average of paid orders, tax included, without delivery; None without orders."""
+        """The average sum of a paid order, with tax and without delivery. None if there are no paid orders."""
         if not self.sales.orders:
             return None
         return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
@@ -72,7 +72,7 @@ class VisitLine:
 
 @dataclass(frozen=True)
 class ProductLine:
-    """A product's page views and daily visitors."""
+    """A product with its page views and its daily visitors, added up."""
 
     product_id: UUID
     name: str
@@ -82,7 +82,7 @@ class ProductLine:
 
 @dataclass(frozen=True)
 class SearchLine:
-    """How often words were searched for, and how often without results."""
+    """The words of a search, the number of searches for them, and the number of searches without results."""
 
     words: str
     searches: int
@@ -91,7 +91,7 @@ class SearchLine:
 
 @dataclass(frozen=True)
 class Bar:
-    """A day in the chart, in units of the drawing."""
+    """A bar of the chart: the visitors of a day, in units of the drawing."""
 
     x: int
     y: int
@@ -101,7 +101,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class VisitsReport:
-    """The visits of a period, both days included. `lines` are days or weeks, latest first."""
+    """The visits from the first to the last day of a period. `lines` are days or weeks, the latest first."""
 
     first: date
     last: date
@@ -120,7 +120,7 @@ class VisitsReport:
 
 @dataclass(frozen=True)
 class VisitsSelection:
-    """Which visits to show: the days (both included), by day or week, of a category or product."""
+    """The choices for a visits report: its first and last day, lines per day or week, a category or product."""
 
     first: date
     last: date
@@ -129,7 +129,7 @@ class VisitsSelection:
     product_id: UUID | None = None
 
     def to_initial(self) -> dict[str, Any]:
-        """Return the form's initial values."""
+        """Return the selection as initial values of the form."""
         return {
             "first": self.first,
             "last": self.last,
@@ -139,12 +139,12 @@ class VisitsSelection:
 
     @property
     def as_query(self) -> str:
-        """The address's query, without the product."""
+        """The query of the report's address, without the selected product."""
         return urlencode({name: value for name, value in self.to_initial().items() if value})
 
 
 def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport:
-    """Return the visits of a period, the products of a category, and one product's days. Raises CassandraUnavailable."""
+    """Return the visits of a period, with a category's products and the days of one product. Raises CassandraUnavailable."""
     first, last, product_id = selection.first, selection.last, selection.product_id
     days = [first + timedelta(n) for n in range((last - first).days + 1)]
     visits = queries.prefetch_visits(first, last)
@@ -224,7 +224,7 @@ def _list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
 
 
 def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
-    """Yield the days or weeks. Weeks begin on Monday, the first one with the first day."""
+    """Yield the lines of days, or of weeks. A week begins on Monday, but the first week begins with the first day."""
     if not by_week:
         yield from lines
         return

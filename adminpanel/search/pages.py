@@ -1,4 +1,4 @@
-"""The staff's search: orders, customers and products at once."""
+"""The staff's search: it finds orders, customers and products together."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ from orders.search_terms import NAME
 from web.forms import Form
 from web.types import StrOrPromise
 
-# A search reads orders of this many years.
+# A search reads the orders of this many years.
 YEARS_AT_ONCE = 2
 MAX_PRODUCTS = 10
 TITLES: dict[str, StrOrPromise] = {
@@ -35,7 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class SearchAnswers:
-    """The results that the user's role may open. `years` are those of the orders, latest first."""
+    """The results that the user's role may open. `years` are the years of the found orders, the latest first."""
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None
@@ -51,7 +51,7 @@ class SearchAnswers:
 
     @property
     def names_people(self) -> bool:
-        """Whether people were found by name or address."""
+        """Whether people were found by their name or email address."""
         return bool(
             self.customer
             or self.customers
@@ -60,7 +60,7 @@ class SearchAnswers:
 
     @property
     def has_more_people(self) -> bool:
-        """Whether more people were found than are shown."""
+        """Whether the search found more people than the page shows."""
         return self.has_more_customers or any(
             each.kind == NAME and each.has_more for _title, each in self.orders
         )
@@ -79,7 +79,7 @@ class SearchAnswers:
 
 
 def find_order_number(typed: str, user: User) -> str:
-    """Return the number of an order that was typed as a whole, or "" if unknown or not allowed. Raises CassandraUnavailable."""
+    """Return an order's number if it was typed as a whole and the user may see it, else "". Raises CassandraUnavailable."""
     number = normalize_order_number(typed)
     if not (is_order_number(number) and has_permission(user, "adminpanel.order")):
         return ""
@@ -90,9 +90,9 @@ def find_order_number(typed: str, user: User) -> str:
 def find_everything(
     typed: str, user: User, now: datetime, year: int | None = None
 ) -> SearchAnswers:
-    """Return the results for a text. Orders are those of `year` (default: this year) and the year before.
+    """Return the results of a search. The orders are from `year` (default: this year) and the year before.
 
-    Orders are read while customers and products are. Raises CassandraUnavailable.
+    Orders are read at the same time as customers and products. Raises CassandraUnavailable.
     """
     if not typed:
         return SearchAnswers()
@@ -102,7 +102,7 @@ def find_everything(
     if has_permission(user, "adminpanel.order"):
         last = year or now.year
         years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
-        # An address finds orders of all years.
+        # A search for an email address finds the orders of all years.
         search = prefetch_order_search(
             typed, email, list_order_years_by_email(email) if email else years
         )
@@ -134,6 +134,6 @@ def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:
 
 
 class SearchForm(Form):
-    """The staff's search."""
+    """The form of the staff's search."""
 
     q = forms.CharField(label=gettext_lazy("Search"), required=False, max_length=100)

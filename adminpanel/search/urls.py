@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: search."""
+"""Addresses of the staff's pages about the search."""
 
 from django.urls import path
 

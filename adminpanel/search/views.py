@@ -1,4 +1,4 @@
-"""The search field of the staff's pages."""
+"""The page of the staff's search."""
 
 import re
 from urllib.parse import urlencode
@@ -20,14 +20,14 @@ from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
 
 _PURPOSE = "adminpanel.search"
-# The encrypted address of a search works this long.
+# The address of a search contains the text encrypted, and works for this long.
 _SEALED_SECONDS = 24 * 3600
 
 
 @staff_required((*ORDER_STAFF, *CATALOGUE_STAFF))
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """Show results by kind. A whole order number redirects to its order, unless it is still being typed."""
+    """Show the results, grouped by kind. A whole order number redirects to the order, unless the user is still typing."""
     sealed = request.GET.get("sealed", "")
     form = SearchForm({"q": unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
     member, now = current_member(request), current_time()
@@ -66,9 +66,9 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
-    """Return the audit log's subject of a search for people, and the subjects of shorter searches that it covers.
+    """Return a search's subject in the audit log, and shorter searches' subjects: one of them in the log is enough.
 
-    A name is typed letter by letter. If a search found more people than it shows, a longer one is not covered.
+    A name is typed letter by letter. A search that found more people than it shows has another subject.
     """
     if "@" in typed:
         return mailbox_pseudonym(typed), []
@@ -80,13 +80,13 @@ def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[
 
 
 def _sealed_url(typed: str) -> str:
-    """Return the search's address with its text encrypted: an email address stays out of the browser's history."""
+    """Return the search's address with the typed text encrypted. So no email address gets into the browser's history."""
     sealed = encrypt_token([typed], _PURPOSE)
     return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
 
 
 def unseal(sealed: str) -> str:
-    """Return the text of an encrypted address, or "" if it is invalid or older than a day."""
+    """Return the typed text from an encrypted address. Return "" if the text is invalid or older than a day."""
     try:
         (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
     except DecryptionError:

@@ -1,4 +1,4 @@
-"""The forms of delivery: methods, and surcharges by weight."""
+"""The forms of delivery: one for delivery methods, one for surcharges by weight."""
 
 from decimal import Decimal
 from typing import Any, cast
@@ -20,7 +20,7 @@ MAX_BANDS = 8
 
 
 class DeliveryForm(SettingForm[DeliverySetting]):
-    """A delivery method: to which countries, at what price, how fast, and when it is offered."""
+    """The form of a delivery method: its countries, its price, its speed, and the time in which it is offered."""
 
     kind, entity_class = DELIVERY, DeliverySetting
     template = "adminpanel/settings/delivery_method.html"
@@ -94,7 +94,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         return super().get_initial_values(entity) | {"max_kg": kilograms}
 
     def clean(self) -> dict[str, Any]:
-        """Require a carrier or pickup, and ends after beginnings."""
+        """Require a carrier unless it is a pickup. Require that each end is later than its beginning."""
         clean = cast(dict[str, Any], super().clean())
         if not clean.get("is_pickup") and not clean.get("carrier") and "carrier" not in self.errors:
             self.add_error("carrier", _("Enter who brings it, or tick that it is picked up"))
@@ -107,7 +107,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         return clean
 
     def get_values(self) -> dict[str, Any]:
-        """Return the method's values. A pickup has no carrier."""
+        """Return the values of the delivery method. A pickup gets no carrier."""
         clean, cent = self.cleaned_data, Decimal("0.01")
         free_from, max_kg = clean["free_from"], clean["max_kg"]
         return super().get_values() | {
@@ -119,13 +119,13 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         }
 
     def build_setting(self, key: str) -> DeliverySetting:
-        """Return the method. A new one's code is derived from its name; a code never changes."""
+        """Return the delivery method. A new method's code is derived from its name. A method's code never changes."""
         code = self.entity.code if self.entity else slugify(self.cleaned_data["name"])[:40]
         return self.build(key=key, code=code or key[:8])
 
 
 class WeightsForm(LinesForm[ParcelWeights]):
-    """The surcharges of parcels by weight, a line for each band. The heaviest band is the maximum weight."""
+    """The form of the surcharges by weight. Each line is a weight band; the heaviest band is the maximum weight."""
 
     kind, entity_class, key_field = WEIGHTS, ParcelWeights, ""
     columns, max_lines = ("kg", "surcharge"), MAX_BANDS
@@ -150,7 +150,7 @@ class WeightsForm(LinesForm[ParcelWeights]):
         return amount_field(_("Costs more, line %(number)d") % line, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Require lines from light to heavy."""
+        """Require that the lines are sorted from light to heavy."""
         clean = super().clean()
         before = Decimal(0)
         for number in self.numbers:

@@ -1,4 +1,4 @@
-"""Fields that forms of settings share."""
+"""Form fields that several forms of settings use."""
 
 from datetime import date
 
@@ -9,14 +9,14 @@ from django.utils.translation import gettext_lazy
 from adminpanel.forms import day_input, decimal_field, short_input
 from web.types import StrOrPromise
 
-# The rules add a day, and Python's calendar ends in 9999.
+# The latest day in a field. The rules add a day to it, and Python's calendar ends in the year 9999.
 LAST_DAY = date(2999, 12, 31)
 
 
 def amount_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, required: bool
 ) -> forms.DecimalField:
-    """Return a field for a sum in the shop's currency."""
+    """Return a field for a sum of money in the shop's currency."""
     words = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
     return decimal_field(label, words, least="0", most=10_000, required=required, hint=hint)
 
@@ -24,7 +24,7 @@ def amount_field(
 def count_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, most: int, least: int = 0
 ) -> forms.IntegerField:
-    """Return a field for a whole number."""
+    """Return a field for a whole number from `least` to `most`."""
     complaint = gettext_lazy("Enter a whole number from %(least)d to %(most)d")
     return forms.IntegerField(
         label=label,
@@ -40,7 +40,7 @@ def count_field(
 
 
 def day_field(label: StrOrPromise, hint: StrOrPromise = "") -> forms.DateField:
-    """Return a field for an optional day."""
+    """Return a field for a date that may be empty."""
     return forms.DateField(
         label=label,
         required=False,

@@ -1,4 +1,4 @@
-"""The base of all forms of settings, and the forms of warehouses, terms and reviews."""
+"""The base of all forms of settings, and the forms of warehouses, terms and rules for reviews."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 
 class SettingForm(EntityForm[T]):
-    """A setting. `version` is the fingerprint that the page showed, '' for a new one."""
+    """The base of the forms of settings. `version` is the fingerprint that the page showed, or '' for a new setting."""
 
-    # The page makes a new setting's key, so that sending the form twice adds one.
+    # The page makes the key of a new setting. So a form that is sent twice adds only one.
     OWN_FIELDS = frozenset({"key"})
     kind: SettingKind[T]
-    # The entity's field with its key, "" if it has none.
+    # The field of the setting that contains its key, or "" if it has none.
     key_field = "key"
     template: str
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -39,11 +39,11 @@ class SettingForm(EntityForm[T]):
         super().__init__(setting, data, initial={"version": self.kind.fingerprint(setting)})
 
     def build_setting(self, key: str) -> T:
-        """Return the setting of the valid form."""
+        """Return the setting that the valid form describes."""
         return self.build(**({self.key_field: key} if self.key_field else {}))
 
     def describe(self) -> dict[str, str]:
-        """Return the values in words by label."""
+        """Return the setting's values in words, keyed by label."""
         return {
             str(field.label): _describe_value(field.value(), field.field)
             for field in self.visible_fields()
@@ -60,7 +60,7 @@ def _describe_value(value: Any, field: forms.Field) -> str:
 
 
 class LinesForm(SettingForm[T]):
-    """A setting of several lines with a field for each column, `<column>_<number>`. An emptied line is removed."""
+    """The base of forms with several lines. Each column's field is named `<column>_<number>`. An emptied line is removed."""
 
     columns: tuple[str, ...]
     max_lines: int
@@ -68,7 +68,7 @@ class LinesForm(SettingForm[T]):
 
     def __init__(self, setting: T, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)
-        # All submitted lines, even if fewer are saved by now.
+        # All submitted lines get fields, even if the saved setting has fewer lines now.
         first = self.columns[0]
         sent = [line + 1 for line in range(self.max_lines) if data and f"{first}_{line}" in data]
         saved = len(self.list_lines(setting))
@@ -78,11 +78,11 @@ class LinesForm(SettingForm[T]):
                 self.fields[f"{column}_{number}"] = self.make_field(column, number + 1)
 
     def list_lines(self, entity: T) -> list[list[Any]]:
-        """Return a setting's lines with the columns' values."""
+        """Return the lines of a saved setting, each with the values of the columns."""
         raise NotImplementedError
 
     def make_field(self, column: str, number: int) -> forms.Field:
-        """Return a line's field. The first line has number 1."""
+        """Return the field for a column in a line. The first line has the number 1."""
         raise NotImplementedError
 
     def get_initial_values(self, entity: T) -> dict[str, Any]:
@@ -94,16 +94,16 @@ class LinesForm(SettingForm[T]):
 
     @property
     def lines(self) -> list[list[forms.BoundField]]:
-        """The fields of each line."""
+        """The fields of the form, grouped by line."""
         return [[self[f"{column}_{number}"] for column in self.columns] for number in self.numbers]
 
     def list_typed_lines(self) -> list[list[Any]]:
-        """Return the values of the valid form's lines, without empty lines."""
+        """Return the values in the lines of the valid form. Empty lines are left out."""
         lines = [[self.cleaned_data[field.name] for field in line] for line in self.lines]
         return [line for line in lines if line[0] is not None]
 
     def clean(self) -> dict[str, Any]:
-        """Require that each line is complete or empty."""
+        """Require that all fields of a line are filled in, or none."""
         clean = cast(dict[str, Any], super().clean())
         for line in self.lines:
             names = [field.name for field in line]
@@ -115,7 +115,7 @@ class LinesForm(SettingForm[T]):
 
 
 class WarehouseForm(SettingForm[Warehouse]):
-    """A warehouse. Its key is derived from its first name."""
+    """The form of a warehouse. The warehouse's key is derived from its first name."""
 
     kind, entity_class = WAREHOUSE, Warehouse
     template = "adminpanel/settings/warehouse.html"
@@ -148,7 +148,7 @@ class WarehouseForm(SettingForm[Warehouse]):
 
 
 class TermsForm(SettingForm[Terms]):
-    """The shop's terms from a day on."""
+    """The form of the shop's terms, which are valid from a given day on."""
 
     kind, entity_class = TERMS, Terms
     template = "adminpanel/settings/terms_detail.html"
@@ -204,7 +204,7 @@ class TermsForm(SettingForm[Terms]):
         return super().get_initial_values(entity) | {"seller_address": address}
 
     def clean_valid_from(self) -> date | None:
-        """Return the day. Raises ValidationError for a new day in the past: past orders keep their terms."""
+        """Return the day. Raises ValidationError if it is a new day in the past, because past orders keep their terms."""
         day: date | None = self.cleaned_data["valid_from"]
         known = self.entity.valid_from if self.entity else None
         if day and day != known and day < localdate():
@@ -216,7 +216,7 @@ class TermsForm(SettingForm[Terms]):
 
 
 class ReviewRulesForm(SettingForm[ReviewRules]):
-    """The rules for reviews: words that hold one, erased writers' texts, and requests by mail."""
+    """The form of the rules for reviews: which words hold a review back, texts of erased writers, mailed requests."""
 
     kind, entity_class, key_field = REVIEW_RULES, ReviewRules, ""
     template = "adminpanel/settings/review_rules.html"
@@ -241,5 +241,5 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
         return super().get_initial_values(entity) | {"words": "\n".join(entity.words)}
 
     def clean_words(self) -> tuple[str, ...]:
-        """Return each word once."""
+        """Return the words without repetitions."""
         return tuple(dict.fromkeys(split_lines(self.cleaned_data["words"])))

@@ -1,4 +1,4 @@
-"""The pages of settings: settings in words, and consequences of changes."""
+"""The pages of settings: the settings in words, and sentences about the consequences of a change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from shop_settings.terms import Terms, find_terms_among
 
 @dataclass(frozen=True)
 class DeliveryLine:
-    """A delivery method in the list."""
+    """A delivery method's row in the list."""
 
     setting: DeliverySetting
     countries: str
@@ -38,7 +38,7 @@ class DeliveryLine:
 
 
 def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list[DeliveryLine]:
-    """Return the list's rows in the shoppers' order, methods of one name together."""
+    """Return the rows of the delivery methods as shoppers see them sorted. Methods with the same name are together."""
     return [
         DeliveryLine(
             each,
@@ -55,7 +55,7 @@ def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list
 
 
 def _days_text(setting: DeliverySetting) -> str:
-    """Return how long a method takes: "2 to 3 working days"."""
+    """Return in words how many days a delivery method takes: "2 to 3 working days"."""
     if setting.first_day == setting.last_day:
         return ngettext("%(count)s working day", "%(count)s working days", setting.first_day) % {
             "count": setting.first_day
@@ -85,7 +85,7 @@ def _day(day: date) -> str:
 def describe_lost_countries(
     before: Mapping[str, DeliverySetting], after: Mapping[str, DeliverySetting], today: date
 ) -> list[str]:
-    """Return sentences about countries that lose deliveries by a change."""
+    """Return sentences about the countries that no delivery method reaches after a change."""
     return [
         _loss_text(each, today)
         for each in find_lost_countries(before.values(), after.values(), today)
@@ -93,7 +93,7 @@ def describe_lost_countries(
 
 
 def describe_coming_gaps(methods: Mapping[str, DeliverySetting], today: date) -> list[str]:
-    """Return sentences about countries that lose deliveries when a method ends."""
+    """Return sentences about the countries that no delivery method reaches after a method ends."""
     return [_loss_text(each, today) for each in find_coming_gaps(methods.values(), today)]
 
 
@@ -115,7 +115,7 @@ def _loss_text(lost: LostCountry, today: date) -> str:
 def describe_closed_warehouses(
     before: Mapping[str, Warehouse], after: Mapping[str, Warehouse]
 ) -> list[str]:
-    """Return sentences about the warehouses that a change closes."""
+    """Return a sentence about each warehouse that a change closes."""
     return [
         _(
             "%(name)s gets no new stock. What lies there is still sold and sent from there, after what all other warehouses have. Transfer it if it is to be sent from elsewhere."
@@ -129,10 +129,10 @@ def describe_closed_warehouses(
 def describe_rewritten_terms(
     before: Mapping[str, Terms], after: Mapping[str, Terms], today: date
 ) -> list[str]:
-    """Return sentences about past days whose terms a change rewrites: invoices and returns."""
+    """Return sentences about the past days for which a change replaces the terms of invoices and returns."""
     begin = [each.valid_from for each in after.values()]
     if None not in begin or len(set(begin)) < len(begin):
-        return []  # refused when it is saved
+        return []  # saving will refuse it
     begins = {each or date.min for each in (*begin, *(each.valid_from for each in before.values()))}
     days, found = sorted(day for day in begins if day <= today), list[str]()
     for day, next_day in zip_longest(days, days[1:]):
@@ -159,7 +159,7 @@ def describe_rewritten_terms(
 
 
 def _time_text(first: date, next_day: date | None) -> str:
-    """Return the days from `first` until before `next_day` in words; without it, until now."""
+    """Return in words the period from `first` to the day before `next_day`. Without `next_day`, it lasts until now."""
     words = {"first": _day(first), "next": _day(next_day) if next_day else ""}
     if next_day is None:
         return _("from the beginning on") if first == date.min else _("since %(first)s") % words
@@ -170,7 +170,7 @@ def _time_text(first: date, next_day: date | None) -> str:
 
 @dataclass(frozen=True)
 class TaxLine:
-    """A country's tax rates in the list: today's, and those to come."""
+    """The row of a country in the list of tax rates: its rates today, and its future rates."""
 
     setting: TaxSetting
     country: str
@@ -179,7 +179,7 @@ class TaxLine:
 
 
 def list_tax_lines(taxes: Iterable[TaxSetting], today: date) -> list[TaxLine]:
-    """Return the countries' tax rates by name."""
+    """Return one line for each country, sorted by name: its tax rates today, and its future rates."""
     lines = []
     for setting in taxes:
         coming = [

@@ -13,13 +13,13 @@ from adminpanel.settings.fields import day_field
 from adminpanel.settings.forms import LinesForm
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
 
-# The audit log holds thirty fields of a form: a line has one for its day, and one for each class.
+# The audit log keeps thirty fields of a form. Each line of this form has a day, and a field for each tax class.
 MAX_PERIODS = 8
 TAX_CLASS_LABELS = {"standard": gettext_lazy("Standard"), "reduced": gettext_lazy("Reduced")}
 
 
 class TaxForm(LinesForm[TaxSetting]):
-    """A country's tax rates, a line for each day on which they change."""
+    """The form of a country's tax rates. It has one line for each day on which the rates change."""
 
     kind, entity_class, key_field = TAX, TaxSetting, "country"
     columns, max_lines, spare_lines = ("from", *TAX_CLASSES), MAX_PERIODS, 2
@@ -49,7 +49,7 @@ class TaxForm(LinesForm[TaxSetting]):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Require a different day for each line."""
+        """Require that no two lines have the same day."""
         clean = super().clean()
         days: set[date] = set()
         for number in self.numbers:

@@ -1,4 +1,4 @@
-"""The shop's settings. Saving checks a setting against all others; a stale edit is a conflict."""
+"""Pages of the shop's settings. Saving checks a setting against all others. A stale form is a conflict."""
 
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -45,14 +45,14 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 T = TypeVar("T")
-# Returns the consequences of a change as sentences, from the settings of a kind before and after it.
+# Returns sentences about a change's consequences. Its arguments are all settings of a kind before and after the change.
 Consequences = Callable[[Mapping[str, T], Mapping[str, T]], list[str]]
 
 
 @staff_required((ADMIN,))
 @require_safe
 def setting_list(request: HttpRequest) -> HttpResponse:
-    """Show the overview of the shop's settings."""
+    """Show an overview of the shop's settings."""
     settings = get_settings_at_quorum()
     context = {
         "delivery_count": len(settings.get_values(DELIVERY)),
@@ -66,7 +66,7 @@ def setting_list(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def delivery_methods(request: HttpRequest) -> HttpResponse:
-    """List the delivery methods, and the countries that will lose theirs."""
+    """List the delivery methods, and the countries that no method will reach in the future."""
     snapshot, today = get_settings_at_quorum(), localdate()
     methods = snapshot.get_values(DELIVERY)
     context = {
@@ -93,9 +93,9 @@ def create_delivery_method(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
 @get_or_post
 def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Show or change a delivery method. Losing a country asks for confirmation first.
+    """Show or change a delivery method. If a country would lose its last method, ask for confirmation first.
 
-    If it was removed meanwhile, saving is a conflict (409), and saving again restores it.
+    If somebody else removed the method, saving is a conflict (409). Saving once more restores the method.
     """
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
@@ -107,10 +107,10 @@ def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @post_only("adminpanel:delivery_method", "key")
 def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Remove a delivery method. Losing a country asks for confirmation first. Placed orders keep it."""
+    """Remove a delivery method. Placed orders keep it. If a country would lose its last one, ask for confirmation first."""
     methods = get_settings_at_quorum().get_values(DELIVERY)
     if (setting := methods.get(key)) is None:
-        return redirect("adminpanel:delivery_methods")  # sent twice
+        return redirect("adminpanel:delivery_methods")  # the form was sent twice
     after = {each: value for each, value in methods.items() if each != key}
     form, seen = DeliveryForm(setting), request.POST.get("version", "")
     if (lost := _lost_countries(methods, after)) and request.POST.get("confirmed") != seen:
@@ -133,7 +133,7 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def parcel_weights(request: HttpRequest) -> HttpResponse:
-    """Show or change the surcharges by weight."""
+    """Show or change the surcharges for heavy parcels."""
     setting = _get_setting(WEIGHTS, PARCEL)
     form = WeightsForm(setting, _sent(request))
     return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
@@ -160,7 +160,7 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def country_tax(request: HttpRequest, key: str) -> HttpResponse:
-    """Show or change a country's tax rates."""
+    """Show or change the tax rates of a country."""
     form = TaxForm(_get_setting(TAX, key), _sent(request))
     return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
 
@@ -168,7 +168,7 @@ def country_tax(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def warehouses(request: HttpRequest) -> HttpResponse:
-    """List the warehouses in the order in which orders take from them."""
+    """List the warehouses in the order in which they supply units for orders."""
     lines = [
         (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
     ]
@@ -181,7 +181,7 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
     form, key = WarehouseForm(None, _sent(request)), ""
     if form.is_valid():
-        # A renamed warehouse keeps its key. A form that is sent twice finds its own.
+        # A warehouse with a new name keeps its key. A form that is sent twice finds the warehouse that it created.
         slug = slugify(form.cleaned_data["name"])
         known = get_settings_at_quorum().get_values(WAREHOUSE)
         keys = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
@@ -192,7 +192,7 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show or change a warehouse. Closing it asks for confirmation first."""
+    """Show or change a warehouse. If the change closes it, ask for confirmation first."""
     form = WarehouseForm(_get_setting(WAREHOUSE, key), _sent(request))
     return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
 
@@ -200,7 +200,7 @@ def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def terms_list(request: HttpRequest) -> HttpResponse:
-    """List the shop's terms by their first days."""
+    """List the shop's terms, sorted by their first days."""
     settings, today = get_settings_at_quorum(), localdate()
     context = {
         "terms": list_terms(settings),
@@ -217,7 +217,7 @@ def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
-    """Plan terms from a day on, starting from today's."""
+    """Plan new terms from a day on. The form starts with the terms of today."""
     form = TermsForm(None, _sent(request))
     if request.method != "POST":
         present = list_terms(get_settings_at_quorum())[0]
@@ -229,7 +229,7 @@ def create_terms(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show or change terms. Changing past days asks for confirmation first."""
+    """Show or change terms. If the change affects past days, ask for confirmation first."""
     form = TermsForm(_get_setting(TERMS, key), _sent(request))
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
@@ -250,7 +250,7 @@ def _edit(
     consequences: Consequences[Any] = lambda before, after: [],
     **more: Any,
 ) -> HttpResponse:
-    """Show a setting's form, or save it. A change with consequences asks for confirmation first."""
+    """Show a setting's form, or save it. If the change has consequences, ask for confirmation first."""
     if request.method != "POST":
         return _page(request, form, key, **more)
     if not form.is_valid():
@@ -285,7 +285,7 @@ def _edit(
 def _conflict_page(
     request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
 ) -> HttpResponse:
-    """Show the saved beside the typed values, which stay in the form."""
+    """Show the form after a conflict: the saved and the typed values side by side. The form keeps the typed values."""
     fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
     conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
     return _page(request, form, key, status=409, conflict=conflict, **more)

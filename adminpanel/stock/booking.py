@@ -1,4 +1,4 @@
-"""Books stock from a row's form: a receipt or a count."""
+"""Books the form of a stock row: a receipt of units, or a count of them."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -32,9 +32,9 @@ from web.forms import Form
 
 
 class StockForm(Form):
-    """Units that have arrived in a warehouse, or were counted there.
+    """The form of a stock row: the units that arrived in a warehouse, or were counted there.
 
-    `key` is unique to the page, so that a submit is booked once. `seen` are the units that the page showed.
+    `key` is unique to the page, so a submit is booked once. `seen` is the number of units that the page showed.
     """
 
     key = forms.UUIDField(widget=forms.HiddenInput)
@@ -54,11 +54,11 @@ class StockForm(Form):
         self.is_open = any(each.key == warehouse_id for each in list_open_warehouses())
         initial = {"key": uuid4(), "seen": numbers.on_hand}
         super().__init__(data, initial=initial, auto_id=f"{variant_id}-{warehouse_id}-%s")
-        # Whether the units have changed since the page was shown.
+        # Whether the number of units has changed since the page was shown.
         self.is_stale = False
 
     def clean(self) -> dict[str, Any]:
-        """Require units for a receipt, and a reason for a count."""
+        """Require the number of units for a receipt, and a reason for a count."""
         clean = cast(dict[str, Any], super().clean())
         if self.is_count and not clean.get("reason"):
             self.add_error(
@@ -72,11 +72,11 @@ class StockForm(Form):
 
     @property
     def is_count(self) -> bool:
-        """Whether the units are a count, not a receipt."""
+        """Whether the number of units is a count. Otherwise it is a receipt."""
         return "count" in self.data
 
     def is_booking(self, row: Row) -> bool:
-        """Return whether a row of stock is this valid form's booking."""
+        """Return whether the stock ledger's entry `row` is the booking of this valid form."""
         state, units = "received", self.cleaned_data["units"]
         if self.is_count:
             state, units = "adjusted", units - (self.cleaned_data["seen"] or 0)
@@ -84,7 +84,7 @@ class StockForm(Form):
 
 
 def get_warehouse_or_404(request: HttpRequest) -> str:
-    """Return the warehouse that a form names. Raises Http404."""
+    """Return the key of the warehouse that the form names. Raises Http404."""
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():
         raise Http404("no such warehouse")
@@ -94,10 +94,10 @@ def get_warehouse_or_404(request: HttpRequest) -> str:
 def book_submitted(
     request: HttpRequest, product: Product, variant: Variant
 ) -> tuple[str, StockForm, int]:
-    """Book a row's form once, and note it for the audit log.
+    """Book the form of a stock row once, and note the booking for the audit log.
 
-    Return the warehouse, the form and the status: 303 if booked, 409 if the stock has changed since the page was shown, else 422.
-    A form with errors can be sent again. Raises Http404, CassandraUnavailable.
+    Return the warehouse, the form and the answer's status: 303 if booked, 409 if the stock has changed since the page
+    was shown, else 422. A form with errors can be sent once more. Raises Http404, CassandraUnavailable.
     """
     warehouse = get_warehouse_or_404(request)
     before = get_stock_numbers(variant.variant_id, warehouse)
@@ -108,7 +108,7 @@ def book_submitted(
         said = _book_stock(product, variant.variant_id, warehouse, form, member, now)
     after = get_stock_numbers(variant.variant_id, warehouse)
     if not said:
-        # An invalid form keeps its `seen`, which was not checked yet.
+        # An invalid form keeps its `seen`, because that value was not compared yet.
         if is_valid or form.cleaned_data.get("seen") is None:
             form.keep_typed(seen=after.on_hand)
         status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -125,15 +125,15 @@ def book_submitted(
 def _book_stock(
     product: Product, variant_id: UUID, warehouse_id: str, form: StockForm, by: User, now: datetime
 ) -> str:
-    """Book a valid form once. Return what was done in words, or "" if the form has errors. Raises CassandraUnavailable."""
+    """Book a valid form once. Return what was booked, in words, or "" if the form has errors. Raises CassandraUnavailable."""
     units = form.cleaned_data["units"]
-    # Not the key itself: a forged one could name a reservation.
+    # The id is derived from the key. If it were the key itself, a forged key could be the id of a reservation.
     booking_id = uuid5(variant_id, f"{warehouse_id} {form.cleaned_data['key']}")
     rows = prefetch_stock_numbers(variant_id, warehouse_id, booking_id).rows()
     booked = _find_booking(rows, booking_id)
     is_new = True
     if not form.is_count and (booked is None or form.is_booking(booked)):
-        # A booked receipt, too: after a crash its entry in the ledger may be missing.
+        # A receipt that was booked before is booked once more: after a crash its ledger entry may be missing.
         threshold = rows[0].threshold if rows and rows[0].threshold is not None else None
         is_new = operations.receive_stock(
             *(product.product_id, variant_id, warehouse_id, units),
@@ -160,7 +160,7 @@ def _book_stock(
         "units": units
     }
     if waiting := list_waiting_orders(variant_id):
-        # The pages get the stock that is left after the waiting orders: new buyers do not overtake them.
+        # Orders that wait get units first. The pages get only the rest, so new buyers do not overtake these orders.
         return _("%(said)s Orders that wait for it: %(count)d. They get theirs first.") % {
             "said": said,
             "count": len(waiting),
@@ -182,7 +182,7 @@ def _book_count(
     booking_id: UUID,
     now: datetime,
 ) -> bool:
-    """Book a count. Return whether it was booked now; if it cannot be, the form has an error."""
+    """Book a count of units. Return whether this call booked it. If it cannot be booked, the form has an error."""
     clean = form.cleaned_data
     if numbers is None:
         form.add_error("units", _("Nothing has arrived here yet. Enter what arrives as received."))

@@ -1,4 +1,4 @@
-"""The forms of stock: the list's filter, a variant's threshold and place, a transfer."""
+"""The forms of stock: a filter for the list, a variant's threshold and shelf, a transfer."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from inventory.entities import ALL, LOW, OUT
 from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
 from web.forms import FilterForm, Form
 
-# The largest number of units in a form.
+# The largest number of units that a form accepts.
 MAX_UNITS = 1_000_000
 MAX_PLACE_LENGTH = 20
 LIST_LABELS = {
@@ -46,7 +46,7 @@ def units_field(label: Any, **options: Any) -> forms.IntegerField:
 
 @dataclass(frozen=True)
 class StockSelection:
-    """Which stock items are listed: warehouse, list, beginning of the SKU, page token."""
+    """The choices for the stock list: the warehouse, the kind of list, the beginning of the SKU, and the page token."""
 
     warehouse: str
     show: str = ALL
@@ -54,13 +54,13 @@ class StockSelection:
     after: str = ""
 
     def to_query(self, **other: str) -> str:
-        """Return the list's query, with some fields replaced."""
+        """Return the query of the list's address, with some of its fields replaced."""
         fields = asdict(self) | other
         return urlencode({name: value for name, value in fields.items() if value})
 
 
 class StockListForm(FilterForm):
-    """Filters the stock list. The default is all stock of the first warehouse."""
+    """The form that filters the stock list. The default is all stock of the first warehouse."""
 
     PLACES = frozenset({"after"})
 
@@ -78,7 +78,7 @@ class StockListForm(FilterForm):
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self) -> StockSelection:
-        """Return the selection. Do not use it if the form `is_refused`."""
+        """Return the selection. Do not call this if the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         return StockSelection(
@@ -90,10 +90,10 @@ class StockListForm(FilterForm):
 
 
 class ThresholdForm(Form):
-    """The units at which a variant is low in a warehouse. `seen` is what the page showed."""
+    """The form of a threshold: at this number of units, a variant is low in a warehouse. `seen` is the shown threshold."""
 
     threshold = units_field(gettext_lazy("Low at"))
-    # The bounds of the column: a command can set any value.
+    # The bounds are those of the database column, because a command can set any value.
     seen = forms.IntegerField(
         min_value=-(2**31), max_value=2**31 - 1, widget=forms.HiddenInput, required=False
     )
@@ -107,7 +107,7 @@ class ThresholdForm(Form):
 
 
 class PlaceForm(Form):
-    """The place of a variant in a warehouse, such as a shelf. `seen_place` is what the page showed."""
+    """The form of a variant's place in a warehouse, such as a shelf. `seen_place` is the place that the page showed."""
 
     place = forms.CharField(
         label=gettext_lazy("Place"),
@@ -124,7 +124,7 @@ class PlaceForm(Form):
 
 
 class StockTransferForm(Form):
-    """Units sent to another warehouse. `key` is unique to the page, so that they leave once."""
+    """The form that sends units to another warehouse. `key` is unique to the page, so the units are sent only once."""
 
     key = forms.UUIDField(widget=forms.HiddenInput)
     source = forms.ChoiceField(label=gettext_lazy("From"))
@@ -136,7 +136,7 @@ class StockTransferForm(Form):
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         sources = list_warehouses()
-        # A closed warehouse gets nothing new, but can send its units elsewhere.
+        # A closed warehouse cannot receive units, but it can send its own to another warehouse.
         destinations = [each.key for each in list_open_warehouses()]
         initial = {"key": uuid4(), "source": sources[0], "destination": destinations[-1]}
         super().__init__(data, initial=initial)
@@ -145,7 +145,7 @@ class StockTransferForm(Form):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """Require two different warehouses."""
+        """Require that the two warehouses are different."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("source") and clean.get("source") == clean.get("destination"):
             self.add_error("destination", _("Choose another warehouse than the one they come from"))

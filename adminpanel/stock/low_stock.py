@@ -1,4 +1,4 @@
-"""Low stock: a notice on the pages where staff start, and a daily mail to subscribers."""
+"""Low stock: a notice on the pages where the work of staff begins, and a daily mail to subscribers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from inventory.queries import (
 from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
-# The notice names this many SKUs of a warehouse, and counts up to this many.
+# For each warehouse, the notice names at most this many SKUs, and counts at most this many.
 _NAMED = 5
 _COUNTED = 50
 
 
 @dataclass(frozen=True)
 class LowStock:
-    """A warehouse's low stock: the first lines, and their count. `has_more` than were counted."""
+    """A warehouse's low stock: the first `lines`, and their `count`. `has_more`: there are more lines than counted."""
 
     warehouse_id: str
     lines: tuple[StockLine, ...]
@@ -49,7 +49,7 @@ class LowStock:
 
 
 class PendingLowStock:
-    """Low stock, being read. Nothing is read for a part of a page, or for a role without access to stock."""
+    """Low stock that is being read. It is not read for a part of a page, or for a role that may not see stock."""
 
     def __init__(self, request: HttpRequest) -> None:
         htmx = getattr(request, "htmx", None)
@@ -58,7 +58,7 @@ class PendingLowStock:
         self._reading = prefetch_low_items(_COUNTED + 1) if is_whole and is_for_them else {}
 
     def collect(self) -> list[LowStock]:
-        """Return low stock by warehouse, checked against the numbers. Raises CassandraUnavailable."""
+        """Return each warehouse's low stock, checked against the numbers of units. Raises CassandraUnavailable."""
         items = collect_low_items(self._reading)
         listed = Counter(each.warehouse_id for each in items)
         found: dict[str, list[StockLine]] = {}
@@ -76,9 +76,10 @@ class PendingLowStock:
 
 
 def queue_low_stock_mails(now: datetime) -> int:
-    """Queue the day's mail for each subscriber, and return their number.
+    """Queue today's mail for each subscriber. Return the number of subscribers.
 
-    Each gets one mail a day, however often this runs. Raises CassandraUnavailable; the job calls again then.
+    Each gets one mail a day, however often the job calls this. Raises CassandraUnavailable; the job then tries again
+    later.
     """
     readers = [each for each in list_staff() if _is_reader(each)]
     lines = _list_low_lines() if readers else []
@@ -120,7 +121,7 @@ def _list_low_lines() -> list[StockLine]:
 
 
 def _read_low(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
-    """Return the items that are low, each once. The lists may hold other items, or an item twice."""
+    """Return the variants whose stock is really low, without repetitions. `items` may contain other or repeated variants."""
     low = {
         (line.warehouse_id, line.variant.variant_id): line
         for line in read_listed(items, incoming)

@@ -1,4 +1,4 @@
-"""The pages of stock: rows of a warehouse, a variant's page, transfers."""
+"""The pages of stock: the rows of a warehouse, the page of a variant, and the transfers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,16 +34,16 @@ from inventory.entities import (
 from inventory.queries import prefetch_stock_numbers, stock_numbers_from_row
 from inventory.warehouses import find_warehouse_name, list_stock_locations, list_warehouses
 
-# Units on their way, by variant and the warehouse that they go to.
+# The numbers of units that are on their way, keyed by variant id and destination warehouse.
 Incoming = Mapping[tuple[UUID, str], int]
-# Forms as they were sent, by variant and warehouse.
+# The submitted forms, keyed by variant id and warehouse.
 SubmittedForms = Mapping[tuple[UUID, str], StockForm]
 StockKey = tuple[Product, Variant, str]
 
 
 @dataclass(frozen=True)
 class StockLine:
-    """A variant in a warehouse."""
+    """A variant's stock in one warehouse."""
 
     product: Product
     variant: Variant
@@ -61,7 +61,7 @@ class StockLine:
     @property
     def lists(self) -> frozenset[str]:
         if self.threshold is None:
-            return frozenset([ALL])  # the warehouse never had it
+            return frozenset([ALL])  # the warehouse never had this variant
         is_sold = self.variant.sold and self.product.status == "active"
         return find_stock_lists(self.numbers.available, self.threshold or 0, is_sold=is_sold)
 
@@ -79,7 +79,7 @@ class StockLine:
 
 
 def count_incoming(rows: Sequence[Row]) -> Incoming:
-    """Return the units in transit by variant and destination, from the open transfers' rows."""
+    """Return the units in transit, keyed by variant and destination, from the rows of open transfers."""
     incoming: dict[tuple[UUID, str], int] = {}
     for row in rows:
         key = (row.variant_id, row.destination)
@@ -90,9 +90,9 @@ def count_incoming(rows: Sequence[Row]) -> Incoming:
 def get_stock_lines(
     keys: Sequence[StockKey], submitted: SubmittedForms, transfers: PendingResult | None = None
 ) -> list[StockLine]:
-    """Return variants in warehouses, read side by side, with units in transit by these open transfers.
+    """Return variants' stock in warehouses. It includes the units in transit by `transfers`. Raises CassandraUnavailable.
 
-    `submitted` are forms by (variant, warehouse). Raises CassandraUnavailable.
+    `submitted` are the submitted forms, keyed by (variant id, warehouse).
     """
     reading = [prefetch_stock_numbers(variant.variant_id, each) for _product, variant, each in keys]
     incoming = count_incoming(transfers.rows()) if transfers else {}
@@ -123,7 +123,7 @@ def _make_line(
 def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
     """Return a page of a warehouse's stock, and the next page's token or "". Raises InvalidPageToken, CassandraUnavailable.
 
-    A whole SKU is found even if the warehouse never had it. Items whose numbers no longer fit the list are left out.
+    A whole SKU is found even if the warehouse never had it. Variants whose numbers no longer fit the list are left out.
     """
     listed = queries.prefetch_listed_items(
         selection.warehouse, selection.show, selection.q, selection.after
@@ -143,7 +143,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
 
 
 def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
-    """Return listed items with numbers and products, read side by side. Raises CassandraUnavailable."""
+    """Return the variants in a stock list, with their products and numbers of units. Raises CassandraUnavailable."""
     reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
     products = get_products((each.product_id for each in items), leave_out)
     lines = []
@@ -166,7 +166,7 @@ HISTORY_LABELS = {
 
 @dataclass(frozen=True)
 class StockHistoryLine:
-    """An entry of a variant's history in words."""
+    """An entry of a variant's stock history, in words."""
 
     row: Row
     who: str
@@ -189,7 +189,7 @@ class StockHistoryLine:
 
 @dataclass(frozen=True)
 class StockTransferLine:
-    """An open transfer in words. `transfer` is its row."""
+    """An open transfer between warehouses, in words. `transfer` is its stored row."""
 
     transfer: Row
     product: Product
@@ -207,7 +207,7 @@ class StockTransferLine:
 
 @dataclass(frozen=True)
 class StockItemPage:
-    """Everything about a variant's stock."""
+    """The contents of the page of a variant's stock."""
 
     product: Product
     variant: Variant
@@ -219,7 +219,7 @@ class StockItemPage:
 
 
 def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> StockItemPage | None:
-    """Return a variant's stock, or None without such a variant. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a variant's stock page, or None if there is no such variant. Raises InvalidPageToken, CassandraUnavailable."""
     reading = prefetch_product_at_quorum(product_id)
     opened = queries.prefetch_open_transfers()
     numbers = {each: prefetch_stock_numbers(variant_id, each) for each in list_stock_locations()}
@@ -252,12 +252,12 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     )
 
 
-# The page lists this many open transfers.
+# The page lists at most this many open transfers.
 TRANSFERS_SHOWN = 50
 
 
 def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
-    """Return the open transfers, oldest first, and their number. Raises CassandraUnavailable."""
+    """Return the open transfers, the oldest first, and the number of transfers. Raises CassandraUnavailable."""
     rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
     listed = rows[:TRANSFERS_SHOWN]
     products, names = run_side_by_side(
@@ -275,7 +275,7 @@ def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
 
 
 def _find_names(actors: Sequence[str | None]) -> dict[str, str]:
-    """Return names by the ledger's actors. An actor that is no id is a name already."""
+    """Return names, keyed by the actors in the ledger. An actor that is no user id is already a name."""
     ids, names = {}, {}
     for actor in set(filter(None, actors)):
         if user_id := parse_id(actor):

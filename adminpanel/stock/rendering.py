@@ -1,4 +1,4 @@
-"""Draws the page of a variant's stock, with an invalid form if there is one."""
+"""Draws the page of a variant's stock. The page can contain an invalid form."""
 
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ def render_stock_item(
     form: StockTransferForm | ThresholdForm | PlaceForm | None = None,
     status: int = 422,
 ) -> HttpResponse:
-    """Return a variant's stock page. A submitted form replaces the page's own, and sets the status.
+    """Return the page of a variant's stock. A submitted form replaces the page's form, and sets the status.
 
     Raises Http404, InvalidPageToken, CassandraUnavailable.
     """
@@ -53,6 +53,6 @@ def render_stock_item(
 
 
 def get_variant_or_404(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:
-    """Return a product and its variant, read at quorum. Raises Http404, CassandraUnavailable."""
+    """Return a product and one of its variants, read at quorum. Raises Http404, CassandraUnavailable."""
     product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     return product, found_or_404(product.get_variant(variant_id), "variant")

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: stock."""
+"""Addresses of the staff's pages about stock."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""The state of the system: nodes, tables, statements, jobs, and the last consistency checks."""
+"""The state of the system: Cassandra's nodes and tables, slow statements, jobs, and the last consistency checks."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from web.metrics import collect_metrics, estimate_quantile
 
 MAX_TABLES = 20
 MAX_QUESTIONS = 12
-# A table is listed if its largest partition or its reads need attention.
+# A table is listed if its largest partition has so many MiB, or its reads meet so many tombstones, or more.
 LARGE_MEBIBYTES, MANY_TOMBSTONES = 2, 100
 MAX_CHECKS = 5
 MEDIAN, NEARLY_ALL = 0.5, 0.99
@@ -24,7 +24,7 @@ MEDIAN, NEARLY_ALL = 0.5, 0.99
 
 @dataclass(frozen=True)
 class TableLine:
-    """A table: its largest partition, and the tombstones that reads meet on the worst node."""
+    """A table: the size of its largest partition, and the tombstones per read, both on the worst node."""
 
     size: PartitionSize
     tombstones: float
@@ -44,20 +44,20 @@ class TableLine:
 
 @dataclass(frozen=True)
 class QuestionLine:
-    """The durations of a question, measured by this server's processes since its start."""
+    """The durations of the statements for one question of the data model. This server measures them from its start on."""
 
     question: str
     kind: str
     count: int
-    seconds: float  # of all together
+    seconds: float  # the sum of all durations
     median_ms: float
-    slow_ms: float  # 99 of 100 were as fast
+    slow_ms: float  # 99 of 100 statements were at least as fast
     failed: int
 
 
 @dataclass(frozen=True)
 class SystemStatus:
-    """The state of the system at a moment."""
+    """The state of the system at one time."""
 
     nodes: tuple[Node, ...]
     figures: TableFigures
@@ -83,7 +83,7 @@ class SystemStatus:
 
 
 def get_system_status(now: datetime) -> SystemStatus:
-    """Return the state of the system; all nodes are asked at once. Raises CassandraUnavailable."""
+    """Return the state of the system. All nodes are asked concurrently. Raises CassandraUnavailable."""
     pending = PendingFigures()
     pending_checks = prefetch_recent_checks(now, MAX_CHECKS)
     jobs = list_progress(list_jobs(), now)
@@ -106,7 +106,7 @@ def get_system_status(now: datetime) -> SystemStatus:
 
 
 def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:
-    """Return the questions, the most time-consuming first."""
+    """Return the questions of the data model, the one that took the most time first."""
     buckets: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     failed: dict[tuple[str, str], float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: the system."""
+"""Addresses of the staff's pages about the system."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The state of the shop: nodes, tables and statements; the workers; mail that cannot be delivered."""
+"""Pages about the shop's technical state: Cassandra, the workers, and mail that cannot be delivered."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from web.rendering import render_page
 @staff_required((ADMIN,))
 @require_safe
 def system_status(request: HttpRequest) -> HttpResponse:
-    """Show nodes, large partitions, slow questions, jobs with problems, and consistency checks."""
+    """Show the nodes, large partitions, slow questions, jobs with problems, and the last consistency checks."""
     return render_page(
         request, "adminpanel/system/system.html", {"system": get_system_status(current_time())}
     )
@@ -33,7 +33,7 @@ def system_status(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def worker_status(request: HttpRequest) -> HttpResponse:
-    """Show each job's last run and backlog."""
+    """Show the last run and the backlog of each job."""
     return render_page(
         request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
     )
@@ -42,14 +42,14 @@ def worker_status(request: HttpRequest) -> HttpResponse:
 @staff_required(MAIL_STAFF)
 @require_safe
 def mail_trouble(request: HttpRequest) -> HttpResponse:
-    """Show mails that failed for good in the last 30 days, and addresses that get none."""
+    """Show the mails of the last 30 days that failed for good, and the addresses that get no mail."""
     return _trouble_page(request)
 
 
 @staff_required(MAIL_STAFF)
 @post_only("adminpanel:mails")
 def allow_mail(request: HttpRequest) -> HttpResponse:
-    """Let an address get mail again."""
+    """Let an address that got no mail get mail in the future."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _trouble_page(request, form, status=422)

@@ -1,4 +1,4 @@
-"""The state of the workers: the jobs, the mails that wait, and the alarms of rate limits."""
+"""The state of the workers: their jobs, the waiting mails, and the rate limits that are exceeded."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from orders.lifecycle.entities import CappedCount
 from web.rate_limits import list_alarms
 from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache
 
-# Older mails are not counted: by then the number already says that the mail server is away.
+# Older mails are not counted. The number of these mails already shows that the mail server is down.
 MAX_LOOK_BACK = timedelta(hours=6)
-# The words for what is rate-limited.
+# The words for the kinds of attempt that have a rate limit.
 ATTEMPT_LABELS = {
     "login": _("signing in"),
     "reset": _("resetting passwords"),
@@ -33,16 +33,16 @@ ATTEMPT_LABELS = {
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """The state of all jobs, and the mails that wait."""
+    """The state of all jobs, and the number of waiting mails."""
 
     jobs: tuple[JobProgress, ...]
     mails: CappedCount
     oldest_mail: datetime | None
     now: datetime
     is_clock_right: bool = True
-    # The words for rate limits of the whole shop that are exceeded.
+    # The words for the limits on the whole shop's attempts that are exceeded.
     alarms: tuple[str, ...] = ()
-    # This process's caches of drawn pages and parts, by name.
+    # The caches of drawn pages and parts of pages in this process, each with its name.
     text_caches: tuple[tuple[str, TextCache[Any]], ...] = ()
 
     @property
@@ -55,7 +55,7 @@ class WorkerStatus:
 
 
 def get_worker_status(now: datetime) -> WorkerStatus:
-    """Return the workers' state, without jobs of other hosts (their search index). Raises CassandraUnavailable."""
+    """Return the state of the workers, except other hosts' jobs (for their search index). Raises CassandraUnavailable."""
     found = list_progress(list_jobs(), now)
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
@@ -71,7 +71,7 @@ def get_worker_status(now: datetime) -> WorkerStatus:
 
 
 def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
-    """Return the moment until which all mails are sent."""
+    """Return the time until which all mails were sent, at most MAX_LOOK_BACK before `now`."""
     reached = [datetime.fromisoformat(each.lease.position) for each in found if _is_mail_job(each)]
     return max(min(reached, default=now - MAX_LOOK_BACK), now - MAX_LOOK_BACK)
 

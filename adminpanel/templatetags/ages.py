@@ -1,4 +1,4 @@
-"""Ages of moments, in words."""
+"""A template filter for the age of a time, in words."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ _UNITS = (
 
 @register.filter
 def ago(when: datetime | None) -> str:
-    """Write the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
+    """Return the time since `when` (UTC) in its largest unit, such as "3 hours ago"; "" if `when` is None."""
     if when is None:
         return ""
     passed = int((current_time() - when).total_seconds())

@@ -1,4 +1,4 @@
-"""The names of roles."""
+"""A template filter for the name of a role."""
 
 from django import template
 from django.utils.translation import gettext_lazy
@@ -20,5 +20,5 @@ ROLE_LABELS = {
 
 @register.filter
 def role_label(role: str | None) -> str:
-    """Return the name of a role, or of a shopper."""
+    """Return the name of a role. A user without a role is a shopper."""
     return str(ROLE_LABELS.get(role or SHOPPER, role))

@@ -1,4 +1,4 @@
-"""The names of warehouses."""
+"""A template filter for the name of a warehouse."""
 
 from django import template
 

@@ -124,7 +124,7 @@ def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @require_safe
 def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
-    """Show who else has an order's page open. Record that this user has it open, or has `left`. If nothing changed, answer 204.
+    """Show who else has an order's page open. Record that this user has it open, or has `left`. Answer 204 if unchanged.
 
     This view does not read the order, because pages call it every few seconds.
     """

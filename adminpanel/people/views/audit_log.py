@@ -1,4 +1,4 @@
-"""The audit log, read-only."""
+"""The page of the audit log. Nobody can change the log there."""
 
 from datetime import date, timedelta
 
@@ -18,7 +18,7 @@ from web.rendering import render_page
 @staff_required((ADMIN,))
 @require_safe
 def audit_log_page(request: HttpRequest) -> HttpResponse:
-    """Show the audit log: of a day, or of one user's month."""
+    """Show the audit log: the entries of a day, or the entries of one user in a month."""
     today = current_time().date()
     form = AuditLogForm(request.GET)
     book, day, who, after = form.parse_selection(today)

@@ -1,4 +1,4 @@
-"""The staff's second factor: enrolled once, asked for at each login."""
+"""Pages of the staff's second factor. Staff enrol a phone once, and enter a code at each login."""
 
 import io
 from typing import Any
@@ -43,7 +43,7 @@ WRONG_RECOVERY = gettext_lazy("This isn’t one of your recovery codes, or it wa
 @staff_required(second_factor=False)
 @get_or_post
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Ask for a code, enrol a phone if there is none yet, or show the state of the second factor."""
+    """Ask for a code, enrol a phone if the user has none yet, or show the state of the second factor."""
     user = current_member(request)
     found = get_second_factor(user.pk)
     if found is None:
@@ -100,7 +100,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
         try:
             codes = enrol_second_factor(user, secret, form.cleaned_data["code"], current_time())
         except AlreadyEnrolled:
-            # Enrolled in another window a moment ago.
+            # The user enrolled a phone in another window a moment ago.
             return redirect(settings.SECOND_FACTOR_URL)
         if codes:
             attempt.release_slots()
@@ -115,7 +115,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, Any]:
-    """Return the context for the demo shop's staff: the code, filled in if it is valid already."""
+    """Return the context for staff of the demo shop: their code. It is filled in if it is already valid."""
     code, wait = get_demo_code(user, current_time())
     if code and not wait and isinstance(form, TotpCodeForm):
         form.initial["code"] = code
@@ -126,7 +126,7 @@ def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, An
 @require_safe
 @without_header
 def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
-    """Draw the QR code for enrolment. It is never cached, and gone once a phone is enrolled."""
+    """Draw the QR code for enrolment. It is never cached. Once a phone is enrolled, the answer is 404."""
     user = current_member(request)
     if get_second_factor(user.pk):
         raise Http404
@@ -142,7 +142,7 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
 @staff_required()
 @post_only("adminpanel:second_factor")
 def create_recovery_codes(request: HttpRequest) -> HttpResponse:
-    """Replace the recovery codes of a user who enters a code, and show them once."""
+    """Replace the recovery codes of a user who enters a code. Show the new codes this one time only."""
     user, form = current_member(request), TotpCodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
@@ -155,12 +155,12 @@ def create_recovery_codes(request: HttpRequest) -> HttpResponse:
 
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
-    # Only this answer can show them.
+    # Only this answer can show the new codes.
     context = {"codes": codes, "to": to, "now": current_time()}
     return render_page(request, "adminpanel/people/recovery_codes.html", context)
 
 
 def _next_url(request: HttpRequest, user: User) -> str:
-    """Return the requested page of this site, or the start of the role's work."""
+    """Return the requested address if it is on this site, or else the page where the role's work begins."""
     to = request.POST.get("next", "")
     return to if is_own_page(to) else get_staff_home(user)

@@ -1,4 +1,4 @@
-"""Staff accounts: an admin gives and takes roles, ends sessions, resets second factors."""
+"""Pages of staff accounts: an admin changes roles, ends sessions, and resets second factors."""
 
 from typing import Any
 from uuid import UUID
@@ -35,14 +35,14 @@ OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another
 @staff_required((ADMIN,))
 @require_safe
 def staff_list(request: HttpRequest) -> HttpResponse:
-    """List the staff."""
+    """List the accounts of the staff."""
     return _list_page(request, EmailForm())
 
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:people")
 def find_person(request: HttpRequest) -> HttpResponse:
-    """Redirect to the account with an email address. By POST, to keep the address out of URLs."""
+    """Redirect to the account that has an email address. A POST keeps the address out of URLs."""
     form = EmailForm(request.POST)
     if form.is_valid():
         if found := queries.find_user_by_email(form.cleaned_data["email"]):
@@ -61,7 +61,7 @@ def _list_page(request: HttpRequest, form: EmailForm, status: int = 200) -> Http
 @staff_required((ADMIN,))
 @require_safe
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a user's access. A look at a customer enters the audit log."""
+    """Show a user's role and access. If the user is a customer, the audit log gets an entry about the view."""
     admin, now = current_member(request), current_time()
     looks, found = prefetch_looks(admin, now), get_user_or_404(user_id)
     if not found.role:
@@ -73,7 +73,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Give or take a role, which ends the user's sessions."""
+    """Change a user's role, which also ends the user's sessions."""
     found, form = get_user_or_404(user_id), StaffRoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
@@ -99,7 +99,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """End all of a user's sessions."""
+    """End all sessions of a user."""
     found = get_user_or_404(user_id)
     count = end_sessions(user_id)
     note_changes(request, {"sessions": count}, {"sessions": 0})
@@ -114,7 +114,7 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Remove a user's second factor, and end their sessions. The next login enrols a new one."""
+    """Remove a user's second factor, and end the user's sessions. At the next login the user enrols a new one."""
     found, form = get_user_or_404(user_id), Form({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)

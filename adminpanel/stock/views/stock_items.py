@@ -1,4 +1,4 @@
-"""A variant's stock in all warehouses: its numbers, its threshold, its place in each."""
+"""Pages of a variant's stock in all warehouses: its numbers of units, thresholds and shelves."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from web.decorators import post_only
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show a variant's stock in all warehouses, transfers and history."""
+    """Show a variant's stock in all warehouses, its transfers, and its stock history."""
     try:
         return render_stock_item(
             request, product_id, variant_id, after=request.GET.get("after", "")[:500]
@@ -37,7 +37,7 @@ def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Http
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Set the units at which a variant is low in a warehouse."""
+    """Set the threshold at which a variant's stock in a warehouse is low."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     warehouse = get_warehouse_or_404(request)
     form, status = ThresholdForm(warehouse, None, request.POST), 422
@@ -70,7 +70,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Set the place of a variant in a warehouse."""
+    """Set a variant's place in a warehouse, such as a shelf."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     warehouse = get_warehouse_or_404(request)
     form, status = PlaceForm(warehouse, "", request.POST), 422

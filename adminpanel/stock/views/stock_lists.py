@@ -1,4 +1,4 @@
-"""Lists of a warehouse's or a product's stock, with rows that receive and count units."""
+"""Lists of the stock of a warehouse or a product. Their rows have forms for receipts and counts."""
 
 from http import HTTPStatus
 from uuid import UUID
@@ -31,7 +31,7 @@ VARIANTS_A_PAGE = 25
 @staff_required(STOCK_STAFF)
 @require_safe
 def stock_list(request: HttpRequest) -> HttpResponse:
-    """List a warehouse's stock by SKU: all, low, or out."""
+    """List the stock of a warehouse, sorted by SKU: all variants, those with low stock, or those without stock."""
     form = StockListForm(request.GET)
     selection = form.parse_selection()
     try:
@@ -68,7 +68,7 @@ def _list_query(warehouse: str, show: str) -> str:
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock")
 def set_stock_mail(request: HttpRequest) -> HttpResponse:
-    """Subscribe the user to the daily mail about low stock, or unsubscribe."""
+    """Subscribe the user to the daily mail about low stock, or end the subscription."""
     member, wanted = current_member(request), request.POST.get("wanted") == "1"
     before = bool(member.low_stock_mail)
     save_low_stock_mail(member.pk, wanted=wanted)
@@ -83,7 +83,7 @@ def set_stock_mail(request: HttpRequest) -> HttpResponse:
 @staff_required(STOCK_STAFF, is_about_people=False)
 @get_or_post
 def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's stock, and book receipts and counts."""
+    """Show the stock of a product's variants, and book receipts and counts."""
     product = found_or_404(queries.get_product_at_quorum(product_id), "product")
     if request.method != "POST":
         return _page(request, product)
@@ -107,7 +107,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _row_query(request: HttpRequest) -> str:
-    """Return the parameters by which a row's form names its list."""
+    """Return the query parameters that name the list of a row's form."""
     if request.GET.get("list"):
         return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
     page = request.GET.get("page", "")[:4]
@@ -128,7 +128,7 @@ def _page(
     submitted: StockForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show a page of a product's variants, or to htmx only the submitted row."""
+    """Show a page of a product's variants. A request by htmx gets only the submitted row."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
     variants, number, count = cut_page(sold_first, request.GET, VARIANTS_A_PAGE)
     if key and all(each.variant_id != key[0] for each in variants):

@@ -1,4 +1,4 @@
-"""Transfers between warehouses: sent, listed, booked as arrived or called off."""
+"""Pages of transfers between warehouses: send units, list transfers, book them as arrived, or call them off."""
 
 from uuid import UUID, uuid4, uuid5
 
@@ -28,13 +28,13 @@ from web.rendering import render_page
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Send units of a variant to another warehouse."""
+    """Send units of a variant from one warehouse to another."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     form = StockTransferForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data
         transfer = StockTransfer(
-            # Not the key itself: a forged one could name another transfer.
+            # The id is derived from the key. If it were the key itself, a forged key could be another transfer's id.
             uuid5(variant_id, f"transfer {sent['key']}"),
             product_id,
             variant_id,
@@ -69,7 +69,7 @@ def start_stock_transfer(request: HttpRequest, product_id: UUID, variant_id: UUI
 
 
 def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
-    """Start a transfer. Return whether it left; if not, the form has an error."""
+    """Start a transfer. Return whether the units were sent. If they were not, the form has an error."""
     try:
         operations.start_transfer(transfer)
     except LookupError:
@@ -120,7 +120,7 @@ def _transfers_page(request: HttpRequest, refused: StockTransfer | None = None) 
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_transfers")
 def end_stock_transfer(request: HttpRequest, transfer_id: UUID) -> HttpResponse:
-    """Book a transfer as arrived, or call it off and return its units."""
+    """Book a transfer as arrived, or call it off and return its units to the first warehouse."""
     transfer = found_or_404(get_transfer(transfer_id), "transfer")
     is_called_off = "call_off" in request.POST
     warehouse = transfer.source if is_called_off else transfer.destination
