@@ -144,7 +144,7 @@ class DraftForm(AddressFields):
         for name, field in self.fields.items():
             if not field.widget.is_hidden:
                 field.widget.attrs["autocomplete"] = (
-                    "off"  # the address is the customer's, not the user's
+                    "off"  # the address is a customer's, not staff's
                 )
             if not is_final and name != "version":
                 field.required = False

@@ -59,7 +59,7 @@ class StaffAddressForm(TypedForm, DeliveryAddressForm):
         for field in self.fields.values():
             if not field.widget.is_hidden:
                 field.widget.attrs["autocomplete"] = (
-                    "off"  # the address is the customer's, not the user's
+                    "off"  # the address is a customer's, not staff's
                 )
 
 

@@ -76,10 +76,9 @@ class PendingLowStock:
 
 
 def queue_low_stock_mails(now: datetime) -> int:
-    """Queue today's mail for each subscriber. Return the number of subscribers.
+    """Queue today's mail for each subscriber, and return their number. Raises CassandraUnavailable.
 
-    Each gets one mail a day, however often the job calls this. Raises CassandraUnavailable; the job then tries again
-    later.
+    Each subscriber gets one mail a day, however often the job calls this. After an error, the job calls it later.
     """
     readers = [each for each in list_staff() if _is_reader(each)]
     lines = _list_low_lines() if readers else []
