@@ -66,7 +66,7 @@ def describe_order(order: ListOrder) -> dict[str, str]:
 
 
 def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | None) -> list[str]:
-    """Return sentences about the consequences if a category gets another address or parent."""
+    """Return sentences about the consequences of another address or parent for a category."""
     found = []
     if parent is not node.parent:
         found.append(_describe_move(node, parent))

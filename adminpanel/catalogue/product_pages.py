@@ -43,8 +43,8 @@ class ProductLine:
     highest: Money
     sold_count: int
     units: int
-    price_form: PriceForm | None  # if exactly one variant is sold
-    stock_line: StockLine | None  # if this variant's units are also in only one warehouse
+    price_form: PriceForm | None  # None unless exactly one variant is sold
+    stock_line: StockLine | None  # if its units also lie in one warehouse
     availability_label: str
     status_label: str
     tone: str

@@ -86,7 +86,7 @@ def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
 
 
 def check_units(typed: str) -> str:
-    """Return the reason why a typed number of units is refused, or "" if it is accepted."""
+    """Return the reason why the typed numbers of units are refused, or "" if they are accepted."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}
@@ -143,9 +143,7 @@ class DraftForm(AddressFields):
         self.fields["email"].help_text = gettext_lazy("The offer and the order’s mails go here.")
         for name, field in self.fields.items():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = (
-                    "off"  # the address is a customer's, not staff's
-                )
+                field.widget.attrs["autocomplete"] = "off"  # a customer's address
             if not is_final and name != "version":
                 field.required = False
 

@@ -58,9 +58,7 @@ class StaffAddressForm(TypedForm, DeliveryAddressForm):
         self.order, self.key = order, "address"
         for field in self.fields.values():
             if not field.widget.is_hidden:
-                field.widget.attrs["autocomplete"] = (
-                    "off"  # the address is a customer's, not staff's
-                )
+                field.widget.attrs["autocomplete"] = "off"  # a customer's address
 
 
 def can_be_changed(order: Order) -> bool:

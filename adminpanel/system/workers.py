@@ -55,7 +55,7 @@ class WorkerStatus:
 
 
 def get_worker_status(now: datetime) -> WorkerStatus:
-    """Return the state of the workers, except other hosts' jobs (for their search index). Raises CassandraUnavailable."""
+    """Return the state of the workers, without jobs for another host's search index. Raises CassandraUnavailable."""
     found = list_progress(list_jobs(), now)
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)

@@ -224,7 +224,7 @@ def _save(form: CategoryForm) -> CategoryNode:
 def _conflict_page(
     request: HttpRequest, tree: CategoryTree, saved: CategoryNode, form: CategoryForm
 ) -> HttpResponse:
-    """Show the page again after a conflict: the saved and the typed order side by side, with status 409."""
+    """Show the page again after a conflict: the saved and the typed values side by side, with status 409."""
     clean = form.cleaned_data
     parent = tree.by_id.get(form.parent_id) if form.parent_id else None
     typed = describe_category(clean["name"], clean["slug"], parent, clean["description"])

@@ -165,7 +165,7 @@ def _conflict_page(
     uploads: Sequence[PictureUpload],
     form: CategoryPictureForm | None,
 ) -> HttpResponse:
-    """Show the page again after a conflict: the saved and the typed picture side by side, with status 409."""
+    """Show the page again after a conflict, with status 409: the saved and the typed values of `form`, if there is one."""
     if form is None:
         messages.error(request, _("Someone else has changed this meanwhile. Nothing was removed."))
         return _page(request, node, uploads, status=409)
