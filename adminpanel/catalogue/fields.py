@@ -1,4 +1,4 @@
-"""Fields that the forms of products and variants share."""
+"""Form fields that both the forms of products and the forms of variants use."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Uploads of pictures for products and categories."""
+"""Pictures that staff upload for products and categories."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ FORM_FIELDS = {
 
 
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
-    """Add each reason of a refusal to the errors of its field, or else to the errors of the whole form.
+    """Add each reason of a refusal to its field's errors, or else to the errors of the whole form.
 
     `others` are variants whose fields the form does not have. A reason about one of them names its SKU.
     """

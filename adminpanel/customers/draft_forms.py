@@ -86,7 +86,7 @@ def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
 
 
 def check_units(typed: str) -> str:
-    """Return the reason why the typed numbers of units are refused, or "" if they are accepted."""
+    """Return the reason why a typed number of units is refused, or "" if it is accepted."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}

@@ -1,4 +1,4 @@
-"""The page of a customer."""
+"""The contents of a customer's page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

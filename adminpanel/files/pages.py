@@ -68,7 +68,7 @@ class RowLine:
 
 
 def row_line(row: PlannedRow) -> RowLine:
-    """Return a row of an import in words."""
+    """Return the line for a row of an import, in words."""
     if row.result:
         label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
     else:

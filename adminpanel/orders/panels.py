@@ -1,4 +1,4 @@
-"""The parcels and returns on an order's page."""
+"""The panels of parcels and returns on an order's page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ class PromotionLine:
 
 
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
-    """Return current and future promotions, then ended ones, each newest first. Raises CassandraUnavailable."""
+    """Return the rows of the list of promotions. Promotions that have ended come last. Raises CassandraUnavailable."""
     found = []
     for trigger in (AUTOMATIC, CODE):
         promotions = [

@@ -19,7 +19,7 @@ USUAL = timedelta(days=29)
 
 @dataclass(frozen=True)
 class SalesLine:
-    """The sales of a day or a category. `share` is the per cent of the best day's or category's sales."""
+    """The sales of a day or a category. `share` compares them with the best day or category, in per cent."""
 
     figures: Figures
     gross: Money

@@ -1,4 +1,4 @@
-"""Addresses of the staff's pages: settings."""
+"""Addresses of the staff's pages about the shop's settings."""
 
 from django.urls import path
 

@@ -16,7 +16,7 @@ from web.metrics import collect_metrics, estimate_quantile
 
 MAX_TABLES = 20
 MAX_QUESTIONS = 12
-# A table is listed if its largest partition has so many MiB, or its reads meet so many tombstones, or more.
+# A table is listed if its largest partition has this many MiB or more, or its reads meet this many tombstones.
 LARGE_MEBIBYTES, MANY_TOMBSTONES = 2, 100
 MAX_CHECKS = 5
 MEDIAN, NEARLY_ALL = 0.5, 0.99

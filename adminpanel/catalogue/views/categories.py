@@ -269,7 +269,7 @@ def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
 
 
 def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:
-    """Add the reason of a refusal to the errors of its field, or else to the errors of the whole form."""
+    """Add the reason of a refusal to its field's errors, or else to the errors of the whole form."""
     form.add_error(refused.field if refused.field in form.fields else None, str(refused))
 
 

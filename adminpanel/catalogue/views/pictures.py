@@ -165,7 +165,7 @@ def _undo_token(product: Product, picture: str) -> str:
 
 
 def _read_undo(product: Product, token: str) -> list[Any]:
-    """Return the content of a token that restores a picture, or [] if the token is invalid, too old or already used."""
+    """Return the content of a token that restores a picture. Return [] if it is invalid, too old or already used."""
     try:
         product_id, *content = signing.loads(token, salt=_UNDO_SALT, max_age=_UNDO_SECONDS)
     except signing.BadSignature:

@@ -43,7 +43,7 @@ WRONG_RECOVERY = gettext_lazy("This isn’t one of your recovery codes, or it wa
 @staff_required(second_factor=False)
 @get_or_post
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Ask for a code, enrol a phone if the user has none yet, or show the state of the second factor."""
+    """Ask for a code. Enrol a phone if the user has none yet. Otherwise show the state of the second factor."""
     user = current_member(request)
     found = get_second_factor(user.pk)
     if found is None:
