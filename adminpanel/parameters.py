@@ -35,7 +35,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:
-    """Return the number of the requested page, limited to 1 to `count`. The default is 1."""
+    """Return the number of the requested page, between 1 and `count`. The default is 1."""
     text = data.get(name, "")[:5]
     return min(max(int(text) if text.isdecimal() else 1, 1), max(count, 1))
 

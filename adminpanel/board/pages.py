@@ -212,7 +212,7 @@ class Board:
 
 
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
-    """Return the view that an address describes. An invalid filter is kept in the view, which then lists no orders."""
+    """Return the view that an address describes. If its filter is invalid, the view keeps it, and lists no orders."""
     chosen = form.build_filter()
     usual = NEWEST if chosen.status in GROWING else OLDEST
     sort = data.get("sort", "")

@@ -70,7 +70,7 @@ class TypedField(forms.Field):
 
 
 def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
-    """Return the result of `parse` for the typed texts. Turns CellRefused into ValidationError."""
+    """Return the result of `parse` for the typed texts. Raises ValidationError instead of CellRefused."""
     try:
         return parse(*typed)
     except CellRefused as refused:

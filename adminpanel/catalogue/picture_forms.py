@@ -39,7 +39,7 @@ class PictureRow:
 class PicturesForm(Form):
     """The form of a product's pictures in their order, followed by uploaded pictures without alt text.
 
-    Each picture has a text field. An entry in the repeated field `picture` names the picture of each text field.
+    Each picture has a text field. For each text field, the repeated field `picture` says which picture it describes.
     `version` is the fingerprint of the pictures that the page showed (catalogue.variants.fingerprint_pictures).
     """
 

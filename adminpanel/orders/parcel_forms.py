@@ -174,7 +174,7 @@ class TrackingForm(OrderForm):
 
     @staticmethod
     def is_possible(order: Order, parcel: Parcel) -> bool:
-        """Return whether the parcel was shipped, and the order's personal data are not erased."""
+        """Return whether tracking can be corrected: the parcel was shipped, and the order's personal data are not erased."""
         rule = TRANSITION_RULES[parcels.TRACKED]
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 

@@ -35,7 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
 
 @dataclass(frozen=True)
 class SearchAnswers:
-    """The results that the user's role may open. `years` are the years of the found orders, the latest first."""
+    """The results that the user's role may open. `years` are the searched years, latest first; () for an email address."""
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None

@@ -18,7 +18,7 @@ from catalogue.operations import FEATURE_TYPES, FEATURED_LENGTH
 from web.decorators import post_only
 from web.rendering import render_or_redirect, render_page
 
-# The rows in their order on the front page: each with its title, and the products that follow the pinned ones.
+# The rows in their order on the front page: each with its title, and a sentence about its other products.
 ROWS = {
     "new_arrivals": (gettext_lazy("New arrivals"), gettext_lazy("The newest products follow.")),
     "popular": (
