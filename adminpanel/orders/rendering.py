@@ -42,7 +42,7 @@ def render_conflict(
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # The event must be a person's act, not an automatic consequence.
+    # A person's act is shown rather than its automatic consequences.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
