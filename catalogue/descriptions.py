@@ -11,7 +11,7 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
-# Below the page's own headings.
+# Headings in a description have lower levels than the page's own headings.
 _TAGS = {"p", "br", "h3", "h4", "ul", "ol", "li", "strong", "em", "a"}
 _SCHEMES = {"http", "https", "mailto", "tel"}
 _BLOCKED = "image code fence blockquote hr lheading backticks html_block html_inline"
@@ -32,5 +32,5 @@ def format_description(text: str) -> SafeString:
 
 
 def plain_description(text: str) -> str:
-    """Return a description's plain words, for search engines, feeds and the search index."""
+    """Return a description as plain words, for search engines, feeds and the search index."""
     return " ".join(unescape(strip_tags(format_description(text))).split())
