@@ -145,10 +145,7 @@ def start_change(
 
 
 def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChange | None:
-    """Store a change that undoes a finished one, and return it. Return None if the finished change changed no product.
-
-    Raises CassandraUnavailable.
-    """
+    """Store a change that undoes a finished one; return it, or None for an empty change. Raises CassandraUnavailable."""
     selected = []
     for first in range(0, change.total, BUCKET_LENGTH):
         selected += [

@@ -106,10 +106,7 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether the sale has not begun.
-
-        The page then answers 404, while the page of a former product says that it is gone.
-        """
+        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that it is gone."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )
@@ -176,10 +173,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class PictureUpload:
-    """A file that was uploaded for a product, a category or a review.
-
-    `state` is waiting, ready (then `picture` names the picture) or refused (then `reason` says why).
-    """
+    """An uploaded file. `state` is waiting, ready (`picture` names the picture) or refused (`reason` says why)."""
 
     owner_id: UUID
     upload_id: UUID

@@ -9,10 +9,7 @@ from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):
-    """The product breaks a rule of the catalogue. `field` and `variant_id` say at which field and variant.
-
-    `others` are further refusals of the same save.
-    """
+    """The product breaks a rule of the catalogue at `field` and `variant_id`. `others` are further refusals of the save."""
 
     def __init__(self, message: str, field: str = "", variant_id: UUID | None = None) -> None:
         super().__init__(message)

@@ -131,19 +131,14 @@ def has_bulk_changes(now: datetime) -> bool:
 
 
 def decode_uploads(now: datetime) -> str:
-    """Decode uploaded pictures for DECODING_SECONDS, oldest first.
-
-    If an upload fails, the others are still decoded, and the last error is raised at the end.
-    """
+    """Decode uploaded pictures for DECODING_SECONDS, oldest first. The last error is raised after the other uploads."""
     days = [now.date() - timedelta(days=age) for age in range(UPLOAD_TTL // (24 * 3600), -1, -1)]
     due = queries.list_waiting_uploads(days, MAX_DECODED_AT_ONCE)[:MAX_DECODED_AT_ONCE]
     count, failure, until = 0, None, monotonic() + DECODING_SECONDS
     for row in due:
         try:
             count += operations.decode_upload(row.product_id, row.upload_id, now)
-        except (
-            Exception
-        ) as error:  # each storage raises its own errors; the last one is raised below
+        except Exception as error:  # noqa: BLE001 -- each storage has its own; the last one is raised below
             log.warning("upload %s of %s: %s", row.upload_id, row.product_id, error)
             failure = error
         if monotonic() > until:

@@ -335,9 +335,8 @@ class ProductChange(Model):
 
 
 class BulkChange(BulkChangeColumns):
-    """Bulk changes of products, by the month of their start, newest first.
+    """Bulk changes of products, by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
 
-    `unfinished` has the ids of the changes that the worker has not finished; the batch that ends a change updates it.
     Bound: 2,000 changes a month are 1 MB; 100 changes are read. Rows vanish after 90 days.
     Writer: catalogue.bulk_changes, only by conditional writes.
     """
@@ -424,8 +423,9 @@ class WaitingUpload(Model):
 class ProductSchedule(Model):
     """Q3: the products whose lists have to change in a minute, because a sale or a price begins or ends.
 
-    Written before the product is saved, and deleted when the lists have followed. A row too many does no harm. A save that
-    changes a price also notes the minute after the next: that job writes the price history if the save was cut off.
+    A row is written before its product is saved, and deleted when the lists are updated. A needless row does no harm.
+    A save that changes a price also writes a row for the minute after the next: its job writes the price history if the save was
+    cut off.
     Bound: a row for each product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """

@@ -209,10 +209,7 @@ def all_of(wanted: list[Any]) -> Any:
 
 
 def find_near_queries(query: str, most: int = 4) -> list[str]:
-    """Return queries that find products and are similar to a query that found none: other spellings or fewer words.
-
-    Raises SearchIndexMissing.
-    """
+    """Return queries that find products, similar to one that finds none: other spellings, fewer words. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     words = query_words(query)
     spellings = {word: _spellings(word) for word in _forgiven_words(words)}

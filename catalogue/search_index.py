@@ -103,10 +103,7 @@ class IndexReader:
     def recall(
         self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
     ) -> SearchResult:
-        """Return the result of `find` on the current index. It is remembered until the process looks for a newer index.
-
-        Raises SearchIndexMissing.
-        """
+        """Return the result of `find` on the current index, remembered until a look for a newer one. Raises SearchIndexMissing."""
         opened = self.searcher()
         # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found
@@ -165,7 +162,7 @@ def to_milliseconds(moment: datetime) -> int:
 
 
 def sku_token(sku: str) -> str:
-    # A SKU is one word of the index. "~" marks it, because no SKU contains this character.
+    # A SKU is one word of the index: "~", which no SKU contains, stands for each blank.
     return normalize_sku(sku).replace(" ", "~")
 
 

@@ -71,10 +71,7 @@ def find_products_for_staff(
 
 
 def list_product_ids_for_staff(query: str, filters: StaffFilters) -> tuple[list[UUID], int]:
-    """Return the ids of products that `find_products_for_staff` finds, at most STAFF_DEEPEST, and the total.
-
-    Raises SearchIndexMissing.
-    """
+    """Return the ids of the products that the search finds, at most STAFF_DEEPEST, and the total. Raises SearchIndexMissing."""
     ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
     return ids, total
 
@@ -112,11 +109,7 @@ def _find_for_staff(
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
-    """Return the number of products of any status in each category and the categories below it. || Changes of the last seconds
-    may be missing.
-
-    Raises SearchIndexMissing.
-    """
+    """Count the products of any status in and below each category, seconds late. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     return {
         node.category_id: searcher.search(in_category(schema, node), limit=1, count=True).count

@@ -137,10 +137,7 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
 
 
 def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Yield possible SKUs, the simplest first.
-
-    Some contain a part of the product's id, so that they differ from other products' SKUs.
-    """
+    """Yield possible SKUs, the simplest first. A part of the product's id makes them differ from other products' SKUs."""
     prefix = f"{_code(product.slug, _PREFIX_LENGTH) or 'P'}-{product.product_id.hex[:4].upper()}"
     plain = "-".join([prefix, *(_code(value, _CODE_LENGTH) or "X" for value in chosen.values())])
     yield plain

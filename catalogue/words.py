@@ -57,10 +57,7 @@ def word_forms(word: str) -> set[str]:
 
 
 def search_terms(text: str) -> list[str]:
-    """Return all forms of a text's words, and of each pair of neighbouring words joined.
-
-    So "t shirt", "tshirt" and "t-shirt" all find "T-shirts".
-    """
+    """Return all forms of a text's words, and of neighbours joined: "t shirt", "tshirt" and "t-shirt" find "T-shirts"."""
     found = split_words(text)
     joined = [first + second for first, second in pairwise(found)]
     return [form for word in (*found, *joined) for form in sorted(word_forms(word))]

@@ -15,10 +15,7 @@ from inventory.warehouses import list_open_warehouses, list_warehouses
 
 
 def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """Return allocations in the order in which every order reserves stock.
-
-    One order for all prevents two orders from blocking each other.
-    """
+    """Return allocations sorted as every order reserves stock, so that two orders never block each other."""
     return tuple(
         sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number))
     )

@@ -64,10 +64,7 @@ class Stock:
         return sum(self.by_warehouse.values()) - self.by_warehouse.get(BACKORDER_WAREHOUSE, 0)
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return the backorder for which a line of this many units would wait.
-
-        Return None if it is sent at once or cannot be ordered.
-        """
+        """Return the backorder for which a line of these units waits; None if it is sent at once or cannot be ordered."""
         is_promised = self.backorder and self.total_in_stock < quantity <= self.backorder.units
         return self.backorder if is_promised else None
 
@@ -118,11 +115,7 @@ STOCK_LISTS = (ALL, LOW, OUT)
 
 
 def find_stock_lists(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
-    """Return the names of the warehouse's lists that contain a stock item.
-
-    A stock item is low at or below its threshold, even with no unit left; a threshold of 0 means never. A variant that is not
-    sold is neither low nor out.
-    """
+    """Return the names of the lists that contain a stock item. A threshold of 0 means that it is never low."""
     is_low = is_sold and 0 < threshold >= available
     is_out = is_sold and available < 1
     return frozenset([ALL, *[LOW] * is_low, *[OUT] * is_out])

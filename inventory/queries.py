@@ -120,10 +120,7 @@ PLACE = read(
 
 
 def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str]:
-    """Return the places of variants in their warehouses; "" for an unknown place. Reads run in parallel.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the places of variants in their warehouses ("": unknown), read in parallel. Raises CassandraUnavailable."""
     reading = {
         (variant_id, warehouse_id): PLACE.start(variant_id=variant_id, warehouse_id=warehouse_id)
         for variant_id, warehouse_id in keys
@@ -146,10 +143,7 @@ def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
 
 
 def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Return the units that an unpaid order has reserved of each variant in `lines` (variant -> highest line number).
-
-    Raises CassandraUnavailable.
-    """
+    """Return the units reserved by an unpaid order, by variant. `lines` has each one's highest line. Raises CassandraUnavailable."""
     reading = []
     for variant_id, last in lines.items():
         for warehouse in list_warehouses():
@@ -292,8 +286,7 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     return list(dict.fromkeys(row.order_id for row in committed))
 
 
-# Q16: the stock items of a warehouse, sorted by SKU. The range of a prefix ends before the prefix followed by the last character
-# of Unicode.
+# Q16: a warehouse's stock items, sorted by SKU. A prefix's range ends with the prefix and the last character of Unicode.
 LISTED_ITEMS = read(
     "Q16",
     """SELECT sku, variant_id, product_id FROM stock_items_by_warehouse
@@ -439,10 +432,7 @@ _END_OF_TIME = (datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
 def list_stock_history(
     variant_id: UUID, after: str = "", most: int = HISTORY_PAGE_LENGTH
 ) -> tuple[list[Row], str]:
-    """Return a page of a variant's stock history, and the next page's token or "".
-
-    Raises InvalidPageToken and CassandraUnavailable.
-    """
+    """Return a page of a variant's stock history, and the next token or "". Raises InvalidPageToken, CassandraUnavailable."""
     name = f"stock history {variant_id}"
     booked_at, entry_id = page_key(after, name) if after else _END_OF_TIME
     rows = HISTORY.all(variant_id=variant_id, booked_at=booked_at, entry_id=entry_id, most=most + 1)

@@ -85,10 +85,7 @@ class DeliveryMethod:
 
 @dataclass(frozen=True)
 class PromisedDelivery:
-    """A delivery method as it was when an order was placed. The order stores the price.
-
-    The parcel is expected from `first` to `last`, which are days in the shop's time zone.
-    """
+    """A delivery method as it was when an order was placed. The parcel is expected from `first` to `last`, in shop days."""
 
     code: str
     name: str
@@ -103,10 +100,7 @@ class PromisedDelivery:
         return method_label(self.name, self.carrier)
 
     def delivery_estimate(self, confirmed_at: datetime) -> tuple[date, date]:
-        """Return the first and the last expected day of arrival for an order that is confirmed at a moment.
-
-        The promised number of working days counts from this moment.
-        """
+        """Return the first and the last expected day of arrival, counted from the moment of the order's confirmation."""
         day = timezone.localdate(confirmed_at)
         if day <= self.placed_on:
             return self.first, self.last

@@ -306,10 +306,7 @@ def release_voucher(typed: str, order_id: UUID) -> bool:
 
 
 def release_vouchers(order_id: UUID, except_code: str = "") -> None:
-    """Give back all uses of codes by an order, and by attempts to place it, except the use of `except_code`.
-
-    Raises CassandraUnavailable.
-    """
+    """Give back all uses of codes by an order, or by attempts to place it, except `except_code`. Raises CassandraUnavailable."""
     except_key = code_key(except_code)
     for row in VOUCHERS_BY_ORDER.all(order_id=order_id):
         if row.key != except_key:

@@ -100,10 +100,7 @@ def list_automatic_promotions() -> tuple[Promotion, ...]:
 def list_running_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
-    """Return the promotions without a code that apply now; with a category, only promotions that cover its products.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the code-free promotions that run now, for all products or for a category's. Raises CassandraUnavailable."""
     return tuple(
         each
         for each in list_automatic_promotions()
@@ -144,11 +141,7 @@ class PendingPromotions:
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
     ) -> AppliedPromotions:
-        """Return the promotions that apply to these lines; `refusal_reason` says why the code does not apply, if the caller
-        knows.
-
-        Raises CassandraUnavailable.
-        """
+        """Return the promotions that apply to these lines. `refusal_reason` refuses the code. Raises CassandraUnavailable."""
         mine = self._voucher(lines, now, refusal_reason)
         with_code = [mine.promotion] if mine and mine.promotion and not mine.reason else []
         return AppliedPromotions(

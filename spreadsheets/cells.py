@@ -1,7 +1,4 @@
-"""Texts in cells: harmless formulas, lists in one cell, and characters that XLSX cannot hold.
-
-Each text that is written can be read back unchanged.
-"""
+"""Texts in cells that can be read back unchanged: harmless formulas, lists, and characters that XLSX cannot hold."""
 
 import re
 from collections.abc import Iterable, Iterator

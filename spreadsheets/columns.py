@@ -40,10 +40,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Column(Generic[Thing]):
-    """A column of a file. `read` returns the cell of a product or variant.
-
-    `parse` returns the object with a cell's value, or raises CellRefused.
-    """
+    """A column. `read` returns an object's cell. `parse` returns the object with a cell's value, or raises CellRefused."""
 
     name: str
     help: StrOrPromise

@@ -351,10 +351,7 @@ def read_csv_lines(file: IO[bytes]) -> Iterator[list[str]]:
 
 
 def write_xlsx(file: IO[bytes], lines: Iterable[Sequence[str]], numbers: frozenset[int]) -> None:
-    """Write an XLSX file; the columns whose positions are in `numbers` hold numbers.
-
-    Raises FileRefused if lines or texts exceed XLSX's limits.
-    """
+    """Write an XLSX file. Columns at the positions `numbers` hold numbers. Raises FileRefused beyond XLSX's limits."""
     book = Workbook(write_only=True)
     sheet = book.create_sheet()
     for count, line in enumerate(lines):

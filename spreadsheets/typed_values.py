@@ -115,10 +115,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def parse_end(text: str) -> datetime | None:
-    """Return the moment at which something ends, parsed as by `parse_moment`. A day without a time means the end of the day.
-
-    Raises CellRefused.
-    """
+    """Return the moment of an end, parsed by `parse_moment`. A day without a time means the day's end. Raises CellRefused."""
     try:
         found = end_of_day(date.fromisoformat(text.strip()))
     except OverflowError as error:
@@ -252,10 +249,7 @@ def parse_barcode(text: str) -> str:
 
 @dataclass(frozen=True)
 class CellKind:
-    """The formatter and the parser for a kind of values. `parse` raises CellRefused.
-
-    `parse` also gets the column's largest number and its choices.
-    """
+    """The formatter and the parser of a kind. `parse` also gets the largest number and the choices. It raises CellRefused."""
 
     format: Callable[[Any], str]
     parse: Callable[[str, int, Sequence[str]], Any]

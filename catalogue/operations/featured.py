@@ -160,11 +160,7 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
 
 
 def refresh_featured(changed: Iterable[Product]) -> int:
-    """Choose the front page's cards anew; return their number.
-
-    It chooses only from the front page's present products, and from pinned, changed and newest products. `rebuild_featured`
-    chooses from all.
-    """
+    """Choose the front page's cards from its present, and from pinned, changed and newest products; return their number."""
     roots = queries.list_root_categories()
     reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]
     newest = [

@@ -65,10 +65,7 @@ def list_refused_reductions(
 def list_asked_prices(
     variant_ids: Iterable[UUID], rows: Sequence[Row], now: datetime
 ) -> dict[UUID, list[PricePoint]]:
-    """Return each variant's prices until now, earliest first: its price history, and newer prices in the product's rows.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the prices of each variant until now, from its history and its rows, earliest first. Raises CassandraUnavailable."""
     begun = queries.begun_prices(rows, now)
     reading = {each: queries.prefetch_price_history(each) for each in variant_ids}
     found = {}

@@ -260,10 +260,7 @@ def change_product(
 
 
 def change_product_status(product: Product, status: str, now: datetime) -> Product:
-    """Save a product with another status: draft, active or archived. `product` was read before.
-
-    Raises all errors of `save_product`.
-    """
+    """Save a product that was read with another status: draft, active or archived. Raises all errors of `save_product`."""
     return save_product(replace(product, status=status), now)
 
 

@@ -105,10 +105,7 @@ class _Groups:
         return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
 
     def list_neighbours(self, product_id: UUID) -> list[UUID]:
-        """Return the products that follow this one in its groups. After a group's end comes its beginning.
-
-        Products that share most groups come first.
-        """
+        """Return the next products in this product's groups, in a circle. Products that share most groups come first."""
         found = Counter[UUID]()
         for group, place in self._places[product_id].items():
             members = self._members[group]
@@ -138,10 +135,7 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Update the pinned products on a changed product's list, and its card on the lists of its related products.
-
-    Most products are related both ways. `rebuild_related` updates the other lists.
-    """
+    """Update a changed product's pins and its card on related lists. `rebuild_related` updates the other lists."""
     now = current_time()
     _refresh_pinned(product, now)
     card = product_card(product) if product.is_on_sale(now) else None

@@ -39,10 +39,7 @@ def list_price_history(variant_id: UUID) -> list[PricePoint]:
 def find_reference_price(
     product: Product, variant: Variant, history: Sequence[PricePoint], reduced: PricePoint
 ) -> Money | None:
-    """Return the highest price that may be crossed out beside a new price of a variant, or None.
-
-    `history` is the result of `list_price_history` for the variant.
-    """
+    """Return the highest price that may be crossed out beside a new one, or None. `history` is from `list_price_history`."""
     asked = {each.starts_at: each for each in history}
     if variant.price_from and variant.sold:
         present = PricePoint(variant.price_from, variant.price, variant.compare_at)

@@ -129,10 +129,7 @@ def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
-    """Yield the products of one part of the shop, for jobs. The shop has `parts` parts, which never change.
-
-    Raises CassandraUnavailable.
-    """
+    """Yield the products of one of the shop's `parts` fixed parts, for jobs. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 
@@ -196,10 +193,7 @@ def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant |
 
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
-    """Return the product and the variant that a form names by its SKU, read at quorum.
-
-    Raises NoLongerSold, also for an unknown SKU. Also raises CassandraUnavailable.
-    """
+    """Return the product and the variant of a form's SKU, read at quorum. Raises NoLongerSold and CassandraUnavailable."""
     row = find_variant_by_sku(sku)
     found = get_product_at_quorum(row.product_id) if row else None
     if row is None or found is None:

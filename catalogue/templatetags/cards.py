@@ -23,10 +23,7 @@ class CardInList:
 
 @dataclass(frozen=True, slots=True)
 class CardList:
-    """The values for a list of cards. The first `eager_count` cards are in its first row.
-
-    With `leads`, the list leads its page, and its first card has the page's main picture.
-    """
+    """The values for a list of cards. `eager_count` cards are in its first row. With `leads`, its first card leads the page."""
 
     products: tuple[ProductCard, ...]
     new_flags: tuple[bool, ...]  # for each product whether it is new today

@@ -193,10 +193,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Reserve units for as many requests as possible, first come, first served.
-
-    Some requests fit only without the others. They are tried again later, since the others may not get their units.
-    """
+    """Reserve for as many requests as possible, first come, first served. Requests that fit only without others come last."""
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(MAX_ATTEMPTS):
         try:

@@ -108,10 +108,7 @@ def _start_writing(
 
 
 def write_on(task: SpreadsheetTask, most: int) -> int:
-    """Write further parts of an export, of about `most` rows. After the last part the export can be fetched.
-
-    Return the number of rows.
-    """
+    """Write further parts of an export, about `most` rows; return how many. After the last part the export can be fetched."""
     if task.stored_as and not task.total:
         return _count_orders(task)
     done, count = task.handled, 0

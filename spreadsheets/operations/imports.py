@@ -84,10 +84,7 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Let the worker apply an import that was read. Return whether the import is being applied or is finished.
-
-    Raises CassandraUnavailable.
-    """
+    """Let the worker apply an import that was read; return whether it is applied now or later. Raises CassandraUnavailable."""
 
     def is_applying(row: Row) -> bool:
         return row.state in (entities.APPLYING, entities.FINISHED)
@@ -142,10 +139,7 @@ def _unpack(task: SpreadsheetTask, table: Table) -> None:
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
-    """Yield chunks of rows that are written in one batch: within a bucket, and within the bounds of a batch.
-
-    Each further read of the same file yields the same chunks.
-    """
+    """Yield chunks of rows, each for one batch in one bucket. Each read of the same file yields the same chunks."""
     chunk: list[FileRow] = []
     size = 0
     for row in rows:

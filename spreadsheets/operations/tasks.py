@@ -41,10 +41,7 @@ NOTE_ENDED = conditional_write(
 
 
 def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
-    """Put a task on the worker's list, and return it. If a task with its id exists, return the existing one.
-
-    Raises CassandraUnavailable.
-    """
+    """Put a task on the worker's list. Return it, or the existing task with its id. Raises CassandraUnavailable."""
 
     # If another process started a task with this id at the same time, that task has another stored file.
     def is_ours(row: Row) -> bool:
