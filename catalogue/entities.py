@@ -88,9 +88,7 @@ class Product:
     search_description: str = ""
     related_ids: tuple[UUID, ...] = ()  # the pinned related products, in this order
     pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may show other pictures
-    successor_id: UUID | None = (
-        None  # the product that this product's page offers once this product is gone
-    )
+    successor_id: UUID | None = None  # offered on its page once the product is gone
     rating: float | None = None  # the average of its reviews, to one decimal
     rating_count: int = 0
     popularity: int | None = None  # a coarse level; None until it is computed for the first time
@@ -183,9 +181,7 @@ class PictureUpload:
     tries: int = 0
     picture: str = ""
     reason: str = ""
-    salt: str = (
-        ""  # of a shopper's upload: no other picture shares its files, so they can be deleted
-    )
+    salt: str = ""  # of a shopper's upload: no other picture shares its files (to delete them)
 
     @property
     def key(self) -> dict[str, UUID]:

@@ -59,12 +59,8 @@ class Product(Model):
     status = columns.Text(static=True)  # draft, active, archived
     active_from = columns.DateTime(static=True)
     active_until = columns.DateTime(static=True)
-    version = columns.Integer(
-        static=True
-    )  # how often the product was saved; null if it was last saved before versions existed
-    save_id = columns.UUID(
-        static=True
-    )  # the save that made this version; so a save recognises its own write
+    version = columns.Integer(static=True)  # how often it was saved; null before versions existed
+    save_id = columns.UUID(static=True)  # the save that made this version
     # The ids of the bulk changes of the last 90 days. A save adds the id of its own bulk change.
     bulk_change_ids = columns.Set(columns.TimeUUID, static=True)
     category_ids = columns.Set(columns.UUID, static=True)  # further categories, besides category_id
@@ -76,21 +72,15 @@ class Product(Model):
     height_mm = columns.Integer(static=True)
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
-    related_ids = columns.List(
-        columns.UUID, static=True
-    )  # the pinned related products, in this order
+    related_ids = columns.List(columns.UUID, static=True)  # the pinned related products, in order
     # JSON: [[picture, alt text], …], sorted as the page shows them. Variants name their own picture.
     pictures = columns.Text(static=True)
-    successor_id = columns.UUID(
-        static=True
-    )  # the product that this product's page offers once this product is gone
+    successor_id = columns.UUID(static=True)  # offered on its page once the product is gone
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, ahead, out
     rating = columns.Float(static=True)  # the average, to one decimal; null without a review
     rating_count = columns.Integer(static=True)
-    popularity = columns.Integer(
-        static=True
-    )  # a coarse level; null until it is computed for the first time
+    popularity = columns.Integer(static=True)  # a coarse level; null until first computed
     bestseller = columns.Boolean(static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
@@ -172,12 +162,8 @@ class Category(Model):
     __personal_data__ = None
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
-    version = columns.Integer(
-        static=True
-    )  # how often the tree was changed; null if it was last changed before versions existed
-    save_id = columns.UUID(
-        static=True
-    )  # the save that made this version; so a save recognises its own write
+    version = columns.Integer(static=True)  # how often the tree was changed; null for never
+    save_id = columns.UUID(static=True)  # the save that made this version
     slug = columns.Text()
     name = columns.Text()
     parent_id = columns.UUID()
@@ -185,21 +171,13 @@ class Category(Model):
     description = columns.Text()
     picture = columns.Text()
     picture_alt = columns.Text()  # the picture's alt text; a drawing may have none
-    former_slugs = columns.List(
-        columns.Text
-    )  # the last former slugs; they redirect to the present slug
-    changed_at = (
-        columns.DateTime()
-    )  # when it was renamed, moved or reordered; null once products have followed
-    followed_to = (
-        columns.Text()
-    )  # the place in the category's list up to which products have followed
+    former_slugs = columns.List(columns.Text)  # the last ones; they redirect to the present slug
+    changed_at = columns.DateTime()  # renamed, moved or reordered; null once products have followed
+    followed_to = columns.Text()  # the place in its list up to which products have followed
     list_rule = columns.Text()  # the order of the category's products; null: newest first
     pinned_ids = columns.List(columns.UUID)  # the products that come first
-    has_featured_list = columns.Boolean()  # whether the list with the pinned products is complete
-    is_repinned = (
-        columns.Boolean()
-    )  # whether only the pinned products have changed since changed_at
+    has_featured_list = columns.Boolean()  # the list with the pinned products is complete
+    is_repinned = columns.Boolean()  # only the pinned products have changed since changed_at
     removed = columns.Boolean()
 
 
@@ -273,7 +251,7 @@ class FrontPagePins(Model):
     feature_type = columns.Text(partition_key=True)
     product_ids = columns.List(columns.UUID)
     version = columns.Integer()
-    save_id = columns.UUID()  # the save that made this version; so a save recognises its own write
+    save_id = columns.UUID()  # the save that made this version
     changed_at = columns.DateTime()
 
 
@@ -399,9 +377,7 @@ class PictureUpload(Model):
     tries = columns.Integer()  # how often a worker has begun to decode it
     picture = columns.Text()  # the text that names the picture, when it is ready
     reason = columns.Text()  # the reason in words, when the file is refused
-    salt = (
-        columns.Text()
-    )  # of a shopper's upload: no other picture shares its files, so they can be deleted
+    salt = columns.Text()  # of a shopper's upload: no other picture shares its files
 
 
 class WaitingUpload(Model):

@@ -109,7 +109,10 @@ def _find_for_staff(
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
-    """Count the products of any status in and below each category, seconds late. Raises SearchIndexMissing."""
+    """Return the number of products of any status in each category and in the categories below it.
+
+    Changes of the last seconds may be missing. Raises SearchIndexMissing.
+    """
     schema, searcher = READER.searcher()
     return {
         node.category_id: searcher.search(in_category(schema, node), limit=1, count=True).count

@@ -115,7 +115,11 @@ STOCK_LISTS = (ALL, LOW, OUT)
 
 
 def find_stock_lists(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
-    """Return the names of the lists that contain a stock item. A threshold of 0 means that it is never low."""
+    """Return the names of the warehouse's lists that contain a stock item.
+
+    A stock item is low at or below its threshold, even with no unit left; a threshold of 0 means never. A variant that is not
+    sold is neither low nor out.
+    """
     is_low = is_sold and 0 < threshold >= available
     is_out = is_sold and available < 1
     return frozenset([ALL, *[LOW] * is_low, *[OUT] * is_out])

@@ -17,7 +17,10 @@ NAME = "stock"
 
 
 def look_after_stock(now: datetime) -> str:
-    """Do all jobs of stock in one job, because each job costs an idle worker as much as this work."""
+    """Finish interrupted transfers, and adapt the warehouses' lists to changed SKUs and statuses of products.
+
+    Both share one job, because each job costs an idle worker as much as this work.
+    """
     finished = advance_open_transfers(now)
     listed = _update_lists(now)
     said = [

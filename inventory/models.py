@@ -38,13 +38,9 @@ class Inventory(Model):
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
     place = columns.Text(static=True)  # the shelf, as the warehouse's staff call it
-    quantity = (
-        columns.Integer()
-    )  # of a reservation: the number of its units that are still reserved
-    sent = columns.Integer()  # of a reservation: the number of its shipped units; null for none
-    released = (
-        columns.Integer()
-    )  # of a paid reservation: the number of its units given back; null for none
+    quantity = columns.Integer()  # of a reservation: its units that are still reserved
+    sent = columns.Integer()  # of a reservation: its shipped units; null for none
+    released = columns.Integer()  # of a paid reservation: its units given back; null for none
     # States: held, committed, ended (until the ledger has the reservation); received, adjusted, returned, transferred; refused (a
     # transfer that does not leave).
     state = columns.Text()

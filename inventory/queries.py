@@ -143,7 +143,10 @@ def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
 
 
 def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Return the units reserved by an unpaid order, by variant. `lines` has each one's highest line. Raises CassandraUnavailable."""
+    """Return the units that an unpaid order has reserved of each variant in `lines` (variant -> highest line number).
+
+    Raises CassandraUnavailable.
+    """
     reading = []
     for variant_id, last in lines.items():
         for warehouse in list_warehouses():

@@ -85,7 +85,10 @@ class DeliveryMethod:
 
 @dataclass(frozen=True)
 class PromisedDelivery:
-    """A delivery method as it was when an order was placed. The parcel is expected from `first` to `last`, in shop days."""
+    """A delivery method as it was when an order was placed. The order stores the price.
+
+    The parcel is expected from `first` to `last`, which are days in the shop's time zone.
+    """
 
     code: str
     name: str

@@ -100,7 +100,10 @@ def list_automatic_promotions() -> tuple[Promotion, ...]:
 def list_running_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
-    """Return the code-free promotions that run now, for all products or for a category's. Raises CassandraUnavailable."""
+    """Return the promotions without a code that run now; with a category, only promotions that cover its products.
+
+    Raises CassandraUnavailable.
+    """
     return tuple(
         each
         for each in list_automatic_promotions()
@@ -141,7 +144,10 @@ class PendingPromotions:
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
     ) -> AppliedPromotions:
-        """Return the promotions that apply to these lines. `refusal_reason` refuses the code. Raises CassandraUnavailable."""
+        """Return the promotions that apply to these lines. `refusal_reason` says why the code does not apply, if this is known.
+
+        Raises CassandraUnavailable.
+        """
         mine = self._voucher(lines, now, refusal_reason)
         with_code = [mine.promotion] if mine and mine.promotion and not mine.reason else []
         return AppliedPromotions(

@@ -31,9 +31,7 @@ class SpreadsheetTask(Model):
     layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
     state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
     file_name = columns.Text()  # the file's name on the sender's machine
-    stored_as = (
-        columns.Text()
-    )  # the name in the storage: of the uploaded file, or of the list of ids to export
+    stored_as = columns.Text()  # its name in the storage: the uploaded file, or the ids to export
     started_by = columns.UUID()
     started_at = columns.DateTime()
     changed_at = columns.DateTime()  # when the state was reached
@@ -43,12 +41,8 @@ class SpreadsheetTask(Model):
     handled = columns.Integer()  # how many rows or parts are done
     failures = columns.Integer()  # failed runs since the last one that made progress
     total = columns.Integer()
-    counts = columns.Map(
-        columns.Text, columns.Integer
-    )  # the number of rows by plan, once the file is read
-    results = columns.Map(
-        columns.Text, columns.Integer
-    )  # the number of rows by result, once the import is applied
+    counts = columns.Map(columns.Text, columns.Integer)  # rows by plan, once the file is read
+    results = columns.Map(columns.Text, columns.Integer)  # rows by result, once it is applied
 
 
 class SpreadsheetRow(Model):
@@ -71,9 +65,7 @@ class SpreadsheetRow(Model):
     label = columns.Text()  # the product's name when the file was read
     product_id = columns.UUID()
     variant_id = columns.UUID()  # of stock
-    seen = (
-        columns.Integer()
-    )  # of stock: how many units had been received in total when the file was read
+    seen = columns.Integer()  # of stock: the units received in total before the file was read
     changes = columns.Text()  # JSON: [[line, SKU, column, before, after], …]
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed

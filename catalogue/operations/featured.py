@@ -160,7 +160,10 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
 
 
 def refresh_featured(changed: Iterable[Product]) -> int:
-    """Choose the front page's cards from its present, and from pinned, changed and newest products; return their number."""
+    """Choose the front page's cards from present, pinned, changed and newest products; return their number.
+
+    `rebuild_featured` with all products also finds products that were passed over earlier.
+    """
     roots = queries.list_root_categories()
     reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]
     newest = [

@@ -33,7 +33,10 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
-    """Return the tree for a write. The copy is enough if it has these categories. Raises CassandraUnavailable."""
+    """Return the tree of categories for a write: the copy if it has these categories, else a tree that is read now.
+
+    Raises CassandraUnavailable.
+    """
     known = get_category_tree()
     return known if known.by_id.keys() >= set(category_ids) else get_category_tree_at_quorum()
 

@@ -157,7 +157,10 @@ class _NewCopy:
 def plan_list_changes(
     product_id: UUID, moving: Iterable[tuple[tuple[UUID, str], Row | None, Row]], at: int
 ) -> ListChanges:
-    """Return the list changes for stock items (key, present copy, numbers) that move. Raises CassandraUnavailable."""
+    """Return the changes of lists for stock items (key, present copy, numbers) that move between lists.
+
+    The product is read only if stock items move. Raises CassandraUnavailable.
+    """
     moved = [
         (copy or _NewCopy(*key), numbers)
         for key, copy, numbers in moving

@@ -84,7 +84,7 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Let the worker apply an import that was read; return whether it is applied now or later. Raises CassandraUnavailable."""
+    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable."""
 
     def is_applying(row: Row) -> bool:
         return row.state in (entities.APPLYING, entities.FINISHED)
