@@ -145,7 +145,7 @@ def start_change(
 
 
 def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChange | None:
-    """Store a change that undoes a finished one; return it, or None for an empty change. Raises CassandraUnavailable."""
+    """Store a change that undoes a finished one; return it, or None if no product was changed. Raises CassandraUnavailable."""
     selected = []
     for first in range(0, change.total, BUCKET_LENGTH):
         selected += [

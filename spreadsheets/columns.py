@@ -40,7 +40,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Column(Generic[Thing]):
-    """A column. `read` returns an object's cell. `parse` returns the object with a cell's value, or raises CellRefused."""
+    """A column of products or variants. `read` returns an object's cell; `parse` a changed object, or raises CellRefused."""
 
     name: str
     help: StrOrPromise

@@ -249,7 +249,7 @@ def parse_barcode(text: str) -> str:
 
 @dataclass(frozen=True)
 class CellKind:
-    """The formatter and the parser of a kind. `parse` also gets the largest number and the choices. It raises CellRefused."""
+    """A kind of values: its formatter and its parser. `parse` also gets the largest number and choices; raises CellRefused."""
 
     format: Callable[[Any], str]
     parse: Callable[[str, int, Sequence[str]], Any]

@@ -135,7 +135,7 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Update a changed product's pins and its card on related lists. `rebuild_related` updates the other lists."""
+    """Update a changed product's pins, and its card on its related products' lists. `rebuild_related` finds other lists."""
     now = current_time()
     _refresh_pinned(product, now)
     card = product_card(product) if product.is_on_sale(now) else None

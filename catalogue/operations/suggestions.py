@@ -95,7 +95,7 @@ def _best_suggestions(
 
 
 def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:
-    """Update a product's suggestions, also under prefixes of `former_names`. Until a rebuild a prefix may have over 50."""
+    """Update a product's suggestions, also under prefixes of `former_names`. A prefix may exceed 50 products until a rebuild."""
     node = queries.get_category(product.category_id)
     belongs = name_prefixes(product.name) if product.is_on_sale(current_time()) else {}
     looked_at = set(belongs).union(

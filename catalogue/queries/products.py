@@ -129,7 +129,7 @@ def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
-    """Yield the products of one of the shop's `parts` fixed parts, for jobs. Raises CassandraUnavailable."""
+    """Yield the products of one of `parts` parts of the shop. A product's part never changes. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 

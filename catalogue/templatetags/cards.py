@@ -23,7 +23,7 @@ class CardInList:
 
 @dataclass(frozen=True, slots=True)
 class CardList:
-    """The values for a list of cards. `eager_count` cards are in its first row. With `leads`, its first card leads the page."""
+    """The values for a list of cards. `eager_count` cards are in its first row. With `leads`, the first has the main picture."""
 
     products: tuple[ProductCard, ...]
     new_flags: tuple[bool, ...]  # for each product whether it is new today

@@ -130,7 +130,7 @@ def end_transfer(
 
 
 def advance_transfer(transfer: StockTransfer) -> StockTransfer:
-    """Continue a transfer until it waits for people or ends; return its state. Raises CassandraUnavailable: repeat the call."""
+    """Continue a transfer until it waits for people or ends; return its state. Raises CassandraUnavailable (then repeat it)."""
     if transfer.state == LEAVING:
         transfer = _leave(transfer)
     if transfer.state == ARRIVING:

@@ -64,10 +64,10 @@ def start_order_file(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start a file of orders: the `chosen` ones, or the orders that a filter finds when the worker runs. Return its task. || If a
-    task with this id exists, the existing one is returned.
+    """Start a file of orders: the `chosen` ones, or the orders that a filter finds when the worker runs. Return its task.
 
-    Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also raises CassandraUnavailable and OSError.
+    If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
+    raises CassandraUnavailable and OSError.
     """
     if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
