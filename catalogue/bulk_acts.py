@@ -60,7 +60,7 @@ class BulkAct:
         return replace(variant, price=price, compare_at=None)
 
     def compute_price(self, price: Decimal) -> Decimal:
-        """Return the new price. With an `ending`, a price that falls is rounded down and a price that rises is rounded up."""
+        """Return the new price. With an `ending`, a price that falls is rounded down, and a price that rises is rounded up."""
         by = Decimal(self.by)
         exact = price * (1 + by / 100) if self.kind == "percent" else price + by
         if not self.ending:

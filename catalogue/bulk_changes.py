@@ -176,7 +176,7 @@ def _change_product(change: BulkChange, row: Row) -> None:
 
 
 def _try_product(change: BulkChange, row: Row) -> bool:
-    """Try to change a product once; return whether its row now has a result."""
+    """Try one time to change a product; return whether its row now has a result."""
     now = current_time()
     product_rows = queries.prefetch_product_at_quorum(row.product_id).rows()
     product = queries.product_from_rows(product_rows, now)

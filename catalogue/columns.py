@@ -1,4 +1,4 @@
-"""Every column of a product, declared once: how its row stores it, and how files and the staff's form show it.
+"""All columns of a product. For each: how the product's row stores it, and how files and the staff's form show it.
 
 This table decides which columns a save writes and reads (catalogue.product_rows), the bounds (catalogue.rules), the columns of
 files (spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` are
@@ -29,7 +29,7 @@ def _as_is(value: Any) -> Any:
 class Kind:
     """How a row stores the values of a column: `encode` writes them, `decode` reads them.
 
-    spreadsheets.typed_values has a formatter and a parser for each kind that people type.
+    If people type the values of a kind, spreadsheets.typed_values has a formatter and a parser for it.
     """
 
     decode: Callable[[Any], Any] = _as_is
@@ -87,7 +87,7 @@ class FormField:
 
 @dataclass(frozen=True)
 class ProductColumn:
-    """A column of a product. Its row, `Product`, files and the form share its name.
+    """A column of a product. It has the same name in the product's row, in `Product`, in files and in the form.
 
     `most` bounds the characters of a text or the size of a number. Columns that are not `is_saved` are computed, and written by
     separate CQL statements.

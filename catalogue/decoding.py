@@ -32,7 +32,7 @@ MAX_PIXELS = {
 # Each pass of a progressive JPEG covers the whole picture, so the whole picture stays in memory until the last pass.
 MAX_PROGRESSIVE_BYTES = 200 * 1000 * 1000
 MIN_SIDE = 100
-# Upper bound of the ratio of a picture's long side to its short side.
+# The largest allowed ratio of a picture's long side to its short side.
 MAX_RATIO = 5
 # The memory to which the process may write. With the memory of its libraries, it uses at most 300 MB (decision 040).
 MAX_MEMORY_BYTES = 285 * 1024 * 1024

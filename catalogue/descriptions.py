@@ -1,6 +1,7 @@
 """A product's description: staff write Markdown; pages show HTML, and search engines get plain words.
 
-Allowed are paragraphs, headings, lists, emphasis and links. Typed HTML is shown as text. A second library (nh3) cleans the result.
+The Markdown may have paragraphs, headings, lists, emphasis and links. Typed HTML is shown as text. A second library (nh3) cleans
+the result.
 """
 
 from functools import lru_cache
@@ -26,7 +27,7 @@ def format_description(text: str) -> SafeString:
         if token.tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             token.tag = "h3" if token.tag in ("h1", "h2") else "h4"
     html = _markdown.renderer.render(tokens, _markdown.options, {})
-    return mark_safe(  # noqa: S308 -- nh3 has just cleaned it
+    return mark_safe(  # noqa: S308 -- nh3 has just cleaned the HTML
         nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes=_SCHEMES)
     )
 

@@ -95,7 +95,7 @@ class Product:
     bestseller: bool = False
 
     def is_on_sale(self, now: datetime) -> bool:
-        """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed asks this."""
+        """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed uses this rule."""
         return (
             self.status == "active"
             and (self.active_from is None or self.active_from <= now)
@@ -138,7 +138,7 @@ class Product:
         return next((each.alt for each in self.pictures if each.picture == picture), "")
 
     def with_pictures(self, pictures: Sequence[ProductPicture]) -> "Product":
-        """Return the product with these pictures. Variants that showed a removed picture lose it."""
+        """Return the product with these pictures. A variant whose picture was removed has none afterwards."""
         gone = {each.picture for each in self.pictures} - {each.picture for each in pictures}
         variants = (
             replace(each, picture="") if each.picture in gone else each for each in self.variants
@@ -256,7 +256,7 @@ class CategoryNode:
     changed_at: datetime | None = None
     followed_to: str = ""
     order: ListOrder = ListOrder()
-    # Whether the list "featured", which begins with the pinned products, is complete.
+    # Whether the category's list that begins with the pinned products is complete.
     has_featured_list: bool = False
     # Whether only the pinned products have changed since `changed_at`.
     is_repinned: bool = False
@@ -296,7 +296,7 @@ class CardPage:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A product whose name has a word that begins with the typed prefix."""
+    """A suggested product: a word of its name begins with the typed prefix."""
 
     product_id: UUID
     name: str

@@ -18,7 +18,7 @@ class ProductRefused(ValueError):
 
 
 class MediaUnavailable(Exception):
-    """The storage of uploaded files does not answer, or is full."""
+    """The storage of uploaded files does not answer, or it is full."""
 
 
 class DecoderFailed(Exception):
@@ -26,7 +26,7 @@ class DecoderFailed(Exception):
 
 
 class PhotoRefused(ValueError):
-    """The shop does not take the uploaded picture; the text says why."""
+    """The shop refuses the uploaded picture; the error's text says why."""
 
 
 class SlugTaken(ProductRefused):

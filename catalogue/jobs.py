@@ -48,7 +48,7 @@ def update_search_index(now: datetime) -> str:
 
 
 def update_lists(now: datetime) -> str:
-    """Bring cards, suggestions, related products and the front page up to date with changed products."""
+    """Update cards, suggestions, related products and the front page after changes of products."""
     due = list_due_products(LISTS, now)
     if not due:
         return ""
@@ -156,7 +156,7 @@ def has_uploads(now: datetime) -> bool:
 
 
 def sweep_incoming(now: datetime) -> str:
-    """Delete the raw files that were not decoded within a day."""
+    """Delete the raw files of uploads that were not decoded within a day."""
     count = operations.sweep_incoming(now)
     return describe_count(
         ngettext("%(count)s raw file deleted", "%(count)s raw files deleted", count), count

@@ -1,4 +1,4 @@
-"""Uploaded pictures: their names, their files, and how they get into the storage.
+"""Uploaded pictures: their names and files, and the code that puts them into the storage.
 
 A text names a picture. A photo's text is `photo/<hash>-<width>x<height>`, with the size of its largest file, so the names of its
 files are known without a read of the storage. The hash is made of the uploaded bytes. So a file never changes, equal pictures are

@@ -57,7 +57,7 @@ def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[Pr
 
 
 def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) -> Money | None:
-    """Return the highest price that may be crossed out beside a reduced one; None if no price was asked before.
+    """Return the highest price that may be crossed out beside the reduced price `reduced`; None if no price was asked before.
 
     It is the lowest price of the 30 days before the reduction began. Successive reductions without a rise in between count as one
     reduction, which began with the first of them. `earlier` are the price points before `reduced`, sorted by time.

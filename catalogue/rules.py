@@ -35,7 +35,7 @@ MAX_PINNED = 12
 MAX_ATTEMPTS = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
-# Bounds of scheduled moments (the begin and end of a sale, planned prices).
+# The earliest and the latest possible moment for the begin and end of a sale, and for planned prices.
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
 MAX_LABEL_LENGTH = 100

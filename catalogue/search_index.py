@@ -114,12 +114,12 @@ class IndexReader:
         return result
 
     def searcher(self) -> tuple[Any, Any]:
-        """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
+        """Return the schema and the searcher of the current index. Raises SearchIndexMissing."""
         schema, searcher, _ = self.searcher_and_counts()
         return schema, searcher
 
     def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
-        """Return (schema, searcher, counts) of the current index; the caller adds to the counts. Raises SearchIndexMissing."""
+        """Return the current index's schema, searcher and counts. The caller adds to the counts. Raises SearchIndexMissing."""
         home = index_home()
         if (
             monotonic() - self.looked_at >= LOOK_EVERY_SECONDS

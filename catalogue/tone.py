@@ -1,4 +1,4 @@
-"""Colours that can be lightened, darkened and mixed in steps that look even.
+"""Colours that can be lightened, darkened and mixed, so that equal differences look equally large.
 
 The arithmetic is in Oklab (Björn Ottosson, 2020, https://bottosson.github.io/posts/oklab/). Unlike in RGB, a difference of 0.1 in
 lightness looks equally large for mustard and for ink.
@@ -28,7 +28,7 @@ class Tone:
 
     @classmethod
     def from_hex(cls, hex6: str) -> Self:
-        """Return the tone of six hexadecimal digits; raises ValueError for anything else."""
+        """Return the tone of a colour with six hexadecimal digits. Raises ValueError for any other text."""
         red, green, blue = (_to_linear(int(hex6[i : i + 2], 16) / 255) for i in (0, 2, 4))
         long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
         medium = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)

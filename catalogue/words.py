@@ -19,7 +19,7 @@ def fold_text(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
+    """Return the folded words of a text, in their order: "T-Shirt, blue" gives t, shirt, blue."""
     return _WORD.findall(_APOSTROPHE.sub("", fold_text(text)))
 
 

@@ -22,7 +22,7 @@ def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...
 
 
 def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
-    """Return the wanted units of each variant, over all lines."""
+    """Return the wanted units of each variant, added up over all lines."""
     units: dict[UUID, int] = {}
     for want in wanted_lines:
         units[want.variant_id] = units.get(want.variant_id, 0) + want.quantity

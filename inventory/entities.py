@@ -71,7 +71,7 @@ class Stock:
 
 @dataclass(frozen=True)
 class StockNumbers:
-    """A variant's numbers in one warehouse: received = available + reserved + committed + shipped (I1)."""
+    """The numbers of a variant in one warehouse. Always: received = available + reserved + committed + shipped (I1)."""
 
     received: int
     available: int
@@ -81,7 +81,7 @@ class StockNumbers:
 
     @property
     def on_hand(self) -> int:
-        """The units in the warehouse, including those for orders."""
+        """The units in the warehouse, including the units that are reserved or paid but not yet sent."""
         return self.available + self.reserved + self.committed
 
 
@@ -97,7 +97,7 @@ class WantedLine:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Units of a line that are reserved in one warehouse, or were sent from it."""
+    """Units of an order line that are reserved in one warehouse, or were sent from it."""
 
     line_number: int
     product_id: UUID

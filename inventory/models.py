@@ -98,7 +98,7 @@ class StockHistoryEntry(Model):
 
 
 class StockByProduct(Model):
-    """Q16: a product's stock for its pages, copied from `inventory`, and its backorders.
+    """Q16: the copy of a product's stock that its pages show, and its backorders. The source is `inventory`.
 
     Units that are sold before they arrive are in the stock item "ahead": its `available` is how many more can be promised.
     Bound: variants times warehouses, at most 2,000 rows.
@@ -166,7 +166,7 @@ class StockTransfer(Model):
     state = columns.Text()
     actor = columns.Text()
     started_at = columns.DateTime()
-    arrived_in = columns.Text()  # the destination, or the source if it was called off
+    arrived_in = columns.Text()  # the destination, or the source if the transfer was called off
     ended_by = columns.Text()
     ended_at = columns.DateTime()
 

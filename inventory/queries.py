@@ -92,7 +92,7 @@ def product_availability(stock: Iterable[Stock]) -> Availability:
     return next((each for each in BEST_FIRST if each in found), "out")
 
 
-# Q17: a variant's numbers in a warehouse, and one of its reservations.
+# Q17: a variant's numbers in a warehouse, and the row of one reservation.
 NUMBERS = read(
     "Q17",
     """SELECT reservation_id, quantity, state, line_number, product_id, available, reserved, committed, shipped, received, threshold,
@@ -131,14 +131,14 @@ def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str
 
 
 def stock_numbers_from_row(row: Row | None) -> StockNumbers:
-    """Return the numbers in a row of `prefetch_stock_numbers`; zeros without a receipt."""
+    """Return the numbers in a row of `prefetch_stock_numbers`; all are 0 for a stock item without a receipt."""
     if row is None or row.received is None:
         return StockNumbers(0, 0, 0, 0, 0)
     return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
 
 
 def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
-    """Return the exact numbers of a variant in a warehouse; zeros without a receipt. Raises CassandraUnavailable."""
+    """Return the exact numbers of a variant in a warehouse; all are 0 without a receipt. Raises CassandraUnavailable."""
     return stock_numbers_from_row(prefetch_stock_numbers(variant_id, warehouse_id).one())
 
 
@@ -194,7 +194,7 @@ MAX_SHARDS = 16
 
 
 def ledger_shard(source_id: UUID) -> int:
-    """Return the partition of a ledger for the entries of an order or receipt."""
+    """Return the partition of a stock item's ledger that has the entries of an order, receipt or transfer."""
     return source_id.int % int(settings.STOCK_LEDGER_SHARDS)
 
 

@@ -49,7 +49,7 @@ def list_first_warehouses() -> dict[str, Warehouse]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that one warehouse is open, that there are not too many, and that their names differ."""
+    """Check that at least one warehouse is open, that there are not too many, and that the names of warehouses differ."""
     found = snapshot.get_values(WAREHOUSE)
     if not any(each.is_open for each in found.values()):
         raise SettingRefused(
@@ -70,13 +70,13 @@ WAREHOUSE = SettingKind("warehouse", _parse, _dump, list_first_warehouses, _chec
 
 
 def sort_warehouses(snapshot: SettingsSnapshot) -> tuple[Warehouse, ...]:
-    """Return all warehouses in the order in which orders take from them; closed ones come last."""
+    """Return all warehouses, sorted as orders take units from them; closed warehouses come last."""
     found = snapshot.get_values(WAREHOUSE).values()
     return tuple(sorted(found, key=lambda each: (not each.is_open, each.position, each.key)))
 
 
 def list_warehouses() -> tuple[str, ...]:
-    """Return the keys of all warehouses, in the order in which orders take from them. Raises CassandraUnavailable."""
+    """Return the keys of all warehouses, sorted as orders take units from them. Raises CassandraUnavailable."""
     snapshot = get_settings()
     return snapshot.compute(
         "warehouses", lambda: tuple(each.key for each in sort_warehouses(snapshot))
@@ -90,7 +90,7 @@ def find_warehouse_name(key: str) -> str:
 
 
 def find_warehouse_key(typed: str) -> str:
-    """Return the key of a warehouse by a typed key or name, or "". Raises CassandraUnavailable."""
+    """Return the key of the warehouse whose key or name was typed; "" for none. Raises CassandraUnavailable."""
     found = get_settings().get_values(WAREHOUSE)
     meant = typed.strip()
     if meant in found:

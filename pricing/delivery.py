@@ -51,7 +51,7 @@ class DeliveryMethod:
         return sum((self.parcel_price(each) for each in parcels[free:]), self.price * 0)
 
     def split_weight(self, grams: int) -> list[int]:
-        """Return the weight of each parcel, at least one."""
+        """Return the weight of each parcel; there is at least one parcel."""
         if not self.bands:
             return [grams]
         heaviest = self.bands[-1].max_grams

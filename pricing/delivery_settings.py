@@ -261,7 +261,7 @@ def find_lost_countries(
 
 
 def find_coming_gaps(methods: Iterable[DeliverySetting], today: date) -> list[LostCountry]:
-    """Return the countries to which less can be sent on a future day than today, because a method ends."""
+    """Return the countries to which less can be sent on a future day than today, because a method's last day has passed."""
     methods = tuple(methods)
     now = _heaviest_by_country(methods, today)
     return _find_losses(

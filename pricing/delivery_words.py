@@ -24,7 +24,7 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
             "free_from": format_money(method.free_from),
             "missing": format_money(missing),
         }
-    # Only the first parcel is free (DeliveryMethod.price_for); it is as heavy as allowed.
+    # Only the first parcel is free (DeliveryMethod.price_for); it is as heavy as a parcel may be.
     parcels = method.split_weight(grams)
     return _(
         "Your items weigh %(weight)s and go in %(count)s parcels, as one holds %(most)s. The first one is free."

@@ -50,7 +50,7 @@ VOUCHER_USES_OF_CUSTOMER = read(
 
 
 def promotion_from_row(row: Row) -> Promotion:
-    """Return a row as a promotion, with all its categories. Raises CassandraUnavailable."""
+    """Return the promotion that a row stores, with all its categories. Raises CassandraUnavailable."""
     return Promotion(
         key=row.key,
         code=row.code or "",

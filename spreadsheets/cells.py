@@ -63,7 +63,7 @@ def text_of(value: object) -> str:
 
 
 def join_list(values: Iterable[str], separator: str = ",") -> str:
-    """Return several values in one cell. Values with a separator, a leading quote or outer spaces are quoted."""
+    """Return several values as the text of one cell. Values with a separator, a leading quote or outer spaces are put in quotes."""
     glue = separator if separator.isspace() else f"{separator} "
     return glue.join(_quote(each, separator) for each in values)
 

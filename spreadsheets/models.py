@@ -39,7 +39,7 @@ class SpreadsheetTask(Model):
     encoding = columns.Text()  # of an import: the text's encoding, if it was guessed
     problem = columns.Text()  # why a file was refused
     handled = columns.Integer()  # how many rows or parts are done
-    failures = columns.Integer()  # failed runs since the last one that made progress
+    failures = columns.Integer()  # how many runs have failed since the last run that made progress
     total = columns.Integer()
     counts = columns.Map(columns.Text, columns.Integer)  # rows by plan, once the file is read
     results = columns.Map(columns.Text, columns.Integer)  # rows by result, once it is applied

@@ -69,7 +69,7 @@ class _Draft:
     new_skus: set[str] = field(default_factory=set)
 
     def read(self, sku: str, column: Column[Any]) -> str | None:
-        """Return the present text of a cell; None if its product or variant is new."""
+        """Return the present text of a cell; None if the cell's product or variant is new."""
         if not sku:
             return None if self.is_new else column.read(self.product)
         variant = self._variant(sku)

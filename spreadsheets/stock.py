@@ -44,7 +44,7 @@ def stock_lines(product: Product) -> Iterator[list[str]]:
 
 
 def _count(row: Row | StockNumbers) -> int:
-    """Return how many units are in the warehouse, including reserved ones."""
+    """Return how many units a stock item has in its warehouse, including reserved units."""
     return int(row.available + row.reserved + row.committed)
 
 

@@ -177,6 +177,6 @@ def _write_cards(product: Product) -> None:
     present = [_key_columns(product_id, each) for each in belongs]
     wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
     outdated = [_key_columns(product_id, each) for each in found - belongs]
-    # A place is recorded for as long as a card may be there.
+    # The place of a card is recorded as long as the card may be there.
     wait_for_all([DELETE_CARD.start(**each) for each in outdated])
     wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])

@@ -1,4 +1,4 @@
-"""Change the tree of categories. It has one version, and each change is one conditional batch."""
+"""Change the tree of categories. The whole tree has one version. Each change of the tree is one conditional batch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -213,7 +213,7 @@ def fingerprint_category_picture(node: CategoryNode) -> str:
 
 
 def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) -> CategoryNode:
-    """Set a category's picture and alt text, or remove them (`picture` ""); return the category.
+    """Set a category's picture and alt text, or remove both (with "" as `picture`); return the category.
 
     `seen` is the `fingerprint_category_picture` that the editor has read. Other changes of the tree are kept. Raises
     CategoryRefused, CategoryChanged, CassandraUnavailable.
@@ -246,7 +246,7 @@ def _check_picture(picture: str, alt: str) -> None:
 
 
 def reorder_category(category_id: UUID, step: int) -> bool:
-    """Move a category by `step` places among its siblings, -1 for one up; return whether it moved.
+    """Move a category by `step` places among its siblings (-1 is one place up); return whether it moved.
 
     A category that is already first or last stays there. Raises CategoryRefused, CategoryChanged if it is gone,
     CassandraUnavailable.
@@ -369,7 +369,7 @@ def remove_category(category_id: UUID, seen: str) -> None:
 
 
 def restore_category(category_id: UUID) -> None:
-    """Restore a removed category, for a product that was saved in it at the same time. Raises CassandraUnavailable."""
+    """Restore a removed category, because a product was saved in it at the same time. Raises CassandraUnavailable."""
     _change_tree(
         lambda tree: [
             UPDATE_CATEGORY_REMOVED.bind(tree=SHOP_TREE, category_id=category_id, removed=False)

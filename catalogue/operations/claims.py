@@ -1,4 +1,4 @@
-"""The names that lead to a product: its address and its SKUs. Each name is claimed by one product."""
+"""The names that lead to a product: its address and its SKUs. A name can be claimed by only one product."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Cl
 
 
 def is_claimed(claim: Claim) -> bool:
-    """Return whether a claim is made. Raises CassandraUnavailable."""
+    """Return whether a claim is made, so that the name belongs to the product. Raises CassandraUnavailable."""
     return _is_held(claim, _prefetch_claim(claim).one())
 
 

@@ -85,12 +85,12 @@ UPDATE_POPULARITY = write(
 def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
     """Add or change a product, claim its names, and write its cards into every list; return the saved product.
 
-    `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved since, nothing is
-    written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets `created_at` to `now`
-    (UTC) unless it is given. Former slugs still lead to the product. The product gets the mark of `bulk_change_id`
-    (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the first call has written the
-    product, the repeated call raises ProductChanged, and the worker updates the lists. Raises ProductChanged, ProductRefused,
-    SlugTaken, SkuTaken, CassandraUnavailable.
+    `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved the product since,
+    nothing is written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. Former slugs still lead to the product. The product gets the mark of
+    `bulk_change_id` (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the first call has
+    written the product, the repeated call raises ProductChanged, and the worker updates the lists. Raises ProductChanged,
+    ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
     now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()

@@ -107,7 +107,7 @@ def card_from_row(row: Row) -> ProductCard:
 
 
 def default_sort(node: CategoryNode) -> str:
-    """Return the order of a category's products for shoppers who have not chosen one."""
+    """Return the order in which shoppers see a category's products if they have not chosen one."""
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
@@ -151,7 +151,7 @@ FEATURED = read(
 
 
 def prefetch_featured(feature_type: str) -> PendingResult:
-    """Start reading a row of the front page: featured, deals, new_arrivals or popular."""
+    """Start reading the cards of a front page row: featured, deals, new_arrivals or popular."""
     return FEATURED.start(feature_type=feature_type)
 
 

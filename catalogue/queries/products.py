@@ -169,7 +169,7 @@ def find_variant_by_sku(sku: str | None) -> Row | None:
     return VARIANT.one(sku=sku) if is_possible else None
 
 
-# How many successors are followed from a former product to one that is sold.
+# How many successors are tried, one after another, to find one that is sold.
 MAX_SUCCESSORS = 5
 
 

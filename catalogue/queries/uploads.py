@@ -25,7 +25,7 @@ MAX_UPLOADS = 100
 
 
 def list_uploads(owner_id: UUID) -> list[PictureUpload]:
-    """Return the last week's uploads of a product, a category or a review, oldest first. Raises CassandraUnavailable."""
+    """Return the uploads of the last week for a product, a category or a review, oldest first. Raises CassandraUnavailable."""
     return uploads_from_rows(prefetch_uploads(owner_id).rows())
 
 

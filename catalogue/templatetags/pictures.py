@@ -32,7 +32,7 @@ _SIZES = {
 }
 # A main photo whose sides differ by more than this ratio is shown whole, because cutting it to a square would hide too much.
 _MOST_CUT = 1.34
-# For mails, search engines, other sites and browsers without the newer formats.
+# The width of the JPEG for mails, search engines, other sites, and browsers without the newer formats.
 _PLAIN_WIDTH = 1280
 
 

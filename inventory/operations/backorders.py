@@ -1,8 +1,8 @@
 """Sell a variant before it arrives, as a backorder or a pre-order, up to a limit that staff choose.
 
-Promised units are a stock item of their own, "ahead". Its `available` is how many more can be promised; `committed` is paid for and
-waiting. When units arrive, the worker reserves them for the waiting orders (orders.operations.allocate_backorders), which frees the
-promise.
+Promised units are a separate stock item, "ahead". Its `available` is how many more units can be promised. Its `committed` units
+are paid for and waiting. When units arrive, the worker reserves them for the waiting orders
+(orders.operations.allocate_backorders), which frees the promise.
 """
 
 from datetime import date, datetime

@@ -24,7 +24,7 @@ from cassandra_db import (
     conditional_write,
 )
 
-# How many conditional writes of one stock item a process runs.
+# How many conditional writes to one stock item a process runs at a time.
 AT_ONCE = 2
 # The largest number of reservations in one batch.
 MAX_BATCH_SIZE = 32
@@ -178,7 +178,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
         queue = queues[key]
         others: deque[WriteTurn] = deque()
         for each in queue.waiting_turns:
-            # A reservation that is twice in a batch would take its units twice and leave one row.
+            # A reservation that is in a batch twice would take its units twice, and leave only one row.
             if (
                 isinstance(each, ReservationRequest)
                 and each.reservation_id not in ids
@@ -225,7 +225,7 @@ def _leave_open(requests: Iterable[ReservationRequest]) -> None:
 
 
 def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
-    # `_sort_out` compares a conflicting row with the request.
+    # If the write is refused, `_sort_out` compares the conflicting row with the request.
     return RESERVE_ONE.apply(
         if_lost=SEND_AGAIN, minus=-request.units, **_reservation_columns(key, request)
     )

@@ -98,7 +98,7 @@ MAX_ATTEMPTS = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
-    """Rebuild a stock item's numbers from the ledger and its reservations; return them before and after.
+    """Rebuild a stock item's numbers from the ledger and its reservations; return the numbers before and after.
 
     The shop may go on selling: if a number changes, everything is read again. If more was sold than received, 0 are free. Raises
     NothingReceived, StockNumbersChanging (nothing is written), CassandraUnavailable.

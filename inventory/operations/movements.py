@@ -1,4 +1,4 @@
-"""A reservation's life: reserved, then committed when it is paid, then sent in one or more parts, or released.
+"""The states of a reservation: reserved, then committed when it is paid, then sent in one or more parts, or released.
 
 Each change names the final state of the reservation, not a difference. The first batch guesses the present state. A refused batch
 returns the present state, from which the change continues. So a repeated change finds its work done. A late one takes nothing
@@ -210,8 +210,8 @@ def restock_units(
 ) -> None:
     """Put returned units back into the warehouse that sent them, for sale.
 
-    A part's `quantity` is the total that this return brings back of its line and warehouse, so repeating changes nothing. Raises
-    LookupError if more units would come back than were sent. Also raises CassandraUnavailable.
+    A part's `quantity` is the total number of units that this return brings back for a line and warehouse. So repeating the call
+    changes nothing. Raises LookupError if more units would come back than were sent. Also raises CassandraUnavailable.
     """
     for each in sort_allocations(parts):
         if not _restock_one(

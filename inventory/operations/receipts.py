@@ -1,4 +1,4 @@
-"""Book arrived units and corrections, each once. Also set thresholds and places."""
+"""Book arrived units and corrections, each only once. Also set the thresholds and places of stock items."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -125,7 +125,7 @@ def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
-    """Set a stock item's numbers to 0 if it has none yet. Raises CassandraUnavailable."""
+    """Set a stock item's numbers to 0 if it has no numbers yet. Raises CassandraUnavailable."""
     SEED_STOCK_ITEM.apply(
         if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,

@@ -52,7 +52,7 @@ _turns = tuple(Lock() for _ in range(64))  # chosen by product
 
 
 def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = None) -> None:
-    """Rewrite a product's stock for its pages from the numbers of these stock items, or of all.
+    """Rewrite a product's stock for its pages from the numbers of these stock items, or of all its stock items.
 
     If the product's availability changes, its cards are updated. If a stock item becomes low, out or neither, the lists of its
     warehouse are updated (stock_lists). Raises CassandraUnavailable.
@@ -148,7 +148,7 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
 
 
 def is_copied(row: Row | None, numbers: Row) -> bool:
-    """Return whether a row of the copy equals the numbers."""
+    """Return whether a row of the copied stock has these numbers."""
     names = ("available", "threshold")
     return row is not None and all(getattr(row, each) == getattr(numbers, each) for each in names)
 

@@ -106,10 +106,10 @@ def start_transfer(transfer: StockTransfer) -> StockTransfer:
 def end_transfer(
     transfer: StockTransfer, warehouse_id: str, actor: str, now: datetime
 ) -> StockTransfer:
-    """Book that a transfer has arrived in its destination or, called off, in its source. Repeating changes nothing.
+    """Book that a transfer has arrived in its destination or, if it was called off, in its source. Repeating changes nothing.
 
-    Raises ValueError for a third warehouse, TransferRefused if it is not in transit or has arrived in the other warehouse,
-    CassandraUnavailable (the caller may repeat the call).
+    Raises ValueError for a third warehouse, and TransferRefused if the transfer is not in transit or has arrived in the other
+    warehouse. Also raises CassandraUnavailable (the call may be repeated).
     """
     if warehouse_id not in (transfer.source, transfer.destination):
         raise ValueError(f"a transfer to {transfer.destination} does not arrive in {warehouse_id}")
@@ -189,7 +189,7 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
 
 
 def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
-    """Change a warehouse's numbers by these units, once; return the state of the row that books it, or "" if that failed."""
+    """Change a warehouse's numbers by these units, once. Return the state of the row that books the transfer, or "" if that failed."""
     stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
     # Units that leave must be free. Units that arrive are counted even if more were promised to orders.
     change = (
@@ -207,7 +207,7 @@ def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: in
                 now=_booked_at(transfer, units),
                 **stock_item,
             ),
-            # The booking row exists then, so it does not matter which call has written it.
+            # The row of the booking exists then, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
         )
     return "transferred" if outcome else _find_state(outcome, row_id)

@@ -205,7 +205,7 @@ def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
 
 
 def _read_sealed(name: str) -> bytes:
-    """Return the content that `_save` encrypted. Raises FileRefused if it is gone, DecryptionError."""
+    """Return the content that `_save` encrypted. Raises FileRefused if the file is gone. Also raises DecryptionError."""
     with open_stored(name) as file:
         return decrypt_bytes(file.read(), _PURPOSE, name)
 
@@ -250,7 +250,7 @@ def _whole_name(task: SpreadsheetTask) -> str:
 
 
 def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
-    """Yield the bytes of a written export, piece by piece. Raises OSError, FileRefused, DecryptionError."""
+    """Yield the bytes of a written export, block by block. Raises OSError, FileRefused and DecryptionError."""
     kind = ORDER_FILES.get(task.layout)
     if task.format == "csv":
         names = _list_parts(task)
