@@ -237,8 +237,7 @@ class FeaturedProduct(CardColumns):
 
 
 class FrontPagePins(Model):
-    """Q4: the products that staff pinned to the start of a front page row, in their order. A rule chooses the row's other
-    products.
+    """Q4: the products that staff pinned to the start of a front page row, in their order. A rule chooses the others.
 
     Bound: one row a partition, 24 ids (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.pin_on_front_page, by a conditional write on `version`.

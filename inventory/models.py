@@ -10,8 +10,7 @@ SHORT_GRACE = {"gc_grace_seconds": 24 * 3600}
 
 
 class Inventory(Model):
-    """Q16, Q17: a variant in one warehouse. The numbers are static; a row is a reservation, receipt, correction, transfer or
-    return.
+    """Q16, Q17: a variant in one warehouse. The numbers are static; a row is a reservation, receipt, correction, transfer or return.
 
     Numbers start at 0, never null: conditional arithmetic on null is applied in Cassandra, but writes nothing. Always (I1):
     received = available + reserved + committed + shipped. The row with the nil id is a sentinel that sorts first, so the numbers
@@ -172,8 +171,7 @@ class StockTransfer(Model):
 
 
 class OpenStockTransfer(Model):
-    """Q16: the open transfers, for staff and the worker. A row is written before its units leave, and deleted after their arrival
-    is booked.
+    """Q16: the open transfers, for staff and the worker. A row is written before its units leave, and deleted after their arrival.
 
     Bound: one partition; the transfers under way, at most some hundreds (inventory.queries.MAX_OPEN_TRANSFERS).
     Writer: inventory.operations.transfers.
@@ -211,8 +209,7 @@ class BackorderedVariant(Model):
 
 
 class ReservationByMinute(Model):
-    """Q17: the reservations that expire in a minute. A row is written before its reservation, so a crash never leaves a
-    reservation without a row.
+    """Q17: the reservations that expire in a minute. Each row is written before its reservation, so no reservation lacks a row.
 
     Bound: the reservations of one minute. A minute with many rows is deleted as a whole once all have ended.
     Writer: inventory.operations.reserve_stock, extend_reservations and drop_expired_minute; cleared by orders.jobs.

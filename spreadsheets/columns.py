@@ -1,5 +1,4 @@
-"""The columns of a file of products: their names, help, and how cells are written and read. catalogue.columns declares most of
-them.
+"""The columns of a file of products: names, help, and how cells are written and read. catalogue.columns declares most.
 
 A product is converted to the texts of its cells. An import compares these with the file's texts, and changes the values that
 differ.

@@ -47,8 +47,7 @@ FORMATS = tuple(CONTENT_TYPES)
 
 @dataclass
 class Table:
-    """A file that is being read: its head and its numbered lines. `encoding` is only set for a CSV file whose encoding was
-    guessed.
+    """A file that is being read: its head and its numbered lines. `encoding` is only set for CSV whose encoding was guessed.
 
     Workbooks are slow to read; `unpack_workbook` converts a workbook to CSV.
     """

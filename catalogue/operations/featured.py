@@ -46,8 +46,7 @@ Pins = Mapping[str, Sequence[UUID]]
 def pin_on_front_page(
     feature_type: str, change: Callable[[tuple[UUID, ...]], tuple[UUID, ...]]
 ) -> tuple[UUID, ...]:
-    """Apply `change` to the pinned products of a front page row; store and return the result. Try again if somebody else was
-    faster.
+    """Apply `change` to the pinned products of a front page row; store and return the result. Try again after a conflict.
 
     The worker rebuilds the row within seconds. Raises ProductRefused, CassandraUnavailable, and errors of `change`.
     """
