@@ -171,7 +171,7 @@ class StockTransfer(Model):
 
 
 class OpenStockTransfer(Model):
-    """Q16: the open transfers, for staff and the worker. A row is written before its units leave, and deleted after their arrival.
+    """Q16: the open transfers, for staff and the worker. A row is written before units leave, and deleted once their arrival is booked.
 
     Bound: one partition; the transfers under way, at most some hundreds (inventory.queries.MAX_OPEN_TRANSFERS).
     Writer: inventory.operations.transfers.

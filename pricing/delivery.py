@@ -15,7 +15,7 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver to a country. `days` are working days, counted from the order. It is free from a subtotal of `free_from` on.
+    """One way to deliver to a country. `days` are working days, counted from the order. It is free from the subtotal `free_from` on (None: never).
 
     `price` is for a parcel of the lightest of the `bands`, or of any weight if there are no bands. An order may weigh `max_grams`
     (None: unlimited). A method without a carrier is pickup in the shop.
