@@ -1,4 +1,4 @@
-"""What a bulk change does to a product, and how that is undone. No database."""
+"""The change that a bulk change makes to each product, and how that is undone. No database."""
 
 import json
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ _PLAIN_FIELDS = ("status", "featured")
 
 @dataclass(frozen=True, slots=True)
 class BulkAct:
-    """A change that is made to each selected product. `kind` is one of KINDS and decides which fields are used."""
+    """A change that is made to each selected product. `kind` is one of KINDS, and decides which fields are used."""
 
     kind: str
-    by: str = "0"  # a decimal: per cent, or an amount of the currency; below 0 lowers the price
-    ending: str = ""  # the cents of the new price, "90" or "99"; "" rounds to a cent
+    by: str = "0"  # a decimal number: per cent, or an amount of the currency; a negative number lowers the price
+    ending: str = ""  # the cents of the new price, "90" or "99"; "" rounds the price to a cent
     cross_out: bool = False
     category_id: str = ""
     status: str = ""
@@ -34,11 +34,11 @@ class BulkAct:
         return self.kind in ("percent", "amount")
 
     def pack(self) -> str:
-        """Return the act as JSON, for `unpack_act`."""
+        """Return the bulk act as JSON text, which `unpack_act` reads."""
         return json.dumps(asdict(self))
 
     def apply_to(self, product: Product) -> Product:
-        """Return the changed product. A price that changes loses its crossed-out price."""
+        """Return the changed product. If a price changes, its crossed-out price is removed."""
         if self.is_about_prices:
             variants = (self._reprice(each) if each.sold else each for each in product.variants)
             return replace(product, variants=tuple(variants))
@@ -60,7 +60,7 @@ class BulkAct:
         return replace(variant, price=price, compare_at=None)
 
     def compute_price(self, price: Decimal) -> Decimal:
-        """Return the new price. With an `ending`, a price that falls is rounded down and a price that rises is rounded up."""
+        """Return the new price. With an `ending`, a price that falls is rounded down, and a price that rises is rounded up."""
         by = Decimal(self.by)
         exact = price * (1 + by / 100) if self.kind == "percent" else price + by
         if not self.ending:
@@ -76,7 +76,7 @@ def unpack_act(text: str) -> BulkAct:
 
 
 def describe_former(before: Product, after: Product) -> str:
-    """Return the values that a change replaces, as JSON for `restore_former`."""
+    """Return the values that a change replaces, as JSON text. `restore_former` reads it."""
     former: dict[str, Any] = {
         name: getattr(before, name)
         for name in _PLAIN_FIELDS
@@ -98,7 +98,7 @@ def _pack_price(variant: Variant) -> tuple[int, int | None]:
 
 
 def restore_former(product: Product, text: str) -> Product:
-    """Return the product with the values that `describe_former` noted."""
+    """Return the product with the values that `describe_former` has stored in `text`."""
     former = json.loads(text)
     values = {name: former[name] for name in _PLAIN_FIELDS if name in former}
     if "categories" in former:

@@ -1,8 +1,8 @@
 """Changes of many products at once (decision 038, jobs.bulk_changes).
 
-Each product is changed exactly once, even after a crash or with two workers. The conditional batch that saves a product also marks
-it with the change. A worker reads the product first and looks for the mark second. If it finds the mark, the product is done; if
-not, the save fails unless the product still has the version that was read.
+Each product is changed exactly once, even after a crash or with two workers. The conditional batch that saves a product also
+stores the change's mark on the product. A worker reads the product first and looks for the mark second. If the mark is there, the
+product is done. If not, the save succeeds only if the product still has the version that was read.
 """
 
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ class BulkChange(jobs.bulk_changes.BulkChange):
 
     @property
     def undo_id(self) -> UUID:
-        """The id of the change that undoes this one. It is always the same, so an undo happens once."""
+        """The id of the change that undoes this change. It is always the same, so a change is undone only once."""
         return UUID(int=self.change_id.int + 1)
 
     @property
     def undoes(self) -> UUID | None:
-        """The id of the change that this one undoes."""
+        """The id of the change that this change undoes."""
         return UUID(int=self.change_id.int - 1) if self.act.kind == "undo" else None
 
 
@@ -69,7 +69,7 @@ list_unfinished, iterate_results = STORE.list_unfinished, STORE.iterate_results
 
 @dataclass(frozen=True, slots=True)
 class PreviewedProduct:
-    """A product in a preview. `after` is None if the change is refused; `reason` then says why."""
+    """A product in a preview. `after` is None if the change is refused; `reason` says why."""
 
     before: Product
     after: Product | None
@@ -77,13 +77,13 @@ class PreviewedProduct:
 
 
 def has_mark(product_id: UUID, change_id: UUID) -> bool:
-    """Return whether a product was saved by a change. Raises CassandraUnavailable."""
+    """Return whether a change has saved a product. Raises CassandraUnavailable."""
     row = MARKS.one(product_id=product_id)
     return bool(row and change_id in (row.bulk_change_ids or ()))
 
 
 def preview_act(act: BulkAct, product_ids: Sequence[UUID], now: datetime) -> list[PreviewedProduct]:
-    """Return what an act would do to these products, in their order. Raises CassandraUnavailable."""
+    """Return the preview of a bulk act for these products, in their order. Raises CassandraUnavailable."""
     reading = [(each, queries.prefetch_product_at_quorum(each)) for each in product_ids]
     found = []
     for product_id, pending in reading:
@@ -109,7 +109,7 @@ def _apply_act(act: BulkAct, product: Product, rows: Sequence[Row], now: datetim
 
 
 def _cross_out(before: Product, after: Product, rows: Sequence[Row], now: datetime) -> Product:
-    """Cross out, beside each price that falls, the highest former price that the law allows."""
+    """Cross out a former price beside each price that falls: the highest one that the law allows."""
     lowered = {
         new.variant_id: new
         for was, new in zip(before.variants, after.variants, strict=True)
@@ -127,7 +127,7 @@ def _cross_out(before: Product, after: Product, rows: Sequence[Row], now: dateti
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A product to change. An undo also names the values to restore and the product's expected version."""
+    """A product to change. For an undo, it also has the values to restore and the version that the product must have."""
 
     product_id: UUID
     restore: str | None = None
@@ -137,15 +137,15 @@ class Selected:
 def start_change(
     change_id: UUID, act: BulkAct, selected: Sequence[Selected], started_by: UUID, now: datetime
 ) -> BulkChange:
-    """Store a change of these products for the worker, and return it. A change stored earlier under this id is returned as it is.
+    """Store a change of these products for the worker, and return it. If a change with this id exists, it is returned unchanged.
 
-    Raises ValueError for no product or more than MAX_ITEMS, CassandraUnavailable.
+    Raises ValueError for no product or more than MAX_ITEMS. Also raises CassandraUnavailable.
     """
     return STORE.start(change_id, act, [asdict(each) for each in selected], started_by, now)
 
 
 def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChange | None:
-    """Store a change that undoes a finished one; return None if that changed nothing. Raises CassandraUnavailable."""
+    """Store a change that undoes a finished one; return it, or None if no product was changed. Raises CassandraUnavailable."""
     selected = []
     for first in range(0, change.total, BUCKET_LENGTH):
         selected += [
@@ -159,28 +159,28 @@ def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChang
 
 
 def run_change(change: BulkChange, most: int) -> int:
-    """Continue a change, and finish it when no product is left. Return how many products were tried, about `most`.
+    """Try to change about `most` further products; return how many. Finish the change when no product is left.
 
-    Raises CassandraUnavailable, UnknownOutcome; the caller then calls it again.
+    Raises CassandraUnavailable and UnknownOutcome; the caller then repeats the call.
     """
     return STORE.run(change, most, _change_product)
 
 
 def _change_product(change: BulkChange, row: Row) -> None:
-    """Change one product unless its row has a result already, and store the result."""
+    """Change one product unless its row has a result already. Store the result in its row."""
     for _try in range(MAX_ATTEMPTS):
         if row.result or _try_product(change, row):
             return
-        # Another worker has changed the product or its row: continue from the new state.
+        # Another worker has changed the product or its row: try again from the new state.
         row = STORE.rows.read_again(row)
 
 
 def _try_product(change: BulkChange, row: Row) -> bool:
-    """Try to change a product once; return whether its row now has a result."""
+    """Try one time to change a product; return whether its row now has a result."""
     now = current_time()
     product_rows = queries.prefetch_product_at_quorum(row.product_id).rows()
     product = queries.product_from_rows(product_rows, now)
-    # The mark is read after the product: without a mark, the version that was read was made without this change.
+    # The mark is read after the product: if the mark is missing, the product was read without this change.
     if has_mark(row.product_id, change.change_id):
         return note_done(change, row.position, product.name if product else "")
     if product is None or row.expected not in (None, product.version):
@@ -208,7 +208,7 @@ def _try_product(change: BulkChange, row: Row) -> bool:
 
 
 def _note_version(row: Row, product: Product, after: Product) -> bool:
-    """Store the values that the save will replace and its version. An undo then knows both, even after a crash."""
+    """Store the values that the save will replace, and the version that it will make. An undo then knows both, even after a crash."""
     version, former = product.version + 1, describe_former(product, after)
     outcome = NOTE_VERSION.apply(
         if_lost=applied_if(lambda stored: bool(stored.version == version and not stored.result)),
@@ -222,7 +222,7 @@ def _note_version(row: Row, product: Product, after: Product) -> bool:
 
 
 def _note_result(row: Row, result: str, product: Product | None, reason: str = "") -> bool:
-    """Store why a product was not changed; return False if another worker has changed the row."""
+    """Store the reason for which a product was not changed. Return False if another worker has changed the row."""
     outcome = NOTE_RESULT.apply(
         if_lost=applied_if(lambda stored: bool(stored.result == result)),
         **STORE.rows.key_of(row),

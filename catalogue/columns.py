@@ -1,8 +1,8 @@
-"""Every column of a product, declared once: how its row stores it, and how files and the staff's form show it.
+"""All columns of a product. For each: how the product's row stores it, and how files and the staff's form show it.
 
-This table decides what a save writes and reads (catalogue.product_rows), the bounds (catalogue.rules), the columns of files
-(spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` are written
-out; `tests/catalogue/test_columns.py` compares them with this table.
+This table decides which columns a save writes and reads (catalogue.product_rows), the bounds (catalogue.rules), the columns of
+files (spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` are
+written by hand; `tests/catalogue/test_columns.py` compares them with this table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _as_is(value: Any) -> Any:
 class Kind:
     """How a row stores the values of a column: `encode` writes them, `decode` reads them.
 
-    spreadsheets.typed_values has a formatter and a parser for each kind that people type.
+    If people type the values of a kind, spreadsheets.typed_values has a formatter and a parser for it.
     """
 
     decode: Callable[[Any], Any] = _as_is
@@ -47,7 +47,7 @@ NUMBER = Kind(lambda stored: stored or 0)
 YES_NO = Kind(bool)
 CHOICE = Kind()
 MOMENT = Kind()
-END = Kind()  # a moment; a day without a time is the end of that day
+END = Kind()  # the moment of an end; a day without a time means the end of that day
 DETAILS = Kind(
     lambda stored: json.loads(stored) if stored else {},
     lambda details: json.dumps(details, ensure_ascii=False),
@@ -60,15 +60,15 @@ PICTURES = Kind(
     lambda stored: tuple(ProductPicture(*each) for each in json.loads(stored or "[]")),
     _pack_pictures,
 )
-COUNT = Kind()  # None until it is counted first
+COUNT = Kind()  # None until it is counted for the first time
 AVAILABILITY = Kind(lambda stored: stored or "out")
-# Stored in four bytes, so a value is rounded to the one decimal that cards show.
+# Stored in four bytes, so a value is rounded to the one decimal that product cards show.
 RATING = Kind(lambda stored: round(stored, 1) if stored is not None else None)
 
 
 @dataclass(frozen=True)
 class FileColumn:
-    """How a column looks in a file of products."""
+    """A column in a file of products."""
 
     help: StrOrPromise
     example: StrOrPromise = ""
@@ -76,7 +76,7 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class FormField:
-    """How a column looks in a product's form. The page lists the fields of a section, and places those without one by hand."""
+    """A column's field in a product's form. The page lists the fields of each section; it places fields without a section by hand."""
 
     label: StrOrPromise
     hint: StrOrPromise = ""
@@ -87,10 +87,10 @@ class FormField:
 
 @dataclass(frozen=True)
 class ProductColumn:
-    """A column of a product. Its row, `Product`, files and the form share its name.
+    """A column of a product. It has the same name in the product's row, in `Product`, in files and in the form.
 
-    `most` bounds the characters of a text or the size of a number. Columns that are not `is_saved` are computed; statements of
-    their own write them.
+    `most` bounds the characters of a text or the size of a number. Columns that are not `is_saved` are computed, and written by
+    separate CQL statements.
     """
 
     name: str
@@ -111,7 +111,7 @@ def _size(name: str, file: FileColumn, label: StrOrPromise) -> ProductColumn:
     )
 
 
-# In the order of a file.
+# The columns are in the order of a file.
 COLUMNS = (
     ProductColumn(
         "name",

@@ -1,10 +1,10 @@
-"""Decode one uploaded picture and write it anew, in a process with bounds on its memory and time.
+"""Decode one uploaded picture and write it anew. The process has bounds on its memory and time.
 
     python -I catalogue/decoding.py <file> <the suffix of its name> <folder>
 
-writes the picture into the folder in each width and format. It prints JSON: the picture's width and height, or the word of REASONS
-for which it is refused. The output is made of the decoded pixels alone, so nothing else of the file survives. This module imports
-nothing of the shop: the process starts at once and has no secrets in its memory or environment.
+writes the picture into the folder in each width and format. It prints JSON: the picture's width and height, or the word of
+REASONS that says why it is refused. The output is made of the decoded pixels alone, so nothing else from the uploaded file
+survives. This module imports nothing of the shop: the process starts at once and has no secrets in its memory or environment.
 """
 
 import json
@@ -20,8 +20,8 @@ from typing import Any
 
 from PIL import Image, ImageCms, UnidentifiedImageError
 
-# By Pillow's names of formats ("MPO" is the JPEG of a camera that adds a preview). A JPEG is decoded at a reduced scale. The other
-# formats need memory for each pixel, WebP and AVIF several times over.
+# The largest pictures, by Pillow's names of formats ("MPO" is the JPEG of a camera that adds a preview). A JPEG is decoded at a
+# reduced scale. The other formats need memory for each pixel, WebP and AVIF several times as much.
 MAX_PIXELS = {
     "JPEG": 50_000_000,
     "MPO": 50_000_000,
@@ -29,20 +29,20 @@ MAX_PIXELS = {
     "WEBP": 12_000_000,
     "AVIF": 12_000_000,
 }
-# The passes of a progressive JPEG each cover the whole picture, so all of it is in memory until the last one.
+# Each pass of a progressive JPEG covers the whole picture, so the whole picture stays in memory until the last pass.
 MAX_PROGRESSIVE_BYTES = 200 * 1000 * 1000
 MIN_SIDE = 100
-# Upper bound of the ratio of a picture's long side to its short side.
+# The largest allowed ratio of a picture's long side to its short side.
 MAX_RATIO = 5
-# Memory that the process may write to. With the libraries that it reads, it uses at most 300 MB (decision 040).
+# The memory to which the process may write. With the memory of its libraries, it uses at most 300 MB (decision 040).
 MAX_MEMORY_BYTES = 285 * 1024 * 1024
-# A picture of MAX_PIXELS takes two seconds, or five at the steepest ratio.
+# Decoding a picture of MAX_PIXELS takes two seconds, or five at the steepest ratio.
 MAX_CPU_SECONDS = 15
-# Pixels of the largest file that is kept. A tall picture gets a narrower file.
+# The pixels of the largest file that is stored. The files of a tall picture are narrower.
 MAX_KEPT_PIXELS = 6_400_000
 WIDTHS = (320, 640, 1280, 2048)
 REASONS = ("broken", "format", "name", "moving", "more", "pixels", "progressive", "sides")
-# The suffixes of each format's file names.
+# The suffixes of file names, by format.
 SUFFIXES = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
     "MPO": (".jpg", ".jpeg", ".mpo"),
@@ -55,7 +55,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "webp": {"quality": 78},
     "jpg": {"quality": 80, "optimize": True, "progressive": True},
 }
-# The EXIF field for the camera's orientation, and the turn that makes the picture upright. Other values mean nothing.
+# The EXIF field for the camera's orientation, and the rotation that makes the picture upright for each value.
 _ORIENTATION = 0x0112
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -68,14 +68,14 @@ _TURNS = {
 }
 _ON_ITS_SIDE = (5, 6, 7, 8)
 _MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ")
-# A PDF contains both. Photos may mention one of them in their metadata.
+# The beginnings of parts of a PDF. A PDF contains both. Photos may mention one of them in their metadata.
 _PDF_HEAD, _PDF_END = b"%pdf-", b"startxref"
-# Pillow applies this bound before the format is known.
+# Pillow checks this bound before the format is known.
 Image.MAX_IMAGE_PIXELS = max(MAX_PIXELS.values())
 
 
 class PictureRefused(Exception):
-    """The shop does not take the file. `reason` is one of REASONS; `most` is how many pixels its format may have."""
+    """The shop refuses the file. `reason` is one of REASONS; `most` is how many pixels a picture of its format may have."""
 
     def __init__(self, reason: str, most: int = 0) -> None:
         super().__init__(reason)
@@ -83,12 +83,12 @@ class PictureRefused(Exception):
 
 
 def list_widths(width: int) -> list[int]:
-    """Return the widths in which a picture is kept, smallest first, none above its own."""
+    """Return the widths in which a picture is stored, smallest first. None is larger than the picture's own width."""
     return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
 
 
 def list_sizes(width: int, height: int) -> list[tuple[int, int]]:
-    """Return the sizes in which a picture is kept, smallest first. The largest has at most MAX_KEPT_PIXELS."""
+    """Return the sizes in which a picture is stored, smallest first. The largest has at most MAX_KEPT_PIXELS."""
     kept = min(width, math.isqrt(MAX_KEPT_PIXELS * width // height))
     return [(each, max(1, round(height * each / width))) for each in list_widths(kept)]
 
@@ -98,7 +98,7 @@ def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
     picture = _read_pixels(raw, suffix)
     sizes = list_sizes(picture.width, picture.height)
     for size in reversed(sizes):
-        # Each size is made from the one before: a quarter of the work and no visible difference.
+        # Each size is made from the next larger one: this takes a quarter of the work and shows no difference.
         picture = picture.resize(size, Image.Resampling.LANCZOS)
         for ending, options in OPTIONS.items():
             picture.save(folder / f"{size[0]}.{ending}", **options)
@@ -106,7 +106,7 @@ def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
 
 
 def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
-    """Return the picture upright, in sRGB and on white, without anything else of the file."""
+    """Return the picture upright, in sRGB and on white. Nothing else from the file is kept."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -131,7 +131,7 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
 
 
 def _check_head(picture: Image.Image, suffix: str) -> None:
-    """Raise PictureRefused for what the file's head says, before a pixel is decoded."""
+    """Check the file's head before a pixel is decoded. Raises PictureRefused."""
     if suffix.lower() not in SUFFIXES[picture.format or ""]:
         raise PictureRefused("name")
     most = MAX_PIXELS[picture.format or ""]
@@ -147,13 +147,13 @@ def _check_head(picture: Image.Image, suffix: str) -> None:
 
 
 def _progressive_bytes(picture: Any) -> int:
-    """Return how many bytes of a JPEG stay in memory between its passes: two for each value of each colour."""
+    """Return how many bytes of a JPEG stay in memory between its passes: two for each pixel's value of each colour."""
     shares = [across * down for _number, across, down, _table in picture.layer]
     return int(2 * picture.width * picture.height * sum(shares) / max(shares))
 
 
 def _check_content(raw: bytes) -> None:
-    """Raise PictureRefused for a picture that is also another kind of file."""
+    """Check that a picture is not also a file of another kind. Raises PictureRefused."""
     text = raw.lower()
     is_pdf = _PDF_HEAD in text and _PDF_END in text
     if is_pdf or zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
@@ -161,17 +161,17 @@ def _check_content(raw: bytes) -> None:
 
 
 def _load_upright(picture: Image.Image) -> Image.Image:
-    """Return a picture's pixels upright, in the largest size that is kept."""
-    # ImageOps.exif_transpose would rewrite the EXIF notes, and fails on notes that Pillow cannot write.
+    """Return a picture's pixels upright, in the largest size that is stored."""
+    # ImageOps.exif_transpose would rewrite the EXIF metadata, and fails on metadata that Pillow cannot write.
     orientation: Any = picture.getexif().get(_ORIENTATION)
     turn, is_on_its_side = _TURNS.get(orientation), orientation in _ON_ITS_SIDE
     upright = picture.size[::-1] if is_on_its_side else picture.size
     largest = list_sizes(*upright)[-1]
     wanted = largest[::-1] if is_on_its_side else largest
-    # A JPEG is decoded at an eighth, a quarter or half of its scale; this does nothing for other formats.
+    # A JPEG is decoded at an eighth, a quarter or half of its scale; the call does nothing for other formats.
     picture.draft(None, wanted)
     picture.load()
-    # Reduced first, so that later steps copy fewer pixels.
+    # The picture is reduced first, so that all further work copies fewer pixels.
     reduced = _in_plain_mode(picture).resize(wanted, Image.Resampling.LANCZOS)
     return reduced.transpose(turn) if turn is not None else reduced
 
@@ -200,7 +200,7 @@ def _in_srgb(picture: Image.Image) -> Image.Image:
 def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
     """Return a picture without transparency in sRGB."""
     if profile:
-        # A wrong profile, or one for other colours, is ignored.
+        # A profile that is wrong, or made for other colours, is ignored.
         with suppress(ImageCms.PyCMSError, OSError):
             converted = ImageCms.profileToProfile(
                 picture,
@@ -216,7 +216,7 @@ def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
 def main() -> None:
     """Decode one file within the bounds, and print the result."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-    # At the first limit the kernel sends SIGXCPU, which the parent recognises; at the second it kills the process.
+    # At the first limit the kernel sends SIGXCPU, which the parent process recognises. At the second limit it kills the process.
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
     file, suffix, folder = sys.argv[1:]
     try:

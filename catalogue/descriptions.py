@@ -1,6 +1,7 @@
 """A product's description: staff write Markdown; pages show HTML, and search engines get plain words.
 
-Allowed are paragraphs, headings, lists, emphasis and links. Typed HTML is shown as text. A second library (nh3) cleans the result.
+The Markdown may have paragraphs, headings, lists, emphasis and links. Typed HTML is shown as text. A second library (nh3) cleans
+the result.
 """
 
 from functools import lru_cache
@@ -11,7 +12,7 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
-# Below the page's own headings.
+# Headings in a description have lower levels than the page's own headings.
 _TAGS = {"p", "br", "h3", "h4", "ul", "ol", "li", "strong", "em", "a"}
 _SCHEMES = {"http", "https", "mailto", "tel"}
 _BLOCKED = "image code fence blockquote hr lheading backticks html_block html_inline"
@@ -26,11 +27,11 @@ def format_description(text: str) -> SafeString:
         if token.tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             token.tag = "h3" if token.tag in ("h1", "h2") else "h4"
     html = _markdown.renderer.render(tokens, _markdown.options, {})
-    return mark_safe(  # noqa: S308 -- nh3 has just cleaned it
+    return mark_safe(  # noqa: S308 -- nh3 has just cleaned the HTML
         nh3.clean(html, tags=_TAGS, attributes={"a": {"href"}}, url_schemes=_SCHEMES)
     )
 
 
 def plain_description(text: str) -> str:
-    """Return a description's plain words, for search engines, feeds and the search index."""
+    """Return a description as plain words, for search engines, feeds and the search index."""
     return " ".join(unescape(strip_tags(format_description(text))).split())

@@ -1,4 +1,4 @@
-"""A product and its variants, its card in a list, and the tree of categories."""
+"""A product, its variants, its card in a list, and the tree of categories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,8 @@ STATUSES = ("draft", "active", "archived")
 class Variant:
     """A product in one size and one colour, as it is put into a cart. Prices include tax.
 
-    `price` and `compare_at` were in force when the variant was read (catalogue.prices.price_in_force). The price has been asked
-    since `price_from`. `planned` prices begin by themselves; they are in the order of time.
+    `price` and `compare_at` were in force when the variant was read (catalogue.prices.price_in_force). `price_from` is when the
+    price began. `planned` prices begin by themselves; the earliest comes first.
     """
 
     variant_id: UUID
@@ -33,19 +33,19 @@ class Variant:
     weight_grams: int
     sold: bool = True
     position: int = 0
-    barcode: str = ""  # a GTIN, or none
+    barcode: str = ""  # a GTIN; "" for none
     price_from: datetime | None = None  # None: not saved yet
     planned: tuple[PricePoint, ...] = ()
 
     @property
     def label(self) -> str:
-        """The choices in words, as "Oat, 350 ml"; "" for a product without options."""
+        """The variant's options in words, such as "Oat, 350 ml"; "" for a product without options."""
         return options_label(self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class ProductPicture:
-    """A picture of a product or a category, as text (catalogue.pictures, catalogue.photos), and its description in words."""
+    """A picture of a product or a category: the text that names it (catalogue.pictures, catalogue.photos), and its description."""
 
     picture: str
     alt: str
@@ -53,10 +53,10 @@ class ProductPicture:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product with all its variants, in the order of its page.
+    """A product with all its variants, sorted as on its page.
 
-    `version` is the version that was read, 0 if the product was never saved. A planned price that begins raises it, too.
-    Moments are UTC.
+    `version` is the version that was read; 0 if the product was never saved. It also rises when a planned price begins. Moments
+    are in UTC.
     """
 
     product_id: UUID
@@ -77,25 +77,25 @@ class Product:
     version: int = 0
     active_from: datetime | None = None
     active_until: datetime | None = None
-    category_ids: frozenset[UUID] = frozenset()  # the others, besides the main one
+    category_ids: frozenset[UUID] = frozenset()  # further categories, besides the main one
     tags: frozenset[str] = frozenset()
     maker: str = ""  # name and addresses (GPSR, Article 19)
     safety: str = ""
-    length_mm: int = 0  # 0: not known
+    length_mm: int = 0  # 0: unknown
     width_mm: int = 0
     height_mm: int = 0
     search_title: str = ""
     search_description: str = ""
-    related_ids: tuple[UUID, ...] = ()  # pinned, in this order
-    pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may have others
-    successor_id: UUID | None = None  # the product that its page offers once it is gone
+    related_ids: tuple[UUID, ...] = ()  # the pinned related products, in this order
+    pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may show other pictures
+    successor_id: UUID | None = None  # offered on its page once the product is gone
     rating: float | None = None  # the average of its reviews, to one decimal
     rating_count: int = 0
-    popularity: int | None = None  # a coarse step; None until it is counted first
+    popularity: int | None = None  # a coarse level; None until it is computed for the first time
     bestseller: bool = False
 
     def is_on_sale(self, now: datetime) -> bool:
-        """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed asks this."""
+        """Return whether shoppers can find and buy the product at a moment. Every page, list, cart and feed uses this rule."""
         return (
             self.status == "active"
             and (self.active_from is None or self.active_from <= now)
@@ -104,7 +104,7 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether shoppers do not know the product yet. Its page answers 404, while the page of a former product says that it is gone."""
+        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that it is gone."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )
@@ -116,21 +116,21 @@ class Product:
 
     @property
     def size_cm(self) -> tuple[float, ...]:
-        """The known ones of length, width and height, in centimetres."""
+        """The known values among length, width and height, in centimetres."""
         return tuple(each / 10 for each in (self.length_mm, self.width_mm, self.height_mm) if each)
 
     @property
     def moments(self) -> set[datetime]:
-        """The moments at which lists have to follow by themselves."""
+        """The moments at which lists have to change because of this product."""
         begin = (point.starts_at for each in self.variants if each.sold for point in each.planned)
         return {each for each in (self.active_from, self.active_until, *begin) if each}
 
     def get_variant(self, variant_id: UUID) -> Variant | None:
-        """Return the variant with this id, sold or not."""
+        """Return the variant with this id, even if it is no longer sold."""
         return next((each for each in self.variants if each.variant_id == variant_id), None)
 
     def picture_of(self, variant: Variant) -> str:
-        """Return the picture of a variant: its own, or else the product's first; "" if there is none."""
+        """Return the picture of a variant: its own, else the product's first picture, else ""."""
         return variant.picture or (self.pictures[0].picture if self.pictures else "")
 
     def describe_picture(self, picture: str) -> str:
@@ -138,7 +138,7 @@ class Product:
         return next((each.alt for each in self.pictures if each.picture == picture), "")
 
     def with_pictures(self, pictures: Sequence[ProductPicture]) -> "Product":
-        """Return the product with these pictures. Variants that showed a removed picture lose it."""
+        """Return the product with these pictures. A variant whose picture was removed has none afterwards."""
         gone = {each.picture for each in self.pictures} - {each.picture for each in pictures}
         variants = (
             replace(each, picture="") if each.picture in gone else each for each in self.variants
@@ -146,7 +146,7 @@ class Product:
         return replace(self, pictures=tuple(pictures), variants=tuple(variants))
 
     def variant_columns(self, variant: Variant) -> dict[str, Any]:
-        """Return the columns that a line of a cart or order stores of a variant, as pricing.quotes.VariantSnapshot names them."""
+        """Return the values of a variant that a line of a cart or order stores, as pricing.quotes.VariantSnapshot names them."""
         return {
             "product_id": self.product_id,
             "variant_id": variant.variant_id,
@@ -158,7 +158,7 @@ class Product:
         }
 
     def quote_line(self, variant: Variant, quantity: int) -> QuotedLine:
-        """Return a quote's line: `quantity` units of a variant at its price."""
+        """Return a line for a quote: `quantity` units of a variant at its price."""
         return QuotedLine(
             **self.variant_columns(variant),
             unit_price=variant.price,
@@ -171,10 +171,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class PictureUpload:
-    """A file that was uploaded for a product, a category or a review.
-
-    `state` is waiting, ready (then `picture` names it) or refused (then `reason` says why).
-    """
+    """An uploaded file. `state` is waiting, ready (`picture` names the picture) or refused (`reason` says why)."""
 
     owner_id: UUID
     upload_id: UUID
@@ -184,7 +181,7 @@ class PictureUpload:
     tries: int = 0
     picture: str = ""
     reason: str = ""
-    salt: str = ""  # of a shopper's upload: its picture's files are its own, so they can be deleted
+    salt: str = ""  # of a shopper's upload: no other picture shares its files (to delete them)
 
     @property
     def key(self) -> dict[str, UUID]:
@@ -193,7 +190,7 @@ class PictureUpload:
 
 @dataclass(frozen=True, slots=True)
 class ProductCard:
-    """A product in a list. Prices include tax; `compare_at` is the crossed-out price."""
+    """A product as a list shows it. Prices include tax; `compare_at` is the crossed-out price."""
 
     product_id: UUID
     name: str
@@ -218,13 +215,13 @@ class ProductCard:
 
     @property
     def discount(self) -> float:
-        """The share of the crossed-out price that is taken off, 0 to 1; 0 if no price is crossed out."""
+        """The discount as a share of the crossed-out price, from 0 to 1; 0 if no price is crossed out."""
         return 1 - float(self.price.amount / self.compare_at.amount) if self.compare_at else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """A category in the navigation, with its children."""
+    """A category in the navigation, with its subcategories."""
 
     name: str
     slug: str
@@ -235,7 +232,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListOrder:
-    """The order of a category's products: those that staff pinned, then the others by a rule (a key of queries.SORTS)."""
+    """The order of a category's products: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
 
     rule: str = "newest"
     pinned_ids: tuple[UUID, ...] = ()
@@ -255,11 +252,11 @@ class CategoryNode:
     parent: "CategoryNode | None" = field(default=None, repr=False)
     children: list["CategoryNode"] = field(default_factory=list, repr=False)
     former_slugs: tuple[str, ...] = ()
-    # Set when the category is renamed or moved, until its products have followed. They have as far as `followed_to`.
+    # When the category was renamed or moved; None once its products have followed. They have followed up to `followed_to`.
     changed_at: datetime | None = None
     followed_to: str = ""
     order: ListOrder = ListOrder()
-    # Whether the list "featured", which begins with the pinned products, is complete.
+    # Whether the category's list that begins with the pinned products is complete.
     has_featured_list: bool = False
     # Whether only the pinned products have changed since `changed_at`.
     is_repinned: bool = False
@@ -271,12 +268,12 @@ class CategoryNode:
 
     @property
     def path(self) -> list["CategoryNode"]:
-        """The categories above this one, from the root down, and itself."""
+        """The categories above this one, from the root down, and then this one."""
         return [*self.ancestors, self]
 
     @property
     def subtree(self) -> list["CategoryNode"]:
-        """This category and all below it, each after its parent."""
+        """This category and all categories below it, each after its parent."""
         return [self, *(each for child in self.children for each in child.subtree)]
 
     @property
@@ -291,7 +288,7 @@ class CategoryNode:
 
 @dataclass(frozen=True, slots=True)
 class CardPage:
-    """A part of a list. `next_token` finds the next part; it is "" at the end."""
+    """A part of a list of cards. `next_token` is for reading the next part; it is "" at the end."""
 
     cards: tuple[ProductCard, ...]
     next_token: str
@@ -299,7 +296,7 @@ class CardPage:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A product whose name has a word that begins with the typed prefix."""
+    """A suggested product: a word of its name begins with the typed prefix."""
 
     product_id: UUID
     name: str
@@ -311,7 +308,7 @@ class Suggestion:
 
 
 class CategoryTree:
-    """All categories by id and by slug, the root categories, and the targets of former addresses."""
+    """All categories by id and by slug, the root categories, and the targets to which former addresses redirect."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.version: int | None = rows[0].version if rows else None
@@ -350,10 +347,10 @@ class CategoryTree:
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:
-        """Return where former addresses lead: to the category that had the slug, or to one above a removed category. None: gone."""
+        """Return the targets of former addresses: the category that had the slug, or one above a removed category. None means gone."""
         parents = {row.category_id: row.parent_id for row in rows}
         found: dict[str, CategoryNode | None] = {}
-        # Rows of present categories come last, so they win.
+        # Rows of present categories come last, so they override the rows of removed ones.
         for row in sorted(rows, key=lambda row: not row.removed):
             category_id = row.category_id
             while category_id and category_id not in self.by_id:
@@ -364,5 +361,5 @@ class CategoryTree:
 
     @property
     def nodes(self) -> list[CategoryNode]:
-        """All categories in the order of the tree, each after its parent."""
+        """All categories, sorted as in the tree, each after its parent."""
         return [each for root in self.roots for each in root.subtree]

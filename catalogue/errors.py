@@ -1,4 +1,4 @@
-"""Why the catalogue refuses a write or a request, with texts for staff and shoppers."""
+"""The reasons for which the catalogue refuses a write or a request, with texts for staff and shoppers."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -9,10 +9,7 @@ from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):
-    """The product breaks a rule of the catalogue. `field` and `variant_id` say where.
-
-    `others` are further reasons to refuse the same save.
-    """
+    """The product breaks a rule of the catalogue at `field` and `variant_id`. `others` are further refusals of the save."""
 
     def __init__(self, message: str, field: str = "", variant_id: UUID | None = None) -> None:
         super().__init__(message)
@@ -21,15 +18,15 @@ class ProductRefused(ValueError):
 
 
 class MediaUnavailable(Exception):
-    """The storage of uploaded files does not answer, or is full."""
+    """The storage of uploaded files does not answer, or it is full."""
 
 
 class DecoderFailed(Exception):
-    """The process that decodes a picture was killed or broke, perhaps through no fault of the picture."""
+    """The process that decodes a picture was killed or failed, perhaps through no fault of the picture."""
 
 
 class PhotoRefused(ValueError):
-    """The shop does not take the uploaded picture; the text says why."""
+    """The shop refuses the uploaded picture; the error's text says why."""
 
 
 class SlugTaken(ProductRefused):
@@ -41,7 +38,7 @@ class SkuTaken(ProductRefused):
 
 
 class ProductChanged(Exception):
-    """Somebody else has saved the product since it was read. `product` is its present state."""
+    """Somebody else has saved the product since it was read. `product` is the product as it is now."""
 
     def __init__(self, product: Product | None) -> None:
         super().__init__(_("Someone else has changed this product in the meantime."))
@@ -49,7 +46,7 @@ class ProductChanged(Exception):
 
 
 class CategoryRefused(ValueError):
-    """The category breaks a rule of the catalogue. `field` says where."""
+    """The category breaks a rule of the catalogue. `field` says at which field."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -57,7 +54,7 @@ class CategoryRefused(ValueError):
 
 
 class CategoryChanged(Exception):
-    """Somebody else has changed the category since it was read. `category` is its present state, None if it is gone."""
+    """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it is gone."""
 
     def __init__(self, category: CategoryNode | None) -> None:
         super().__init__(_("Someone else has changed this category in the meantime."))
@@ -73,4 +70,4 @@ class NoLongerSold(Exception):
 
 
 class ShareImageBusy(Exception):
-    """This process is already making a JPEG of a drawing: ask again in some seconds."""
+    """This process is making another JPEG at the moment: ask again in some seconds."""

@@ -1,4 +1,4 @@
-"""The catalogue's jobs: they update everything that is derived from products."""
+"""The catalogue's jobs, which update everything that is derived from products."""
 
 import hashlib
 import logging
@@ -23,17 +23,17 @@ from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
 LISTS = "catalogue lists"
-# A change is noted before it is written. After this time the write has succeeded or was cut off; jobs finish it either way.
+# A change is recorded before it is written. After this time the write has succeeded or failed; jobs follow the change either way.
 COMPLETE_AFTER = timedelta(seconds=10)
 MAX_AT_ONCE = 500
 SCHEDULE = "catalogue schedule"
 CATEGORIES = "categories"
-# By then every process has dropped its older copy of the tree, so new saves put cards where the present tree says.
+# After this time every process has dropped its older copy of the tree, so new saves put cards where the present tree says.
 TREE_SETTLED = timedelta(seconds=2 * queries.CURRENT_TREE.max_seconds)
-# Rows can be written late into a minute, so a run reads the last minutes again.
+# Rows can be written late into a minute, so each run reads the last minutes anew.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
-# Some ten seconds of work; then the worker does its other jobs first.
+# The products of one run: some ten seconds of work, so that the worker's other jobs get their turn.
 MAX_CHANGED_AT_ONCE = 300
 MAX_DECODED_AT_ONCE = 100
 DECODING_SECONDS = 10.0
@@ -48,7 +48,7 @@ def update_search_index(now: datetime) -> str:
 
 
 def update_lists(now: datetime) -> str:
-    """Bring cards, suggestions, related products and the front page up to date with changed products."""
+    """Update cards, suggestions, related products and the front page after changes of products."""
     due = list_due_products(LISTS, now)
     if not due:
         return ""
@@ -66,9 +66,9 @@ def update_lists(now: datetime) -> str:
 
 
 def list_due_products(job: str, now: datetime) -> list[tuple[datetime, UUID]]:
-    """Return the next products that changed after a job's position, each with the time of its change, earliest first.
+    """Return the next products that changed after the moment up to which a job is done, each with its time, earliest first.
 
-    Without any, the position is moved, so that the next run reads fewer changes. Raises CassandraUnavailable.
+    If there are none, store a later moment, so that the next run reads fewer changes. Raises CassandraUnavailable.
     """
     position = get_position(job)
     since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
@@ -87,7 +87,7 @@ def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
 
 
 def follow_schedule(now: datetime) -> str:
-    """Let the lists follow products whose sale or price begins or ends by itself."""
+    """Update the lists for products whose sale or price begins or ends by itself."""
     position = get_position(SCHEDULE)
     since = datetime.fromisoformat(position) if position else now - timedelta(days=1)
     minutes = minutes_between(since - LATE, now)[:MAX_MINUTES_AT_ONCE]
@@ -96,14 +96,14 @@ def follow_schedule(now: datetime) -> str:
         postpone = partial(operations.postpone_schedule, minute, product_id)
         with guard_row(f"schedule of product {product_id}", postpone):
             operations.follow_schedule(minute, product_id)
-    # After a full run more rows may be left. Finished rows are gone by the next run.
+    # If the run was full, more rows may be left. The next run no longer finds the finished rows.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
     return f"{len(due)} products followed their schedule" if due else ""
 
 
 def follow_categories(now: datetime) -> str:
-    """Let products follow a renamed, moved or reordered category, some at a time."""
+    """Update the products of renamed, moved or reordered categories, some products in each run."""
     due = [
         node
         for node in queries.get_category_tree_at_quorum().nodes
@@ -126,19 +126,19 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a bulk change waits. The next scheduled run finds the undo of an older change."""
+    """Return whether a recent bulk change waits. The next scheduled run finds the undo of an older change."""
     return bool(bulk_changes.list_unfinished(list_recent_months(now)))
 
 
 def decode_uploads(now: datetime) -> str:
-    """Decode uploaded pictures, oldest first, for DECODING_SECONDS. Raises the last error at the end; others go on."""
+    """Decode uploaded pictures for DECODING_SECONDS, oldest first. The last error is raised after the other uploads."""
     days = [now.date() - timedelta(days=age) for age in range(UPLOAD_TTL // (24 * 3600), -1, -1)]
     due = queries.list_waiting_uploads(days, MAX_DECODED_AT_ONCE)[:MAX_DECODED_AT_ONCE]
     count, failure, until = 0, None, monotonic() + DECODING_SECONDS
     for row in due:
         try:
             count += operations.decode_upload(row.product_id, row.upload_id, now)
-        except Exception as error:  # noqa: BLE001 -- each storage has its own; it is raised below
+        except Exception as error:  # noqa: BLE001 -- each storage has its own; the last one is raised below
             log.warning("upload %s of %s: %s", row.upload_id, row.product_id, error)
             failure = error
         if monotonic() > until:
@@ -151,12 +151,12 @@ def decode_uploads(now: datetime) -> str:
 
 
 def has_uploads(now: datetime) -> bool:
-    """Return whether an upload waits since today. The next scheduled run finds older ones."""
+    """Return whether an upload of today waits. The next scheduled run finds older ones."""
     return bool(queries.list_waiting_uploads([now.date()], 1))
 
 
 def sweep_incoming(now: datetime) -> str:
-    """Delete the raw files that were not decoded within a day."""
+    """Delete the raw files of uploads that were not decoded within a day."""
     count = operations.sweep_incoming(now)
     return describe_count(
         ngettext("%(count)s raw file deleted", "%(count)s raw files deleted", count), count
@@ -164,7 +164,7 @@ def sweep_incoming(now: datetime) -> str:
 
 
 def rebuild_suggestions(now: datetime) -> str:
-    """Rebuild the suggestions."""
+    """Rebuild the suggestions of the search field."""
     return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
 
 
@@ -174,7 +174,7 @@ def rebuild_front_page(now: datetime) -> str:
 
 
 def host_job_name(name: str) -> str:
-    """Return the name of a job that runs on each host, since it writes files there."""
+    """Return the name of a job that runs on each host, because it writes files of the host."""
     directory = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
     return f"{name} of {socket.gethostname()} {directory}"
 

@@ -11,7 +11,7 @@ READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_par
 
 
 class CardColumns(Model):
-    """The columns of a product's card, the same in every list. catalogue.operations alone writes them."""
+    """The columns of a product's card, which are the same in every list. Only catalogue.operations writes them."""
 
     __abstract__ = True
     name = columns.Text()
@@ -33,11 +33,12 @@ class CardColumns(Model):
 
 
 class Product(Model):
-    """Q1: a product with its variants. The product's columns are static, a row is a variant.
+    """Q1: a product with its variants. The product's columns are static; each row is a variant.
 
-    Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at worst.
-    Writer: catalogue.operations.save_product, in one conditional batch on `version`; only `availability`, `rating`, `rating_count`,
-    `popularity` and `bestseller` are written plainly, by set_availability, set_rating and set_popularity (decisions 013, 035, 065).
+    Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at most.
+    Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `rating`, `rating_count`,
+    `popularity` and `bestseller` are written without a condition, by set_availability, set_rating and set_popularity (decisions
+    013, 035, 065).
     """
 
     __table_name__ = "products"
@@ -50,7 +51,7 @@ class Product(Model):
     slug = columns.Text(static=True)
     brand = columns.Text(static=True)
     description = columns.Text(static=True)
-    details = columns.Text(static=True)  # JSON: label -> text, in the order to show
+    details = columns.Text(static=True)  # JSON: label -> text, sorted as the page shows them
     category_id = columns.UUID(static=True)
     option_names = columns.List(columns.Text, static=True)
     tax_class = columns.Text(static=True)
@@ -58,11 +59,11 @@ class Product(Model):
     status = columns.Text(static=True)  # draft, active, archived
     active_from = columns.DateTime(static=True)
     active_until = columns.DateTime(static=True)
-    version = columns.Integer(static=True)  # how often it was saved; null before it counted
-    save_id = columns.UUID(static=True)  # the save that made this version, to recognise itself
-    # the bulk changes of the last 90 days; the save itself adds its own
+    version = columns.Integer(static=True)  # how often it was saved; null before versions existed
+    save_id = columns.UUID(static=True)  # the save that made this version
+    # The ids of the bulk changes of the last 90 days. A save adds the id of its own bulk change.
     bulk_change_ids = columns.Set(columns.TimeUUID, static=True)
-    category_ids = columns.Set(columns.UUID, static=True)  # further ones, besides category_id
+    category_ids = columns.Set(columns.UUID, static=True)  # further categories, besides category_id
     tags = columns.Set(columns.Text, static=True)
     maker = columns.Text(static=True)
     safety = columns.Text(static=True)
@@ -71,15 +72,15 @@ class Product(Model):
     height_mm = columns.Integer(static=True)
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
-    related_ids = columns.List(columns.UUID, static=True)  # pinned, in this order
-    # JSON: [[picture, alt text], …] in the order to show; variants name their own picture
+    related_ids = columns.List(columns.UUID, static=True)  # the pinned related products, in order
+    # JSON: [[picture, alt text], …], sorted as the page shows them. Variants name their own picture.
     pictures = columns.Text(static=True)
-    successor_id = columns.UUID(static=True)  # the product that its page offers once it is gone
+    successor_id = columns.UUID(static=True)  # offered on its page once the product is gone
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, ahead, out
     rating = columns.Float(static=True)  # the average, to one decimal; null without a review
     rating_count = columns.Integer(static=True)
-    popularity = columns.Integer(static=True)  # a coarse step; null until first computed
+    popularity = columns.Integer(static=True)  # a coarse level; null until first computed
     bestseller = columns.Boolean(static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
@@ -89,7 +90,7 @@ class Product(Model):
     price = columns.BigInt()
     compare_at = columns.BigInt()
     price_from = columns.DateTime()  # when the price began
-    planned_prices = columns.Text()  # JSON: [[from when, price, compare_at], …], earliest first
+    planned_prices = columns.Text()  # JSON: [[begin, price, compare_at], …], earliest first
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
@@ -97,10 +98,10 @@ class Product(Model):
 
 
 class PriceHistory(Model):
-    """Q1: a variant's prices and when each began. They decide which price may be crossed out (decision 036).
+    """Q1: the prices of a variant, each with its begin. They decide which price may be crossed out (decision 036).
 
-    A price is copied here from the product's row once it has begun, so that the row may be overwritten.
-    Bound: a row a price change, some 50 bytes; 200 are read.
+    A price that has begun is copied here from the variant's row, so that the variant's row may be overwritten.
+    Bound: a row for each price change, some 50 bytes; 200 rows are read.
     Writer: catalogue.operations.record_prices.
     """
 
@@ -116,7 +117,7 @@ class PriceHistory(Model):
 
 
 class ProductIdBySlug(Model):
-    """Q1: the product of an address. Old slugs stay and redirect to the new one (301).
+    """Q1: the product of an address. Old slugs stay and redirect (301) to the present slug.
 
     Bound: one row a partition.
     Writer: catalogue.operations.save_product, claimed by IF NOT EXISTS.
@@ -150,9 +151,9 @@ class Category(Model):
     """Q2: the tree of categories, three levels deep.
 
     A removed category's row stays, because its addresses redirect (decision 037).
-    Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations.categories), 300 bytes each; 2 KB at worst,
-    some 500 bytes more with a picture that is described at length, and 2 KB more with 48 pinned products.
-    Writer: catalogue.operations.save_category and its neighbours, in one conditional batch on `version`.
+    Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations.categories), 300 bytes each. A row has at
+    most 2 KB, some 500 bytes more with a long description of the picture, and 2 KB more with 48 pinned products.
+    Writer: catalogue.operations.categories, in one conditional batch on `version`.
     """
 
     __table_name__ = "categories"
@@ -161,29 +162,30 @@ class Category(Model):
     __personal_data__ = None
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
-    version = columns.Integer(static=True)  # how often the tree was changed; null before it counted
-    save_id = columns.UUID(static=True)  # the save that made this version, to recognise itself
+    version = columns.Integer(static=True)  # how often the tree was changed; null for never
+    save_id = columns.UUID(static=True)  # the save that made this version
     slug = columns.Text()
     name = columns.Text()
     parent_id = columns.UUID()
     position = columns.Integer()
     description = columns.Text()
     picture = columns.Text()
-    picture_alt = columns.Text()  # a drawing may do without
+    picture_alt = columns.Text()  # the picture's alt text; a drawing may have none
     former_slugs = columns.List(columns.Text)  # the last ones; they redirect to the present slug
     changed_at = columns.DateTime()  # renamed, moved or reordered; null once products have followed
-    followed_to = columns.Text()  # how far products have followed, in the category's list
-    list_rule = columns.Text()  # the order of its products; null: newest first
+    followed_to = columns.Text()  # the place in its list up to which products have followed
+    list_rule = columns.Text()  # the order of the category's products; null: newest first
     pinned_ids = columns.List(columns.UUID)  # the products that come first
     has_featured_list = columns.Boolean()  # the list with the pinned products is complete
-    is_repinned = columns.Boolean()  # only the pins have changed since changed_at
+    is_repinned = columns.Boolean()  # only the pinned products have changed since changed_at
     removed = columns.Boolean()
 
 
 class ProductByCategory(CardColumns):
-    """Q2: a category's products in one order. A product is in its categories and in all above them.
+    """Q2: a category's products in one order. A product is listed in its categories and in all categories above them.
 
-    The order is in the partition key. Bytes of `sort_key` sort as the values do; a reverse read gives the descending order.
+    The order is in the partition key. The bytes of `sort_key` sort in the order of the values; a reverse read gives the
+    descending order.
     Bound: 400,000 products stay under 100 MB a partition.
     Writer: catalogue.operations.refresh_cards.
     """
@@ -193,19 +195,19 @@ class ProductByCategory(CardColumns):
     __options__ = READ_MOSTLY
     __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
-    # created, price, name, rating, popular; featured, if products are pinned
+    # created, price, name, rating, popular; also featured, if products are pinned
     sort = columns.Text(partition_key=True)
     sort_key = columns.Blob(primary_key=True)
     product_id = columns.UUID(primary_key=True)
 
 
 class ListPosition(Model):
-    """The places of a product's cards. Outdated cards are deleted by these keys, which need no recomputing.
+    """The places of a product's cards. With these keys outdated cards are deleted, without recomputing their places.
 
-    A place is written before its card and deleted after it. So every card has its place here, even after a crash or with two
-    saves at once.
-    Bound: a row a category and sort: about 15, 300 for a product in 20 categories, a fifth more where products are pinned, and
-    for a moment twice that.
+    A place is written before its card and deleted after it. So every card has its place here, even after a crash or two
+    simultaneous saves.
+    Bound: a row for each category and order: about 15 rows, 300 for a product in 20 categories, and a fifth more in categories
+    with pinned products. During a save, twice as many.
     Writer: catalogue.operations.refresh_cards.
     """
 
@@ -219,9 +221,9 @@ class ListPosition(Model):
 
 
 class FeaturedProduct(CardColumns):
-    """Q4: the rows of the front page: featured, deals, new_arrivals, popular. Pinned products come first.
+    """Q4: the product cards in the rows of the front page: featured, deals, new_arrivals, popular. Pinned products come first.
 
-    Bound: 24 cards a row (catalogue.operations.featured.FEATURED_LENGTH).
+    Bound: 24 cards in each row of the front page (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.rebuild_featured.
     """
 
@@ -235,7 +237,7 @@ class FeaturedProduct(CardColumns):
 
 
 class FrontPagePins(Model):
-    """Q4: the products that staff pinned to the start of a front page row, in this order; a rule chooses the others.
+    """Q4: the products that staff pinned to the start of a front page row, in their order. A rule chooses the others.
 
     Bound: one row a partition, 24 ids (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.pin_on_front_page, by a conditional write on `version`.
@@ -248,12 +250,12 @@ class FrontPagePins(Model):
     feature_type = columns.Text(partition_key=True)
     product_ids = columns.List(columns.UUID)
     version = columns.Integer()
-    save_id = columns.UUID()  # the save that made this version, to recognise itself
+    save_id = columns.UUID()  # the save that made this version
     changed_at = columns.DateTime()
 
 
 class RelatedProduct(CardColumns):
-    """Q5: a product's related products: pinned ones, then those bought together with it, then those that share a category or tag.
+    """Q5: the products related to a product: pinned, then bought together with it, then sharing a category or tag.
 
     Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
     Writer: catalogue.operations.rebuild_related.
@@ -270,7 +272,7 @@ class RelatedProduct(CardColumns):
 
 
 class ProductByNamePrefix(Model):
-    """Q3: suggestions for a prefix of 2 to 8 letters of any word of a name, the best first.
+    """Q3: the suggested products for a prefix of 2 to 8 letters of any word of their names, the best first.
 
     Bound: 50 products a prefix (catalogue.operations.suggestions.MAX_PRODUCTS_A_PREFIX).
     Writer: catalogue.operations.rebuild_prefixes.
@@ -293,9 +295,9 @@ class ProductByNamePrefix(Model):
 
 
 class ProductChange(Model):
-    """Q3: which products have changed; cards, suggestions and the search index follow these rows.
+    """Q3: the products that have changed. Cards, suggestions and the search index are updated after these rows.
 
-    Bound: a day of changes over 8 shards; rows vanish after a week.
+    Bound: a day's changes, divided into 8 shards; rows vanish after a week.
     Writer: catalogue.operations.record_product_change.
     """
 
@@ -310,11 +312,10 @@ class ProductChange(Model):
 
 
 class BulkChange(BulkChangeColumns):
-    """Bulk changes of products, by the month of their start, newest first.
+    """Bulk changes of products, by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
 
-    `unfinished` names the changes that the worker has not finished; the batch that ends a change updates it.
-    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
-    Writer: catalogue.bulk_changes, by conditional writes alone.
+    Bound: 2,000 changes a month are 1 MB; 100 changes are read. Rows vanish after 90 days.
+    Writer: catalogue.bulk_changes, only by conditional writes.
     """
 
     __table_name__ = "bulk_changes"
@@ -331,9 +332,9 @@ class BulkChange(BulkChangeColumns):
 class BulkChangeRow(BulkChangeRowColumns):
     """The products of a bulk change in their order, each with its result.
 
-    They are written before their change, under a random id. Rows without a change expire with their TTL.
+    The rows are written before their bulk change, under its random id. Rows whose change is never written expire by their TTL.
     Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row, 30 KB with the former prices of 200 variants.
-    Writer: catalogue.bulk_changes, by conditional writes alone.
+    Writer: catalogue.bulk_changes, only by conditional writes.
     """
 
     __table_name__ = "bulk_change_rows"
@@ -341,10 +342,10 @@ class BulkChangeRow(BulkChangeRowColumns):
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = None
     product_id = columns.UUID()
-    restore = columns.Text()  # JSON: what an undo puts back
-    expected = columns.Integer()  # the version that an undo is for
-    version = columns.Integer()  # the version that the save makes, noted before it
-    former = columns.Text()  # JSON: the values before the save
+    restore = columns.Text()  # JSON: the values that an undo restores
+    expected = columns.Integer()  # the version that the product must have for an undo
+    version = columns.Integer()  # the version that the save makes, stored before the save
+    former = columns.Text()  # JSON: the values that the save replaces
 
 
 # For how long staff see the result of an upload and can use it.
@@ -354,8 +355,8 @@ UPLOAD_TTL = 7 * 24 * 3600
 class PictureUpload(Model):
     """Q1: the uploaded files of a product, a category or a review, each with its result.
 
-    Bound: they vanish after a week; some 500 bytes each, 100 are read.
-    Writer: catalogue.operations.picture_uploads, by conditional writes alone.
+    Bound: the uploads of a week, some 500 bytes each; 100 are read. Rows vanish after a week.
+    Writer: catalogue.operations.picture_uploads, only by conditional writes.
     """
 
     __table_name__ = "picture_uploads"
@@ -369,17 +370,17 @@ class PictureUpload(Model):
     # The owner of the picture: a product, a category or a review (reviews.pictures); their ids never collide.
     product_id = columns.UUID(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    file_name = columns.Text()  # on the sender's machine
+    file_name = columns.Text()  # the file's name on the sender's machine
     incoming = columns.Text()  # the raw file's name in the storage
     state = columns.Text()  # waiting, ready, refused
     tries = columns.Integer()  # how often a worker has begun to decode it
-    picture = columns.Text()  # when it is ready
-    reason = columns.Text()  # when it is refused, in words
-    salt = columns.Text()  # of a shopper's upload: its files are its own, and can be deleted
+    picture = columns.Text()  # the text that names the picture, when it is ready
+    reason = columns.Text()  # the reason in words, when the file is refused
+    salt = columns.Text()  # of a shopper's upload: no other picture shares its files
 
 
 class WaitingUpload(Model):
-    """The uploads that the worker has to decode, by the day of the upload. Written before the upload itself.
+    """The uploads that the worker has to decode, by the day of the upload. A row is written before the row of the upload.
 
     Bound: a day's uploads until they are decoded, 40 bytes each; deleted with the upload.
     Writer: catalogue.operations.picture_uploads.
@@ -391,15 +392,16 @@ class WaitingUpload(Model):
     __personal_data__ = None
     day = columns.Date(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True)
-    product_id = columns.UUID()  # as in picture_uploads
+    product_id = columns.UUID()  # the id of the picture's owner, as in picture_uploads
 
 
 class ProductSchedule(Model):
     """Q3: the products whose lists have to change in a minute, because a sale or a price begins or ends.
 
-    Written before the product is saved, and deleted when the lists have followed. A row too many does no harm.
-    A save that changes a price also notes the minute after the next: that job writes the price history if the save was cut off.
-    Bound: a row a product that changes in this minute, 40 bytes each.
+    A row is written before its product is saved, and deleted when the lists are updated. A needless row does no harm.
+    A save that changes a price also writes a row for the minute after the next: its job writes the price history if the save was
+    cut off.
+    Bound: a row for each product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """
 

@@ -1,8 +1,8 @@
-"""Uploaded pictures: their names, their files, and how they get into the storage.
+"""Uploaded pictures: their names and files, and the code that puts them into the storage.
 
-A picture is named by text. A photo's text is `photo/<hash>-<width>x<height>`, with the size of its largest file, so its files are
-known without a look at the storage. The hash is made of the uploaded bytes. So a file never changes, the same picture is stored once,
-and a write that was cut off can be repeated.
+A text names a picture. A photo's text is `photo/<hash>-<width>x<height>`, with the size of its largest file, so the names of its
+files are known without a read of the storage. The hash is made of the uploaded bytes. So a file never changes, equal pictures are
+stored once, and an interrupted write can be repeated.
 """
 
 import json
@@ -27,11 +27,11 @@ from catalogue.errors import DecoderFailed, PhotoRefused
 MAX_PHOTO_BYTES = 15 * 1024 * 1024
 FOLDER = "pictures"
 CONTENT_TYPES = {"avif": "image/avif", "webp": "image/webp", "jpg": "image/jpeg"}
-# Change the number when the files made of a picture change. They then get other names, as they do with a new version of Pillow.
+# Change the number when other files are made of a picture. The files then get new names, as they do with a new version of Pillow.
 _RECIPE = f"2 {PIL.__version__} ".encode()
-# The decoder bounds its processor time itself; on a busy machine that takes longer.
+# The decoder itself bounds its processor time; on a busy machine that takes more seconds.
 _DECODING_SECONDS = 60
-# The end of a broken decoder's output says why it broke.
+# The last bytes of a failed decoder's output, which say why it failed.
 _SAID_CHARACTERS = 2000
 _PHOTO = re.compile(r"photo/([0-9a-f]{32})-([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -52,15 +52,15 @@ class Photo:
 
     @property
     def widths(self) -> list[int]:
-        """The widths in which it is kept, smallest first."""
+        """The widths in which the photo is stored, smallest first."""
         return list_widths(self.width)
 
     def file_name(self, width: int, ending: str) -> str:
-        """Return the name of one of its files in the storage."""
+        """Return the name of one of the photo's files in the storage."""
         return f"{FOLDER}/{self.digest}/{width}.{ending}"
 
     def list_file_names(self) -> list[str]:
-        """Return the names of all its files in the storage."""
+        """Return the names of all files of the photo in the storage."""
         return [self.file_name(width, ending) for width in self.widths for ending in OPTIONS]
 
 
@@ -71,21 +71,21 @@ def parse_photo(text: str) -> Photo | None:
 
 
 def find_content_type(digest: str, name: str) -> str:
-    """Return the content type of the file with this name below a photo's hash; "" if there is no such file."""
+    """Return the content type of a file of a photo. `name` is the file's name below the hash. Return "" if there is no such file."""
     found = _FILE.fullmatch(name) if _DIGEST.fullmatch(digest) else None
     return CONTENT_TYPES.get(found[1], "") if found else ""
 
 
 def photo_url(photo: Photo, width: int, ending: str) -> str:
-    """Return the address of one of a photo's files."""
+    """Return the web address of one of a photo's files."""
     url: str = default_storage.url(photo.file_name(width, ending))
     return url
 
 
 def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
-    """Decode an uploaded file, write its pictures into the storage, and return the photo. Repeating does no harm.
+    """Decode an uploaded file, write its pictures into the storage, and return the photo. The call may be repeated.
 
-    With a salt, the files belong to this upload alone, even if somebody else has sent the same; so they can be deleted. Raises
+    With a salt, this upload shares its files with no equal picture of another person, so the files can be deleted. Raises
     PhotoRefused, DecoderFailed, OSError and other errors of the storage.
     """
     digest = sha256(_RECIPE + salt.encode() + raw).hexdigest()[:32]
@@ -100,7 +100,7 @@ def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
 
 
 def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
-    """Decode a file in a separate process, which may crash alone. Raises PhotoRefused, DecoderFailed."""
+    """Decode a file in a separate process, so that a crash does not end this one. Raises PhotoRefused and DecoderFailed."""
     command = [sys.executable, "-I", decoding.__file__, str(source), suffix, str(folder)]
     try:
         answer = subprocess.run(  # noqa: S603 -- our own program, and no shell
@@ -109,7 +109,7 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
             capture_output=True,
             timeout=_DECODING_SECONDS,
             check=False,
-            # Ctrl-C is for the worker, which ends its decoder itself.
+            # Ctrl-C goes to the worker, which ends its decoder itself.
             start_new_session=True,
         )
     except subprocess.TimeoutExpired as error:
@@ -127,22 +127,22 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
 
 def store_file(name: str, content: bytes) -> None:
     """Write a picture's file into the storage; its name is made of its content. Raises errors of the storage."""
-    # A complete file stays, as it may be in use. A file that a crash cut off is shorter.
+    # A complete file stays, because it may be in use. A file that a crash cut off is shorter, and is replaced.
     if not (default_storage.exists(name) and default_storage.size(name) == len(content)):
         file = ContentFile(content)
-        # Some systems do not know the content types of all these suffixes.
+        # Some operating systems do not know the content types of all these suffixes.
         file.content_type = CONTENT_TYPES[name.rpartition(".")[2]]  # type: ignore[attr-defined]
         default_storage.save(name, file)
 
 
 def delete_photo(photo: Photo) -> None:
-    """Delete all files of a photo that has a salt. Repeating does no harm. Raises errors of the storage."""
+    """Delete all files of a photo that has a salt. The call may be repeated. Raises errors of the storage."""
     for name in photo.list_file_names():
         default_storage.delete(name)
 
 
 def explain_refusal(reason: str, most: int = 0) -> str:
-    """Return a sentence for one of decoding.REASONS or "slow"; `most` is how many pixels the format may have."""
+    """Return a sentence for a reason of decoding.REASONS or "slow". `most` is how many pixels a picture of its format may have."""
     words = {"most": most // 1_000_000, "jpeg": MAX_PIXELS["JPEG"] // 1_000_000}
     return {
         "slow": _("This picture takes too long to read. Export it again."),

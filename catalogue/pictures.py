@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from catalogue.tone import Tone
 
-# Upper bound of the pictures in one document.
+# The largest number of pictures in one SVG document.
 MAX_SHEET = 24
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 _SLOT = re.compile(r"\{([^{}]*)\}")
@@ -39,16 +39,16 @@ Paint: TypeAlias = Callable[[Tones], Tone]
 
 
 class NoSuchPicture(ValueError):
-    """There is no such shape, or it does not take these colours."""
+    """There is no shape with this name, or it does not take these colours."""
 
 
 class InvalidDrawing(ValueError):
-    """A slot is malformed; the text is its remaining part."""
+    """A slot in a drawing is malformed; the error's text is the part of the slot that was not understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A parsed drawing file: texts with a number in place of each slot, and the paints of those numbers."""
+    """A parsed drawing file: its texts with a number in place of each slot, and the paint for each number."""
 
     colours: Mapping[str, Paint | None]
     paints: tuple[Paint, ...]
@@ -59,7 +59,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Shape:
-    """A drawing, which is read from its file on first use."""
+    """A drawing, whose file is read on first use."""
 
     file: Path
 
@@ -78,13 +78,13 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def parse_picture(picture: str) -> tuple[str, tuple[str, ...]]:
-    """Split `shape/hex-hex` into the shape and its colours; raises NoSuchPicture."""
+    """Split the text `shape/hex-hex` into the shape and its colours. Raises NoSuchPicture."""
     shape, _, colours = picture.partition("/")
     return check_picture(shape, tuple(colours.split("-")))
 
 
 def check_picture(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return shape and colours if they can be drawn, and raise NoSuchPicture otherwise."""
+    """Return shape and colours if the shape can be drawn in these colours. Raises NoSuchPicture."""
     if shape not in SHAPES:
         raise NoSuchPicture(f"no shape is called {shape!r}")
     most = SHAPES[shape].most_colours
@@ -105,19 +105,19 @@ def is_drawing(picture: str) -> bool:
 
 
 def list_drawn_views(picture: str) -> tuple[str, ...]:
-    """Return a picture and, for a drawing, its further views in the same colours: a close-up and a scene."""
+    """Return a picture. For a drawing, also return its further views in the same colours: a close-up and a scene."""
     shape, _, colours = picture.partition("/")
     further = (each for each in (f"{shape}-2", f"{shape}-3") if each in SHAPES)
     return (picture, *(f"{each}/{colours}" for each in further))
 
 
 def draw_picture(shape: str, colours: tuple[str, ...], prefix: str = "g") -> str:
-    """Return the picture as an SVG document, 600 by 600. All its ids begin with `prefix`. Raises NoSuchPicture."""
+    """Return the picture as an SVG document of 600 by 600 pixels. All its ids begin with `prefix`. Raises NoSuchPicture."""
     check_picture(shape, colours)
     drawing = SHAPES[shape].drawing
     tones = _tones(drawing, colours)
     paints = [str(paint(tones)) for paint in drawing.paints]
-    # With some colours two gradients are equal; one of them is enough.
+    # With some colours two gradients are equal; the document then has only one of them.
     defined: dict[str, tuple[str, str]] = {}
     names = []
     for element, rest in drawing.definitions:
@@ -130,10 +130,10 @@ def draw_picture(shape: str, colours: tuple[str, ...], prefix: str = "g") -> str
 
 
 def draw_sheet(pictures: Sequence[str]) -> str:
-    """Return pictures as one SVG document. `#p0`, `#p1` … in its address show one each. Raises NoSuchPicture."""
+    """Return pictures as one SVG document. `#p0`, `#p1` … at the end of its address shows one of them. Raises NoSuchPicture."""
     if not 1 <= len(pictures) <= MAX_SHEET:
         raise NoSuchPicture(f"a sheet has 1 to {MAX_SHEET} pictures")
-    # The pictures are side by side; without a view in the address the first one is visible.
+    # The pictures are side by side. If the address names none of them, the first one is visible.
     drawn = [
         draw_picture(*parse_picture(each), prefix=f"p{number}g").replace(
             "<svg ", f'<svg x="{600 * number}" ', 1
@@ -148,17 +148,17 @@ def draw_sheet(pictures: Sequence[str]) -> str:
 
 
 def join_sheet(pictures: Sequence[str]) -> str:
-    """Return pictures as the address of their sheet names them."""
+    """Return the pictures as one text for the address of their common document."""
     return ",".join(each.replace("/", ".") for each in pictures)
 
 
 def split_sheet(named: str) -> list[str]:
-    """Return the pictures that a sheet's address names."""
+    """Return the pictures that the address of a common document names."""
     return [each.replace(".", "/") for each in named.split(",")]
 
 
 def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
-    """Return the tone of each name in a drawing. Missing colours are derived from earlier ones."""
+    """Return the tone for each colour name in a drawing. Missing colours are derived from earlier ones."""
     tones = dict(zip(drawing.colours, map(Tone.from_hex, colours), strict=False))
     for name, instead in drawing.colours.items():
         if instead and name not in tones:
@@ -168,7 +168,7 @@ def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
 
 def backdrop_tone(tone: Tone) -> Tone:
     """Return a calm background on which an object of this colour stands out."""
-    # A pale object gets a deeper background. Its hue is opposite to the object's, calmed by warm paper.
+    # A pale object gets a deeper background. The background's hue is opposite to the object's, and softened by warm paper.
     lightness = 0.905 if tone.lightness < 0.8 else 0.82
     paper = Tone.from_polar(lightness, 0.02, math.radians(80))
     if tone.chroma < 0.03:
@@ -177,7 +177,7 @@ def backdrop_tone(tone: Tone) -> Tone:
 
 
 def parse_drawing(text: str) -> Drawing:
-    """Parse a drawing's file, for any colours; raises InvalidDrawing."""
+    """Parse a drawing's file, independently of colours. Raises InvalidDrawing."""
     first, *lines = (line.strip() for line in text.splitlines())
     colours: dict[str, Paint | None] = {}
     for each in first.removeprefix("<!-- ").removesuffix(" -->").split("; "):
@@ -207,7 +207,7 @@ def _number_slots(text: str, found: dict[str, int]) -> str:
 
 
 def parse_slot(text: str, names: frozenset[str]) -> Paint:
-    """Parse a slot, which may refer to these names; raises InvalidDrawing."""
+    """Parse a slot, which may contain these colour names. Raises InvalidDrawing."""
     words = _WORD.findall(text)
     paint = _colour(words, names)
     if words:
@@ -216,7 +216,7 @@ def parse_slot(text: str, names: frozenset[str]) -> Paint:
 
 
 def _colour(words: list[str], names: frozenset[str]) -> Paint:
-    """Parse a colour and its changes, and remove their words from the front."""
+    """Parse a colour and its changes from the front of `words`, and remove these words."""
     word = _take_word(words, lambda word: word in names or _FIXED_COLOUR.fullmatch(word))
     paint = _fixed_tone(Tone.from_hex(word[1:])) if word[0] == "#" else itemgetter(word)
     while words and words[0].endswith("("):

@@ -1,4 +1,4 @@
-"""Prices over time: which one is in force, and which one may be crossed out."""
+"""Prices over time: the price that is in force, and the price that may be crossed out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -6,16 +6,16 @@ from datetime import datetime, timedelta
 
 from moneyed import Money
 
-# The lowest price of this long before a reduction counts (Directive 98/6/EC, Article 6a, the "Omnibus" directive).
+# The lowest price in these days before a reduction counts (Directive 98/6/EC, Article 6a, the "Omnibus" directive).
 REFERENCE_DURATION = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
 class PricePoint:
-    """A price that is asked from a moment on; `compare_at` is crossed out beside it.
+    """A price that is asked from a moment on. `compare_at` is the crossed-out price beside it.
 
-    The point at the end of a planned sale has the sale's begin as `back_to`. The price before the sale then comes back, even if it
-    changes until then.
+    At the end of a planned sale, `back_to` is the begin of the sale. The price before the sale then comes back, even if it was
+    changed in the meantime.
     """
 
     starts_at: datetime
@@ -25,18 +25,18 @@ class PricePoint:
 
 
 def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
-    """Return the point that is in force at a moment. The points are in the order of time, and the first has begun.
+    """Return the price point in force at a moment. The points are sorted by time, and the first has begun.
 
-    Every price that is shown or paid comes from here, as the `price` of a variant that was read.
+    Every price that is shown or paid comes from this function, as the `price` of a variant that was read.
     """
     return next((each for each in reversed(points) if each.starts_at <= now), points[0])
 
 
 def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the points with the present base price at the end of each sale. They are in the order of time.
+    """Return the price points, sorted by time. At the end of each sale, the price before the sale is the present one.
 
-    Nothing is crossed out there, because the sale itself is among the 30 days whose lowest price counts. Once a sale has begun, the
-    price before it is no longer known, so its end keeps the price that was noted.
+    No price is crossed out at the end, because the sale is among the 30 days whose lowest price counts. Once a sale has begun,
+    the price before it is no longer known, so its end keeps the stored price.
     """
     followed: list[PricePoint] = []
     for point in points:
@@ -46,9 +46,9 @@ def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
 
 
 def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the points from a moment on, when a product's sale begins. The price in force then becomes the first point.
+    """Return the price points from the moment on at which a product's sale begins. The price in force then is the first point.
 
-    Points are in the order of time, before and after.
+    The given and the returned points are sorted by time.
     """
     dated = (
         replace(each, starts_at=max(each.starts_at, moment or each.starts_at)) for each in points
@@ -57,16 +57,16 @@ def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[Pr
 
 
 def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) -> Money | None:
-    """Return the highest price that may be crossed out beside a reduced one; None if no price was asked before.
+    """Return the highest price that may be crossed out beside the reduced price `reduced`; None if no price was asked before.
 
-    It is the lowest price of the 30 days before the reduction began. Successive reductions without a rise in between count as one,
-    which began with the first. `earlier` are the prior points, in the order of time.
+    It is the lowest price of the 30 days before the reduction began. Successive reductions without a rise in between count as one
+    reduction, which began with the first of them. `earlier` are the price points before `reduced`, sorted by time.
     """
     before, first = list(earlier), reduced
     while before and before[-1].compare_at is not None and before[-1].price >= first.price:
         first = before.pop()
     if not before:
-        # Before the first reduction only its own crossed-out price is known.
+        # Before the first reduction, only the price that it crosses out is known.
         return first.compare_at if earlier else None
     since = first.starts_at - REFERENCE_DURATION
     begun = [each for each in before if each.starts_at <= since]

@@ -17,7 +17,7 @@ _DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
 
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
-    """Return the product of these rows of Q1, with the prices in force at `now` (default: the present), or None."""
+    """Return the product that these rows of Q1 store, or None. Its prices are those in force at `now` (default: the present)."""
     now = now or current_time()
     variant_rows = [row for row in rows if row.variant_id is not None]
     if not variant_rows or variant_rows[0].name is None:
@@ -28,14 +28,14 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         variants=tuple(
             sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
         ),
-        # A planned price that has begun raises the version, so an editor who read the former price cannot save it again.
+        # A planned price that has begun raises the version, so an editor who has read the former price cannot save it.
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
         **{name: decode(getattr(head, name)) for name, decode in _DECODERS},
     )
 
 
 def product_columns(product: Product) -> dict[str, Any]:
-    """Return the static columns of a product's partition that a save writes."""
+    """Return the static columns that a save of a product writes."""
     return {
         "product_id": product.product_id,
         "version": product.version,
@@ -87,7 +87,7 @@ def is_stored(row: Row | None, columns: Mapping[str, Any]) -> bool:
 
 
 def price_points(row: Row) -> list[PricePoint]:
-    """Return the prices in a variant's row, in the order of time. The first has begun; planned ones follow."""
+    """Return the price points in a variant's row, sorted by time. The first has begun; planned prices follow."""
     first = (row.price_from or row.created_at, row.price, row.compare_at)
     planned = (
         (datetime.fromisoformat(begin), price, was, *map(datetime.fromisoformat, back_to))
@@ -103,7 +103,7 @@ def make_price_point(
     compare_at: int | None,
     back_to: datetime | None = None,
 ) -> PricePoint:
-    """Return a point of these stored values; prices are in minor units."""
+    """Return a PricePoint made from stored values. `price` and `compare_at` are in minor units of the currency."""
     was = from_minor_units(compare_at, currency) if compare_at is not None else None
     return PricePoint(starts_at, from_minor_units(price, currency), was, back_to)
 
@@ -133,7 +133,7 @@ def _variant(row: Row, now: datetime) -> Variant:
 
 
 def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return, by variant, the prices of a product's rows that shoppers have been asked, in the order of time."""
+    """Return the prices in a product's rows that shoppers have been asked, by variant, sorted by time."""
     product = product_from_rows(rows, now)
     if product is None:
         return {}
@@ -147,7 +147,7 @@ def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoi
 
 
 def pick_asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the prices that shoppers are asked for a sold variant: only during the product's sale, and never for a draft."""
+    """Return the prices that shoppers are asked for a sold variant: only during the product's sale, and none for a draft."""
     if product.status != "active":
         return []
     until = product.active_until

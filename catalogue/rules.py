@@ -1,6 +1,6 @@
 """The rules for saving a product: all bounds, and all rules that need no database.
 
-A refusal is a sentence with the field and variant that it concerns.
+A refusal is a sentence with the field and the variant that it is about.
 """
 
 import re
@@ -24,25 +24,25 @@ from pricing.templatetags.money import format_money
 from web.text import clean_text
 
 MAX_VARIANTS = 200
-# Includes variants that are no longer sold, which carts and orders may name.
+# The bound includes variants that are no longer sold, because carts and orders may name them.
 MAX_VARIANT_ROWS = 1000
 MAX_OPTIONS = 10
-# Applies to each collection: the values of an option, tags, details.
+# The bound of each collection: the values of an option, the tags, the details.
 MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
-# How often a save is tried while others save the same product.
+# How often a save is tried while other staff save the same product.
 MAX_ATTEMPTS = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
-# Bounds of scheduled moments (the begin and end of a sale, planned prices).
+# The earliest and the latest possible moment for the begin and end of a sale, and for planned prices.
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
 MAX_LABEL_LENGTH = 100
-# In characters, by the names of the columns.
+# The longest texts in characters, by the names of their columns.
 MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
 MAX_DETAIL_LENGTH = 1000
-# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE). The rest is for its other fields.
+# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE). The rest is left for the form's other fields.
 MAX_FORM_CHARACTERS = 240 * 1024
 MAX_PICTURES = 50
 MAX_ALT_LENGTH = 250
@@ -154,7 +154,7 @@ def _has_twice(values: Sequence[object]) -> bool:
 
 
 def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
-    """Check that a browser can send back the forms of the product and of its options."""
+    """Check that a browser can send the forms of the product and of its options: they must not be too large."""
     texts = [getattr(product, each) for each in MAX_LENGTHS]
     labelled = [text for pair in product.details.items() for text in pair]
     values = {
@@ -205,7 +205,7 @@ def is_picture(text: str) -> bool:
 
 
 def _is_picture_of(product: Product, picture: str) -> bool:
-    """Return whether a variant may have this picture: none, a drawing, or one of the product's."""
+    """Return whether a variant may have this picture: none, a drawing, or one of its product's pictures."""
     return (
         not picture
         or any(each.picture == picture for each in product.pictures)
@@ -286,7 +286,7 @@ def _check_prices(
 def check_reduction(
     earlier: Sequence[PricePoint], reduced: PricePoint, field: str, variant: Variant
 ) -> Iterator[ProductRefused]:
-    """Yield a refusal if the crossed-out price is higher than the law allows. `earlier` are prior prices, earliest first."""
+    """Yield a refusal if the crossed-out price is higher than the law allows. `earlier` are the prices before, earliest first."""
     if reduced.compare_at is None:
         return
     reference = compute_reference_price(earlier, reduced)
@@ -332,7 +332,7 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
     if not _is_picture_of(product, variant.picture):
         yield refuse(_("Choose one of the product’s pictures."), "picture")
     if not variant.sold:
-        return  # It may keep the options that the product had then.
+        return  # The product may keep the options that it had then.
     if set(variant.options) != set(product.option_names) or not all(variant.options.values()):
         yield refuse(
             _("Choose a value for each option: %(options)s.")
@@ -351,7 +351,7 @@ def _check_price(price: Money, field: str, variant: Variant) -> Iterator[Product
 
 
 def find_price_fault(price: Money) -> str:
-    """Return a sentence that says why a price is refused, or ""."""
+    """Return a sentence that says why a price is refused; "" if it is not."""
     if price.amount <= 0:
         return _("Enter a price above 0.")
     if price.amount > MAX_PRICE:
@@ -374,7 +374,7 @@ def is_sku(text: str) -> bool:
 
 
 def normalize_sku(text: str) -> str:
-    """Return a typed SKU as products store it."""
+    """Return a typed SKU in the form in which products store SKUs."""
     return " ".join(clean_text(text).split()).upper()
 
 

@@ -1,4 +1,4 @@
-"""The shoppers' search by words (Q3), and the lists that the search index answers: deals, new arrivals, counts."""
+"""The shoppers' search by words (Q3), and the lists and counts from the search index: deals, new arrivals, products on sale."""
 
 from datetime import datetime
 from difflib import get_close_matches
@@ -15,13 +15,14 @@ from catalogue.words import split_words, word_forms
 
 MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
-# No name has a longer word, and tantivy refuses to search for very long prefixes.
+# No name has a longer word, and tantivy refuses to search for very long beginnings of words.
 MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 _TYPO_FROM_LETTERS = 5
-# Typos cost most, so a search forgives them in this many words, first in words that no product's name has.
+# Forgiving typos takes most of the time. So a search forgives them in this many words; words that no product's name has come
+# first.
 MAX_FORGIVEN = 3
-# How many other queries are tried if nothing was found.
+# How many similar queries are tried if nothing was found.
 _MAX_NEAR_QUERIES = 8
 SORTS = {
     "best": ("", True),
@@ -39,7 +40,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-# The orders of the deals, largest discount first by default.
+# The orders in which shoppers can sort deals; the largest discount comes first by default.
 DEAL_SORTS = {
     "discount": ("discount", True),
     "newest": ("created", True),
@@ -51,17 +52,17 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
-# New arrivals are the products of the last days (NEW_FOR), but at least this many.
+# New arrivals are the products of the last days (NEW_FOR). If there are fewer than this, older products fill the list.
 MIN_NEW_ARRIVALS = 24
 
 
 def search_products(
     query: str, limit: int = queries.PAGE_LENGTH, offset: int = 0, sort: str = "best"
 ) -> SearchResult:
-    """Return the cards of products that have all words of the query, from `offset` on, in the order of SORTS.
+    """Return at most `limit` cards of products that have all words of the query, from `offset` on. `sort` is a key of SORTS.
 
-    Case, accents, plurals and hyphens do not matter. The last word may be a beginning. Up to MAX_FORGIVEN words of at least five
-    letters may have one typo each. Raises SearchIndexMissing.
+    Case, accents, plurals and hyphens do not matter. The last word may be the beginning of a word. Up to MAX_FORGIVEN words of at
+    least five letters may have one typo each. Raises SearchIndexMissing.
     """
     words, limit = query_words(query), min(limit, DEEPEST - offset)
     if not words or limit < 1:
@@ -76,7 +77,7 @@ def search_products(
 
 
 def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
-    """Return reduced products that are in stock, from `offset` on, in the order of DEAL_SORTS. Raises SearchIndexMissing."""
+    """Return at most `limit` reduced products in stock, from `offset` on. `sort` is a key of DEAL_SORTS. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     reduced = tantivy.Query.term_query(schema, "marks", "deal")
     wanted = all_of([reduced, _in_stock(schema)])
@@ -84,7 +85,7 @@ def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
 
 
 def list_new_arrivals(limit: int, offset: int) -> SearchResult:
-    """Return the newest products in stock from `offset` on, at least MIN_NEW_ARRIVALS in all. Raises SearchIndexMissing."""
+    """Return at most `limit` new arrivals in stock, the newest first, from `offset` on. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     wanted, since = _in_stock(schema), to_milliseconds(current_time() - NEW_FOR)
     new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
@@ -111,9 +112,9 @@ def _list(
 
 
 def count_on_sale_in(node: CategoryNode) -> int:
-    """Return the length of a category's list, without the changes of the last seconds. Raises SearchIndexMissing."""
+    """Return how many products a category's list has, without the changes of the last seconds. Raises SearchIndexMissing."""
     schema, searcher, counts = READER.searcher_and_counts()
-    # The key is not the category alone: the tree may change while the index stays.
+    # The key has the categories below, too: the tree may change while the index stays.
     key = frozenset(each.category_id for each in node.subtree)
     if key not in counts:
         wanted = all_of([in_category(schema, node), _on_sale(schema, current_time())])
@@ -122,13 +123,13 @@ def count_on_sale_in(node: CategoryNode) -> int:
 
 
 def in_category(schema: Any, node: CategoryNode | None) -> Any:
-    # The index stores a product's own categories. The present tree says which categories are above them.
+    # The index stores only a product's own categories. The present tree tells which categories are above them.
     ids = [each.category_id.hex for each in node.subtree] if node else []
     return tantivy.Query.term_set_query(schema, "category", ids)
 
 
 def _on_sale(schema: Any, now: datetime) -> Any:
-    """Return the query for products on sale at this moment; it does not change the ranking."""
+    """Return the index query for products on sale at this moment. It does not change the ranking."""
     moment, integer = to_milliseconds(now), tantivy.FieldType.Integer
     on_sale = all_of(
         [
@@ -143,7 +144,7 @@ def _on_sale(schema: Any, now: datetime) -> Any:
 
 
 def _in_stock(schema: Any) -> Any:
-    """Return the query for products on sale at this moment that are not sold out."""
+    """Return the index query for products on sale at this moment that are not sold out."""
     sold_out = tantivy.Query.term_query(schema, "availability", "out")
     return tantivy.Query.boolean_query(
         [(tantivy.Occur.Must, _on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
@@ -155,16 +156,16 @@ def query_words(query: str) -> list[str]:
 
 
 def _forgiven_words(words: list[str]) -> frozenset[str]:
-    """Return the words of a query in which a typo is forgiven, first those that the vocabulary lacks."""
+    """Return the words of a query in which a typo is forgiven, first the words that the index lacks."""
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 
 def _query(schema: Any, words: list[str]) -> Any:
-    """Return the query for all words, each in any form and field, or with two neighbours joined."""
+    """Return the index query for all words. Each word may have any form and be in any field; two neighbours may be joined."""
     alternatives = [_all_words(schema, words, words[-1], _forgiven_words(words))]
     for index in range(len(words) - 1):
         joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
-        # There are as many joins as neighbours, so typos are forgiven only in a query of two words.
+        # Each pair of neighbours can be joined, so in joined words typos are forgiven only if the query has two words.
         forgiven = frozenset(joined if len(words) == 2 else ())
         alternatives.append(_all_words(schema, joined, "", forgiven))
     return any_of(alternatives)
@@ -208,10 +209,7 @@ def all_of(wanted: list[Any]) -> Any:
 
 
 def find_near_queries(query: str, most: int = 4) -> list[str]:
-    """Return queries that find something and are similar to one that found nothing: other spellings or fewer words.
-
-    Raises SearchIndexMissing.
-    """
+    """Return queries that find products, similar to one that finds none: other spellings, fewer words. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     words = query_words(query)
     spellings = {word: _spellings(word) for word in _forgiven_words(words)}
@@ -230,7 +228,7 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 
 
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
-    """Return whether a search for these words as typed finds a product."""
+    """Return whether a search for exactly these words finds a product."""
     written = _all_words(schema, words, words[-1], frozenset())
     wanted = all_of([written, _on_sale(schema, current_time())])
     return bool(searcher.search(wanted, limit=1, count=True).count)
@@ -240,7 +238,7 @@ def has_all_words(query: str) -> bool:
     """Return whether a product, on sale or not, has all words of a query as typed. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
     words = split_words(query)
-    # `query_words` would drop words that count here.
+    # `query_words` would leave out words that count here.
     if not words or max(map(len, words)) > MAX_WORD_LENGTH:
         return False
     return bool(searcher.search(_all_words(schema, words, "", frozenset()), limit=1).hits)

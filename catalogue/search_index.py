@@ -3,10 +3,10 @@
     SEARCH_INDEX_DIR/<keyspace>/<version>/   an index; its file `position` says until when it includes changes
     SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version in use, for the n-th schema
 
-The index holds all products, for staff; a shopper's search adds a query for products on sale. A new index is built beside the one in
-use, and replacing `current` puts it into use. A lock ensures that one process per host writes. Processes that serve pages open the
-index for reading and look for a newer one at most once a second. `catalogue.words` folds and splits words on both sides, so the index
-itself only splits at blanks.
+The index holds all products, for staff; a shopper's search adds a query for products on sale. A new index is built in its own
+folder; a new `current` file puts it into use. A lock ensures that one process per host writes. Processes that serve pages open
+the index for reading and look for a newer one at most once a second. `catalogue.words` folds and splits the words of products and
+of queries, so the index itself only splits at blanks.
 """
 
 import fcntl
@@ -47,12 +47,12 @@ from pricing.money import from_minor_units, to_minor_units
 # Add 1 whenever `_schema` or `make_document` changes: older indexes are then rebuilt.
 SCHEMA_VERSION = 6
 LOOK_EVERY_SECONDS = 1.0
-# Clocks differ, and a change is visible a moment after it was recorded: read the last seconds again.
+# Clocks differ, and a change is visible a moment after it was recorded: so each run reads the last seconds anew.
 OVERLAP = timedelta(seconds=15)
-# How many results are kept until the next look at the index; each holds a page's cards.
+# How many results are remembered until the process looks for a newer index; each has the cards of a page.
 _MAX_KEPT = 64
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
-# Fields for exact values; several values are separated by blanks.
+# Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
 _ALWAYS = 1 << 62
 
@@ -63,7 +63,7 @@ class SearchIndexMissing(Exception):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A part of a search's result, and how many products the search found in all."""
+    """A part of the results of a search, and how many products the search found in total."""
 
     cards: tuple[ProductCard, ...]
     total: int
@@ -86,7 +86,7 @@ def _schema() -> Any:
 
 
 class IndexReader:
-    """The index as this process has it open."""
+    """The search index as this process has opened it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -94,7 +94,7 @@ class IndexReader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
-        # Counts by categories; forgotten when the index changes.
+        # The number of products by categories; forgotten when the index changes.
         self._counts: dict[frozenset[UUID], int] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
@@ -103,9 +103,9 @@ class IndexReader:
     def recall(
         self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
     ) -> SearchResult:
-        """Return the result of `find` on the current index, remembered until the next look. Raises SearchIndexMissing."""
+        """Return the result of `find` on the current index, remembered until a look for a newer one. Raises SearchIndexMissing."""
         opened = self.searcher()
-        # If another thread looks at the index now, this result goes with the former ones.
+        # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found
         if (result := found.get(key)) is None:
             result = find(*opened)
@@ -114,12 +114,12 @@ class IndexReader:
         return result
 
     def searcher(self) -> tuple[Any, Any]:
-        """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
+        """Return the schema and the searcher of the current index. Raises SearchIndexMissing."""
         schema, searcher, _ = self.searcher_and_counts()
         return schema, searcher
 
     def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
-        """Return (schema, searcher, counts) of the current index; the caller adds to the counts. Raises SearchIndexMissing."""
+        """Return the current index's schema, searcher and counts. The caller adds to the counts. Raises SearchIndexMissing."""
         home = index_home()
         if (
             monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
@@ -128,7 +128,7 @@ class IndexReader:
         ):
             with self._lock:
                 self._look(home)
-        # Counts first: if another thread opens a newer index now, these counts go with the former one.
+        # The counts are read first: if another thread opens a newer index now, these counts still belong to the former one.
         counts, index = self._counts, self._index
         if index is None:
             raise SearchIndexMissing
@@ -162,7 +162,7 @@ def to_milliseconds(moment: datetime) -> int:
 
 
 def sku_token(sku: str) -> str:
-    # A SKU is one word of the index. No SKU contains "~".
+    # A SKU is one word of the index: "~", which no SKU contains, stands for each blank.
     return normalize_sku(sku).replace(" ", "~")
 
 
@@ -171,7 +171,7 @@ def brand_token(brand: str) -> str:
 
 
 def build_index(products: Iterable[Product] | None = None) -> int:
-    """Build a new index from all products (or from these), put it into use, and return their number.
+    """Build a new index from these products (default: all), put it into use, and return the number of products.
 
     The index in use stays until the new one is complete. Raises CassandraUnavailable.
     """
@@ -208,20 +208,20 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
                     seen.update(_vocabulary(product))
         writer.commit()
     finally:
-        # Its threads write files: they must end before the folder may be removed.
+        # The index writer's threads write files: they must end before the folder may be removed.
         writer.wait_merging_threads()
     _note(path / "vocabulary", " ".join(sorted(seen)))
     return count
 
 
 def refresh_index(now: datetime) -> int:
-    """Index the products that have changed since the last run; return their number.
+    """Update the index for the products that have changed since the last run; return their number.
 
-    Builds an index if this host has none. Raises CassandraUnavailable.
+    It builds an index if this host has none, or if changes may have vanished. Raises CassandraUnavailable.
     """
     home = index_home()
     path = _current(home)
-    # Changes are kept for a week.
+    # Changes are stored for a week.
     if path is None or _position(path) < now - timedelta(days=6):
         return build_index()
     with _writing(home):
@@ -239,7 +239,7 @@ def refresh_index(now: datetime) -> int:
 
 
 def _read_done(path: Path) -> dict[UUID, datetime]:
-    """Return the recent changes that the index already includes, so that they are not indexed twice."""
+    """Return the recent changes that the index already includes, so that no change is indexed twice."""
     file = path / "done"
     stored = json.loads(file.read_text()) if file.exists() else {}
     return {UUID(hex=key): datetime.fromisoformat(at) for key, at in stored.items()}
@@ -299,7 +299,7 @@ def make_document(product: Product) -> Any:
         price=min(to_minor_units(variant.price) for variant in sold or product.variants),
         created=to_milliseconds(product.created_at or current_time()),
         changed=to_milliseconds(product.updated_at or current_time()),
-        # The first letters as a number, which is enough to order a list.
+        # The first letters of the name as a number, which is enough to sort a list.
         name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
         sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
@@ -363,7 +363,7 @@ def _position(path: Path) -> datetime:
 
 
 def _note(file: Path, text: str) -> None:
-    """Write a small file at once: a reader sees either the old text or the new one."""
+    """Write a small file so that a reader sees either the old text or the new text, never a part."""
     temporary = file.with_name(f"{file.name}.{uuid4().hex}")
     temporary.write_text(text)
     temporary.replace(file)
@@ -371,14 +371,14 @@ def _note(file: Path, text: str) -> None:
 
 @contextmanager
 def _writing(home: Path) -> Iterator[None]:
-    """Keep other processes of this host from writing; a dead process releases the lock."""
+    """Keep other processes of this host from writing. The lock of a dead process is released by itself."""
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _remove_others(home: Path, keep: set[str]) -> None:
-    # The former index stays, as a process may be about to open it.
+    # The previous index stays, because a process may be about to open it.
     for path in home.iterdir():
         if path.is_dir() and path.name not in keep and (path / "meta.json").exists():
             shutil.rmtree(path)

@@ -1,7 +1,7 @@
 """The picture that other sites show beside a link. They take no SVG, so a drawing is converted to JPEG for them (decision 020).
 
-Its address carries a key that only the shop can make, so others cannot choose what is drawn and stored. A file is made on the first
-request, and stored under the hash of its source.
+The JPEG's address has a key that only the shop can make, so strangers cannot choose what the shop draws and stores. The JPEG is
+made on the first request, and stored under the hash of its source.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,14 @@ from catalogue.templatetags.pictures import plain_width, public_picture_url, pub
 
 FOLDER = "shared"
 WIDTH = 1200
-# Drawings are square; the shop's own picture is not.
+# Drawings are square; the shop's own picture, which is not, has this size.
 _HEIGHTS = {"": 750}
-# Another version of a library makes other bytes, which get another address.
+# Another version of a library makes other bytes, so the address changes with the versions.
 _RECIPE = f"1 {version('resvg_py')} {PIL.__version__} "
 _JPEG = {"quality": 82, "optimize": True, "progressive": True}
 _KEY_CHARACTERS = 32
-# A JPEG takes a third of a second of CPU. A process makes one at a time; a request that waits too long is asked to come back.
+# Making a JPEG takes a third of a second of CPU. A process makes one at a time; a request that waits too long is asked to come
+# back.
 _ONE_AT_A_TIME = Lock()
 SECONDS_EACH = 2
 
@@ -48,7 +49,7 @@ class ShareImage:
 
 
 def find_share_image(picture: str) -> ShareImage:
-    """Return the JPEG that other sites show for a picture; the shop's own if there is none or it cannot be drawn."""
+    """Return the JPEG that other sites show for a picture. Without a picture that can be drawn, return the shop's own."""
     if photo := parse_photo(picture):
         width = plain_width(photo)
         height = max(1, round(photo.height * width / photo.width))
@@ -64,9 +65,9 @@ def find_share_image(picture: str) -> ShareImage:
 
 
 def read_share_image(shape: str, colours: str, key: str) -> bytes:
-    """Return the JPEG of an address; it is made on the first request.
+    """Return the JPEG at an address. It is made on the first request.
 
-    Raises NoSuchPicture for an address that the shop has not made, ShareImageBusy, and errors of the storage.
+    Raises NoSuchPicture for an address that the shop has not made. Also raises ShareImageBusy and errors of the storage.
     """
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     if not any(constant_time_compare(key, _make_key(shape, colours, each)) for each in secrets):
@@ -89,7 +90,7 @@ def _make(source: str, name: str) -> bytes:
     if not _ONE_AT_A_TIME.acquire(timeout=SECONDS_EACH):
         raise ShareImageBusy
     try:
-        # The previous owner of the lock may have made it.
+        # The previous holder of the lock may have made the JPEG.
         content = _read_stored(name)
         if content is None:
             content = _render(source)
@@ -107,7 +108,7 @@ def _make_key(shape: str, colours: str, secret: str) -> str:
 
 
 def _read_source(shape: str, colours: str) -> str:
-    """Return the SVG that a JPEG is made of. Raises NoSuchPicture."""
+    """Return the SVG from which a JPEG is made. Raises NoSuchPicture."""
     return draw_picture(shape, tuple(colours.split("-"))) if shape else _read_shop_drawing()
 
 

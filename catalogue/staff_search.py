@@ -25,10 +25,10 @@ STAFF_PAGE_LENGTH = 25
 
 @dataclass(frozen=True, slots=True)
 class StaffFilters:
-    """The filters of the staff's list of products; an empty value does not filter."""
+    """The filters of the staff's list of products; an empty value filters nothing."""
 
     status: str = ""
-    category_id: UUID | None = None  # with all categories below it
+    category_id: UUID | None = None  # products of this category and of all categories below it
     brand: str = ""
     availability: str = ""
     without_picture: bool = False
@@ -36,7 +36,7 @@ class StaffFilters:
 
     @property
     def count(self) -> int:
-        """How many filters are set."""
+        """The number of filters that are set."""
         return sum(bool(getattr(self, name)) for name in self.__slots__)
 
 
@@ -45,7 +45,7 @@ NO_FILTERS = StaffFilters()
 
 @dataclass(frozen=True)
 class StaffSearchResult:
-    """A page of the staff's list. `matched` says what the query matched: "sku", "words", or "all" without a query."""
+    """A page of the staff's list. `matched` says which part the query matched: "sku", "words", or "all" without a query."""
 
     products: tuple[Product, ...]
     total: int
@@ -60,9 +60,9 @@ def find_products_for_staff(
     limit: int = STAFF_PAGE_LENGTH,
     offset: int = 0,
 ) -> StaffSearchResult:
-    """Return the current products of any status that match; `sort` is one of STAFF_SORTS.
+    """Return the products of any status that match a query and filters, as stored now. `sort` is one of STAFF_SORTS.
 
-    A complete SKU finds its product alone. Otherwise each word of the query is the beginning of a word of the name, the brand or a
+    A complete SKU finds only its product. Otherwise each word of the query is the beginning of a word of the name, the brand or a
     SKU. Changes of the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
     """
     ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
@@ -71,7 +71,7 @@ def find_products_for_staff(
 
 
 def list_product_ids_for_staff(query: str, filters: StaffFilters) -> tuple[list[UUID], int]:
-    """Return the ids that `find_products_for_staff` finds, at most STAFF_DEEPEST, and their total. Raises SearchIndexMissing."""
+    """Return the ids of the products that the search finds, at most STAFF_DEEPEST, and the total. Raises SearchIndexMissing."""
     ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
     return ids, total
 
@@ -109,9 +109,9 @@ def _find_for_staff(
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
-    """Return the number of products of any status in each category and below it. Changes of the last seconds may be missing.
+    """Return the number of products of any status in each category and in the categories below it.
 
-    Raises SearchIndexMissing.
+    Changes of the last seconds may be missing. Raises SearchIndexMissing.
     """
     schema, searcher = READER.searcher()
     return {
@@ -121,7 +121,7 @@ def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
 
 
 def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
-    """Return the queries to try, each with its name for `matched`. The first that finds anything is used."""
+    """Return the index queries to try, each with its value of `matched`. The first query that finds a product is used."""
     words = query_words(query)
     if not words:
         everything = tantivy.Query.all_query() if not query.strip() else tantivy.Query.empty_query()

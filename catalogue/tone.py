@@ -1,7 +1,7 @@
-"""Colours that can be lightened, darkened and mixed in steps that look even.
+"""Colours that can be lightened, darkened and mixed, so that equal differences look equally large.
 
-The arithmetic is in Oklab (Björn Ottosson, 2020, https://bottosson.github.io/posts/oklab/). A step of 0.1 in lightness looks the
-same for mustard and for ink, unlike in RGB.
+The arithmetic is in Oklab (Björn Ottosson, 2020, https://bottosson.github.io/posts/oklab/). Unlike in RGB, a difference of 0.1 in
+lightness looks equally large for mustard and for ink.
 """
 
 import math
@@ -28,7 +28,7 @@ class Tone:
 
     @classmethod
     def from_hex(cls, hex6: str) -> Self:
-        """Return the tone of six hexadecimal digits; raises ValueError for anything else."""
+        """Return the tone of a colour with six hexadecimal digits. Raises ValueError for any other text."""
         red, green, blue = (_to_linear(int(hex6[i : i + 2], 16) / 255) for i in (0, 2, 4))
         long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
         medium = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
@@ -41,7 +41,7 @@ class Tone:
 
     @classmethod
     def from_polar(cls, lightness: float, chroma: float, hue: float) -> Self:
-        """Return the tone with this lightness, colourfulness and hue (radians)."""
+        """Return the tone with this lightness, colourfulness (`chroma`) and hue (in radians)."""
         return cls(lightness, chroma * math.cos(hue), chroma * math.sin(hue))
 
     @property
@@ -53,25 +53,25 @@ class Tone:
         return math.atan2(self.blue_yellow, self.green_red)
 
     def up(self, step: float) -> "Tone":
-        """Return the tone in more light; it loses colour near white."""
+        """Return a lighter tone; it loses colour near white."""
         lightness = min(self.lightness + step, 0.985)
         fade = 1 - max(0.0, step) * 0.9
         return Tone(lightness, self.green_red * fade, self.blue_yellow * fade)
 
     def down(self, step: float) -> "Tone":
-        """Return the tone in shade."""
+        """Return a darker tone."""
         return Tone(max(self.lightness - step, 0.08), self.green_red, self.blue_yellow)
 
     def against(self, step: float) -> "Tone":
-        """Return a tone that is visible on this one: lighter on dark, darker on light."""
+        """Return a tone that is visible on this tone: a lighter one if this is dark, a darker one if this is light."""
         return self.up(step) if self.lightness < 0.55 else self.down(step)
 
     def deepened(self, step: float) -> "Tone":
-        """Return a light tone in shade, a dark one unchanged: both are visible on paper."""
+        """Return a darker tone if this is light, and this tone if it is dark: both are visible on paper."""
         return self.down(step) if self.lightness > 0.5 else self
 
     def mix(self, other: "Tone", share: float) -> "Tone":
-        """Return this tone with a share (0 to 1) of the other."""
+        """Return this tone mixed with a share (0 to 1) of the other tone."""
         return Tone(
             self.lightness + (other.lightness - self.lightness) * share,
             self.green_red + (other.green_red - self.green_red) * share,
@@ -79,7 +79,7 @@ class Tone:
         )
 
     def __str__(self) -> str:
-        """Return the tone as SVG writes it, `#rrggbb`."""
+        """Return the tone as SVG and CSS write it, `#rrggbb`."""
         light, red, yellow = self.lightness, self.green_red, self.blue_yellow
         long = (light + 0.3963377774 * red + 0.2158037573 * yellow) ** 3
         medium = (light - 0.1055613458 * red - 0.0638541728 * yellow) ** 3

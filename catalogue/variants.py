@@ -1,4 +1,4 @@
-"""The variants of a product: generated from its options, and compared with what an editor has read. No database."""
+"""The variants of a product: generated from its options, and compared with the variants that an editor has read. No database."""
 
 import json
 import re
@@ -19,18 +19,18 @@ from catalogue.rules import MAX_VARIANTS
 from catalogue.words import fold_text
 from pricing.money import to_minor_units
 
-# Letters of a generated SKU: for each option's value, and for the prefix.
+# The number of letters in a generated SKU: for each option's value, and for the prefix.
 _CODE_LENGTH, _PREFIX_LENGTH = 6, 30
 
 
 @dataclass(frozen=True)
 class GeneratedVariants:
-    """The variants of a product's options; `variants` are all of them, in their new order."""
+    """The variants that a product gets from its options. `variants` has all variants, in their new order."""
 
     options: Mapping[str, Sequence[str]]
     variants: tuple[Variant, ...]
     added: tuple[Variant, ...]
-    retired: tuple[Variant, ...]  # sold until now, and no longer
+    retired: tuple[Variant, ...]  # sold until now, but no longer
 
     def apply_to(self, product: Product) -> Product:
         """Return the product with these options and variants."""
@@ -49,9 +49,9 @@ def list_options(product: Product) -> dict[str, tuple[str, ...]]:
 def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) -> GeneratedVariants:
     """Return one variant for each combination of these options' values.
 
-    An existing variant keeps its combination, and is sold again. It also continues if an option was renamed, or if an option with
-    one value was added or removed. Variants without a combination are no longer sold. A new variant copies the one that shares most
-    values; its id is always the same. Raises ProductRefused.
+    An existing variant keeps its combination, and is sold again. A variant also continues if an option was renamed, or if an
+    option with one value was added or removed. Variants without a combination are no longer sold. A new variant copies the
+    existing variant with which it shares most values. Its id depends only on product and combination. Raises ProductRefused.
     """
     if prod(len(values) for values in options.values()) > MAX_VARIANTS:
         raise ProductRefused(
@@ -82,7 +82,7 @@ def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) ->
 def _match_variants(
     product: Product, options: Mapping[str, Sequence[str]], wanted: Sequence[Mapping[str, str]]
 ) -> dict[int, Variant]:
-    """Return the existing variants by the place of their combination, matched exactly or under changed options."""
+    """Return the existing variant for each combination, by the place of the combination. Options may have been changed."""
     by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
     by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
     found = {
@@ -106,9 +106,9 @@ def _is_continued(
     former: Mapping[str, Sequence[str]],
     options: Mapping[str, Sequence[str]],
 ) -> bool:
-    """Return whether a variant becomes this combination when options were renamed, added or removed."""
+    """Return whether a variant becomes this combination because options were renamed, added or removed."""
     if not was:
-        return True  # Without options there was one variant: it becomes the first combination.
+        return True  # Without options there was one variant, which becomes the first combination.
     if len(was) == len(chosen):
         return list(was.values()) == list(chosen.values())
     only = {name for each in (former, options) for name, values in each.items() if len(values) == 1}
@@ -130,14 +130,14 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
         sku=next(sku for sku in _skus(product, chosen) if sku not in taken),
         options=dict(chosen),
         price=model.price,
-        compare_at=None,  # what was never sold has no former price
+        compare_at=None,  # a variant that was never sold has no former price
         picture=model.picture,
         weight_grams=model.weight_grams,
     )
 
 
 def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Yield possible SKUs, the plainest first. A part of the product's id keeps them apart from other products' SKUs."""
+    """Yield possible SKUs, the simplest first. A part of the product's id makes them differ from other products' SKUs."""
     prefix = f"{_code(product.slug, _PREFIX_LENGTH) or 'P'}-{product.product_id.hex[:4].upper()}"
     plain = "-".join([prefix, *(_code(value, _CODE_LENGTH) or "X" for value in chosen.values())])
     yield plain
@@ -150,13 +150,13 @@ def _code(text: str, most: int) -> str:
 
 
 def fingerprint_pictures(pictures: Sequence[ProductPicture]) -> str:
-    """Return a short text that changes with the pictures of a product or their alt texts."""
+    """Return a short text that changes whenever the pictures of a product or their alt texts change."""
     content = [(each.picture, each.alt) for each in pictures]
     return sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def follow_base_price(variant: Variant) -> Variant:
-    """Return a variant whose planned sales end with its present price before them."""
+    """Return a variant whose planned sales end with the price that it has before them."""
     if not variant.planned or variant.price_from is None:
         return variant
     present = PricePoint(variant.price_from, variant.price, variant.compare_at)
@@ -164,7 +164,7 @@ def follow_base_price(variant: Variant) -> Variant:
 
 
 def fingerprint_variant(variant: Variant) -> str:
-    """Return a short text that changes with anything of a variant except its place among the others."""
+    """Return a short text that changes whenever a variant changes, except for its place among the others."""
     content = {
         "sku": variant.sku,
         "options": _options_key(variant.options),

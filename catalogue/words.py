@@ -1,4 +1,4 @@
-"""Words as the shop compares them: without case, accents, plural and hyphens."""
+"""Words in the form in which the shop compares them: without case, accents, plural and hyphens."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from itertools import pairwise
 PREFIX_LETTERS = range(2, 9)
 _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHE = re.compile("['’ʼ]")
-# Name particles of up to this many letters are joined to the next word, too: O Brien, Mc Donald, de Vries.
+# Name particles of up to this many letters are also joined to the next word: O Brien, Mc Donald, de Vries.
 _PARTICLE_LETTERS = 2
 
 
@@ -19,14 +19,14 @@ def fold_text(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
+    """Return the folded words of a text, in their order: "T-Shirt, blue" gives t, shirt, blue."""
     return _WORD.findall(_APOSTROPHE.sub("", fold_text(text)))
 
 
 def name_words(name: str) -> list[str]:
-    """Return the folded words by which a person's name is found, each once.
+    """Return the folded words by which a person's name is found, each word once.
 
-    "O'Brien" gives obrien, o and brien; "O Brien" gives o, brien and obrien. So each spelling finds the other.
+    "O'Brien" gives obrien, o and brien; "O Brien" gives o, brien and obrien. So each spelling finds the other spelling.
     """
     parts = _WORD.findall(_APOSTROPHE.sub(" ", fold_text(name)))
     joined = (
@@ -36,13 +36,13 @@ def name_words(name: str) -> list[str]:
 
 
 def name_has_words(name: str, typed: Iterable[str]) -> bool:
-    """Return whether each of these folded words begins a word of a person's name."""
+    """Return whether each of these typed words is the beginning of a word in a person's name."""
     words = name_words(name)
     return all(any(word.startswith(each) for word in words) for each in typed)
 
 
 def word_forms(word: str) -> set[str]:
-    """Return a folded word and the possible singulars of it."""
+    """Return a folded word and its possible singulars."""
     found = {word}
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return found
@@ -57,17 +57,14 @@ def word_forms(word: str) -> set[str]:
 
 
 def search_terms(text: str) -> list[str]:
-    """Return all forms of a text's words, and of each two neighbours joined.
-
-    So "t shirt", "tshirt" and "t-shirt" all find "T-shirts".
-    """
+    """Return all forms of a text's words, and of neighbours joined: "t shirt", "tshirt" and "t-shirt" find "T-shirts"."""
     found = split_words(text)
     joined = [first + second for first, second in pairwise(found)]
     return [form for word in (*found, *joined) for form in sorted(word_forms(word))]
 
 
 def name_prefixes(name: str) -> dict[str, int]:
-    """Return each prefix (2 to 8 letters) of a name's words, with the position of the first word that has it."""
+    """Return each prefix (2 to 8 letters) of a name's words, with the position of the first word that has the prefix."""
     found: dict[str, int] = {}
     for position, word in enumerate(split_words(name)):
         for length in PREFIX_LETTERS:

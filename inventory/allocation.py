@@ -1,8 +1,9 @@
-"""Choose the warehouses from which an order is sent, from the numbers in stock and wanted. No database.
+"""Choose the warehouses from which an order is sent, by the units in stock and the wanted units. No database.
 
-The rule: one parcel if any warehouse has everything, otherwise as few parcels as possible. Among equal choices the first warehouses win
-(inventory.warehouses). Closed ones are used only if the open ones together have too little. A line is split only if no chosen warehouse
-has all of it. A line that all warehouses together lack waits as a whole for new stock, if its variant can be backordered.
+The rule: one parcel if a warehouse has all lines, otherwise as few parcels as possible. Among equal choices the warehouses that
+are first in the staff's order win (inventory.warehouses). Closed warehouses are used only if the open ones together have too
+little. A line is split only if no chosen warehouse has all its units. A line that all warehouses together lack waits as a whole
+for new stock, if its variant can be backordered.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,14 +15,14 @@ from inventory.warehouses import list_open_warehouses, list_warehouses
 
 
 def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """Return allocations in the order in which every order reserves stock, so that orders never block each other."""
+    """Return allocations sorted as every order reserves stock, so that two orders never block each other."""
     return tuple(
         sorted(allocations, key=lambda each: (each.variant_id, each.warehouse_id, each.line_number))
     )
 
 
 def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
-    """Return the wanted units of each variant, over all lines."""
+    """Return the wanted units of each variant, added up over all lines."""
     units: dict[UUID, int] = {}
     for want in wanted_lines:
         units[want.variant_id] = units.get(want.variant_id, 0) + want.quantity
@@ -31,7 +32,7 @@ def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
 def choose_warehouses(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> tuple[str, ...] | None:
-    """Return the fewest warehouses that together have everything, or None. Closed ones are used only if necessary."""
+    """Return the fewest warehouses that together have all wanted units, or None. Closed warehouses are used only if necessary."""
     variants = needed_units(wanted_lines)
     for known in (tuple(each.key for each in list_open_warehouses()), list_warehouses()):
         for count in range(1 if variants else 0, len(known) + 1):
@@ -47,7 +48,7 @@ def choose_warehouses(
 def plan_allocations(
     order_id: UUID, wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int], take: int
 ) -> tuple[Allocation, ...] | None:
-    """Return the units that each warehouse reserves for the order, in the order of reserving; None if there are too few."""
+    """Return the units that each warehouse reserves for the order, in the order of reserving. Return None if there are too few."""
     backordered = _backordered_lines(wanted_lines, units)
     wants_now = [want for want in wanted_lines if want not in backordered]
     warehouses = choose_warehouses(wants_now, units)
@@ -80,7 +81,7 @@ def plan_allocations(
 def _backordered_lines(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> list[WantedLine]:
-    """Return the lines that the warehouses cannot serve after the lines before them."""
+    """Return the lines that the warehouses cannot serve once they have served the lines before."""
     left = {
         variant: sum(units(variant, warehouse) for warehouse in list_warehouses())
         for variant in needed_units(wanted_lines)

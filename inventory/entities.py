@@ -9,9 +9,9 @@ from django.utils.formats import date_format
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-# The stock item of units that are sold before they arrive. It is no real warehouse, so nothing is packed there.
+# The stock item of units that are sold before they arrive. It is no real warehouse, so nobody packs orders there.
 BACKORDER_WAREHOUSE = "ahead"
-# The row that is no reservation. It sorts first, so the numbers are read quickly.
+# The id of the row that is no reservation. The row sorts first, so the numbers are read quickly.
 SENTINEL = UUID(int=0)
 # The default for how many units are "few".
 DEFAULT_THRESHOLD = 5
@@ -21,7 +21,7 @@ Availability = Literal["in", "few", "ahead", "out"]
 
 @dataclass(frozen=True)
 class Backorder:
-    """How a variant is sold before it arrives: `kind` is BACKORDER or PREORDER, `units` how many more can be promised."""
+    """How a variant is sold before it arrives. `kind` is BACKORDER or PREORDER; `units` is how many more can be promised."""
 
     kind: str
     units: int
@@ -29,7 +29,7 @@ class Backorder:
 
     @property
     def customer_label(self) -> str:
-        """The text for customers, as "Pre-order: ships from 3 December"; without a day once it has passed."""
+        """The text for customers, such as "Pre-order: ships from 3 December". It names no day once the day has passed."""
         if self.expected_on is None or self.expected_on <= localdate():
             return (
                 _("Pre-order: ships as soon as it arrives")
@@ -47,9 +47,10 @@ class Backorder:
 
 @dataclass(frozen=True)
 class Stock:
-    """What a page shows of a variant: how many can be bought, its availability, and the units by warehouse.
+    """A variant's stock, for a page: how many units can be bought, its availability, and the units by warehouse.
 
-    A line is either sent from warehouses or waits for new stock as a whole. So `available` is the larger of both numbers.
+    An order's line is either sent from warehouses or waits for new stock as a whole. So `available` is the units in the
+    warehouses or the units that can be promised, whichever is larger.
     """
 
     available: int = 0
@@ -63,14 +64,14 @@ class Stock:
         return sum(self.by_warehouse.values()) - self.by_warehouse.get(BACKORDER_WAREHOUSE, 0)
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return the backorder that these units would wait for; None if they are sent at once or cannot be ordered."""
+        """Return the backorder for which a line of these units waits; None if it is sent at once or cannot be ordered."""
         is_promised = self.backorder and self.total_in_stock < quantity <= self.backorder.units
         return self.backorder if is_promised else None
 
 
 @dataclass(frozen=True)
 class StockNumbers:
-    """A variant's numbers in one warehouse: received = available + reserved + committed + shipped (I1)."""
+    """The numbers of a variant in one warehouse. Always: received = available + reserved + committed + shipped (I1)."""
 
     received: int
     available: int
@@ -80,7 +81,7 @@ class StockNumbers:
 
     @property
     def on_hand(self) -> int:
-        """The units in the warehouse, including those for orders."""
+        """The units in the warehouse, including the units that are reserved or paid but not yet sent."""
         return self.available + self.reserved + self.committed
 
 
@@ -96,7 +97,7 @@ class WantedLine:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Units of a line that are reserved in one warehouse, or were sent from it."""
+    """Units of an order line that are reserved in one warehouse, or were sent from it."""
 
     line_number: int
     product_id: UUID
@@ -104,19 +105,20 @@ class Allocation:
     warehouse_id: str
     quantity: int
     reservation_id: UUID
-    # Without an order, nothing is written to the ledger.
+    # Without an order, no ledger entry is written.
     order_id: UUID = SENTINEL
 
 
-# The lists of a warehouse's stock items.
+# The names of the lists of a warehouse's stock items.
 ALL, LOW, OUT = "all", "low", "out"
 STOCK_LISTS = (ALL, LOW, OUT)
 
 
 def find_stock_lists(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
-    """Return the lists of its warehouse that contain a stock item.
+    """Return the names of the warehouse's lists that contain a stock item.
 
-    It is low at or below its threshold, also when it is out; a threshold of 0 means never. Unsold variants are neither.
+    A stock item is low at or below its threshold, even with no unit left; a threshold of 0 means never. A variant that is not
+    sold is neither low nor out.
     """
     is_low = is_sold and 0 < threshold >= available
     is_out = is_sold and available < 1
@@ -125,7 +127,7 @@ def find_stock_lists(available: int, threshold: int, *, is_sold: bool) -> frozen
 
 @dataclass(frozen=True)
 class ListedItem:
-    """A row of one of a warehouse's lists."""
+    """A row of one of the lists of a warehouse's stock items."""
 
     warehouse_id: str
     sku: str
@@ -139,7 +141,7 @@ REFUSED = "refused"
 
 @dataclass(frozen=True)
 class StockTransfer:
-    """Units of a variant in transit between two warehouses. If it is called off, they arrive in `source`."""
+    """Units of a variant in transit between two warehouses. If the transfer is called off, they arrive in `source`."""
 
     transfer_id: UUID
     product_id: UUID
@@ -160,7 +162,7 @@ class StockTransfer:
         return self.state in (ARRIVED, REFUSED)
 
     def is_same_as(self, other: "StockTransfer") -> bool:
-        """Return whether both move the same units between the same warehouses."""
+        """Return whether both transfers move the same units between the same warehouses."""
         names = ("variant_id", "source", "destination", "units")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -168,7 +170,7 @@ class StockTransfer:
 def make_reservation_id(
     order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
 ) -> UUID:
-    """Return the fixed id of a reservation, so that a repeated one is recognised by its row.
+    """Return the fixed id of a reservation, so that a repeated reservation finds its own row.
 
     `take` counts how often an order reserves its stock: a paid order that had expired reserves again.
     """

@@ -7,7 +7,7 @@ from inventory.entities import StockTransfer
 
 
 class OutOfStock(Exception):
-    """There are fewer units than wanted; nothing is reserved. `shortages` has the number of units by variant."""
+    """There are fewer units than wanted; nothing is reserved. `shortages` has the number of available units, by variant."""
 
     def __init__(self, shortages: Mapping[UUID, int]) -> None:
         super().__init__(f"not enough of {len(shortages)} variants")
@@ -15,7 +15,7 @@ class OutOfStock(Exception):
 
 
 class NotEnoughAvailable(Exception):
-    """More units were to be removed than are free; nothing was changed. `available` is how many are free."""
+    """More units were to be removed than are free; nothing was changed. `available` is the number of free units."""
 
     def __init__(self, available: int) -> None:
         super().__init__(f"only {available} units are free")
@@ -23,11 +23,11 @@ class NotEnoughAvailable(Exception):
 
 
 class StockChanged(Exception):
-    """A stock item's numbers have changed since they were read; nothing was written."""
+    """The numbers of a stock item have changed since they were read; nothing was written."""
 
 
 class PlaceChanged(Exception):
-    """Somebody else has changed the place of a variant in its warehouse. `place` is the present one."""
+    """Somebody else has changed the place of a variant in its warehouse. `place` is its present place."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"it lies at {place or 'no place'} now")
@@ -43,11 +43,11 @@ class StockNumbersChanging(Exception):
 
 
 class TooManyTransfers(Exception):
-    """Too many transfers are open for staff and worker to see a further one; nothing was changed."""
+    """Staff and worker could not see a further transfer, because too many are open; nothing was changed."""
 
 
 class TransferRefused(Exception):
-    """A transfer is already in another state than the requested one. `transfer` is its present state."""
+    """A transfer is not in the state that the requested change needs. `transfer` has its present state."""
 
     def __init__(self, transfer: StockTransfer) -> None:
         super().__init__(f"transfer {transfer.transfer_id} is {transfer.state}")

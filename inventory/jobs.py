@@ -1,4 +1,4 @@
-"""The jobs of stock: finish transfers, and let the warehouses' lists follow the products."""
+"""The jobs of stock: finish transfers, and adapt the warehouses' lists to changed products."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,9 +17,9 @@ NAME = "stock"
 
 
 def look_after_stock(now: datetime) -> str:
-    """Finish interrupted transfers, and let the warehouses' lists follow the products' SKUs and status.
+    """Finish interrupted transfers, and adapt the warehouses' lists to changed SKUs and statuses of products.
 
-    Both share one job, because each further job costs an idle worker as much as this work.
+    Both share one job, because each job costs an idle worker as much as this work.
     """
     finished = advance_open_transfers(now)
     listed = _update_lists(now)
@@ -36,7 +36,7 @@ def look_after_stock(now: datetime) -> str:
 
 
 def _update_lists(now: datetime) -> int:
-    """Return of how many products the lists were out of date."""
+    """Update the warehouses' lists; return the number of products for which they were out of date."""
     due, count = list_due_products(NAME, now), 0
     for _at, product_id in due:
         with guard_row(f"stock lists of product {product_id}", partial(retry_product, product_id)):

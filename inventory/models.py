@@ -5,19 +5,20 @@ from cassandra.cqlengine.models import Model
 
 from cassandra_db.partitions import KB, MB
 
-# Rows that come and go: their tombstones are collected after a day.
+# Rows of these tables are often deleted: their tombstones are collected after a day.
 SHORT_GRACE = {"gc_grace_seconds": 24 * 3600}
 
 
 class Inventory(Model):
     """Q16, Q17: a variant in one warehouse. The numbers are static; a row is a reservation, receipt, correction, transfer or return.
 
-    Numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing. Always (I1):
-    received = available + reserved + committed + shipped. The row with the nil id is a sentinel that sorts first, so the numbers are
-    read quickly. The row of an ended reservation is deleted. The other rows stay, so that each receipt or correction counts once.
-    Bound: the reservations of ten minutes, the committed units not yet shipped, the receipts, corrections and transfers,
-    some tens a year, and the returns of some of the orders.
-    Writer: inventory.operations, by conditional batches alone.
+    Numbers start at 0, never null: conditional arithmetic on null is applied in Cassandra, but writes nothing. Always (I1):
+    received = available + reserved + committed + shipped. The row with the nil id is a sentinel that sorts first, so the numbers
+    are read quickly. The row of an ended reservation is deleted. The other rows stay, so that each receipt or correction counts
+    once.
+    Bound: the reservations of ten minutes, and a row per order line that is paid but not yet shipped. Also some tens of receipts,
+    corrections and transfers a year, and the returns.
+    Writer: inventory.operations, only by conditional batches.
     """
 
     __table_name__ = "inventory"
@@ -36,11 +37,11 @@ class Inventory(Model):
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
     place = columns.Text(static=True)  # the shelf, as the warehouse's staff call it
-    quantity = columns.Integer()  # of a reservation: the units that are still reserved
-    sent = columns.Integer()  # of a reservation: the shipped units; null for none
-    released = columns.Integer()  # of a paid reservation: the units given back; null for none
-    # held, committed, ended (until the ledger has it); received, adjusted, returned, transferred;
-    # refused: a transfer that does not leave
+    quantity = columns.Integer()  # of a reservation: its units that are still reserved
+    sent = columns.Integer()  # of a reservation: its shipped units; null for none
+    released = columns.Integer()  # of a paid reservation: its units given back; null for none
+    # States: held, committed, ended (until the ledger has the reservation); received, adjusted, returned, transferred; refused (a
+    # transfer that does not leave).
     state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
@@ -48,12 +49,12 @@ class Inventory(Model):
 
 
 class StockLedger(Model):
-    """Q16: permanent changes of a variant in a warehouse, by order or receipt; entries never change.
+    """Q16: permanent changes of a variant's stock in a warehouse, by order or receipt; entries never change.
 
-    Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped for an
-    order's line (units so far: the largest counts), returned. With the rows of `inventory` they rebuild every number.
+    Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped for an order's
+    line, returned. `units` counts up, so the largest counts. With the rows of `inventory`, entries rebuild every number.
     Bound: 16 partitions a stock item, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
-    Writer: inventory.operations, after each step and again whenever the step is repeated.
+    Writer: inventory.operations, after each change of a stock item, and again when that change is repeated.
     """
 
     __table_name__ = "stock_ledger"
@@ -65,19 +66,20 @@ class StockLedger(Model):
     source_id = columns.UUID(primary_key=True)  # the order, the receipt or the transfer
     line_number = columns.Integer(primary_key=True)
     kind = columns.Text(primary_key=True)
-    ref = columns.UUID(primary_key=True)  # the row of `inventory` that it is about
+    ref = columns.UUID(primary_key=True)  # the row of `inventory` that the entry is about
     units = columns.Integer(primary_key=True)
-    # of staff's bookings and returns; an order's own history has its other moments
+    # Set for the staff's bookings and returns. An order's own history has the moments of its other entries.
     booked_at = columns.DateTime()
     actor = columns.Text()
     reason = columns.Text()
 
 
 class StockHistoryEntry(Model):
-    """Q16: what staff booked of a variant and what came back, in all warehouses, newest first: the ledger's entries with a time.
+    """Q16: the stock history of a variant in all warehouses, newest first.
 
+    It copies the ledger's entries that have a time: the staff's bookings, and returns.
     Bound: the receipts, corrections and transfers of a variant, some hundreds a year, and its returns; read page by page.
-    Writer: inventory.operations.ledger.write_ledger_entries, beside the ledger's own entry.
+    Writer: inventory.operations.ledger.write_ledger_entries, together with the ledger's entry.
     """
 
     __table_name__ = "stock_history"
@@ -95,12 +97,12 @@ class StockHistoryEntry(Model):
 
 
 class StockByProduct(Model):
-    """Q16: a product's stock for its pages, copied from `inventory`, and its backorders.
+    """Q16: the copy of a product's stock that its pages show, and its backorders. The source is `inventory`.
 
-    Units that are sold before they arrive are in the stock item "ahead": its units are how many more can be promised.
+    Units that are sold before they arrive are in the stock item "ahead": its `available` is how many more can be promised.
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.copy_stock, with the time of its read, so that an older copy loses;
-    set_backorder; stock_lists, the columns of the lists.
+    Writer: inventory.operations.copy_stock, with the time of its read, so that an older copy loses. set_backorder. stock_lists
+    writes the columns of the lists.
     """
 
     __table_name__ = "stock_by_product"
@@ -111,18 +113,18 @@ class StockByProduct(Model):
     warehouse_id = columns.Text(primary_key=True)
     available = columns.Integer()
     threshold = columns.Integer()
-    # of the stock item "ahead": backorder or preorder; null if it cannot be backordered
+    # Of the stock item "ahead": backorder or preorder; null if the variant cannot be backordered.
     backorder_kind = columns.Text()
     expected_on = columns.Date()  # when the units are expected; null when unknown
-    # its SKU in `stock_items_by_warehouse`, and whether it is listed as sold; null while it is not listed
+    # The stock item's SKU in `stock_items_by_warehouse`, and whether it is listed as sold. Both are null while it is not listed.
     listed_sku = columns.Text()
     listed_sold = columns.Boolean()
-    # true while rows of the lists are being written, or after a crash meanwhile
+    # True while rows of the lists are written, or after a crash in the meantime.
     lists_written = columns.Boolean()
 
 
 class StockItemByWarehouse(Model):
-    """Q16: the stock items of a warehouse by SKU: all, low ones (at or below their threshold), and those that are out.
+    """Q16: the lists of a warehouse's stock items, sorted by SKU: all, low (at or below their threshold), and out.
 
     Bound: the variants that ever were in a warehouse; a hundred thousand are some ten megabytes. Read page by page.
     Writer: inventory.operations.stock_copies.copy_stock when a stock item changes its lists, and
@@ -142,12 +144,12 @@ class StockItemByWarehouse(Model):
 
 
 class StockTransfer(Model):
-    """Q16: units in transit between warehouses. The row decides where they arrive, once.
+    """Q16: units in transit between warehouses. The row decides once where they arrive.
 
-    leaving (until the source has booked it), in_transit, arriving (until the destination has booked it), arrived; refused if there
-    were too few.
+    States: leaving (until the source has booked it), in_transit, arriving (until the destination has booked it), arrived. A
+    transfer is refused if there were too few units.
     Bound: one row a partition.
-    Writer: inventory.operations.transfers, by conditional writes alone.
+    Writer: inventory.operations.transfers, only by conditional writes.
     """
 
     __table_name__ = "stock_transfers"
@@ -163,13 +165,13 @@ class StockTransfer(Model):
     state = columns.Text()
     actor = columns.Text()
     started_at = columns.DateTime()
-    arrived_in = columns.Text()  # the destination, or the source if it was called off
+    arrived_in = columns.Text()  # the destination, or the source if the transfer was called off
     ended_by = columns.Text()
     ended_at = columns.DateTime()
 
 
 class OpenStockTransfer(Model):
-    """Q16: the open transfers, for staff and the worker. Written before units leave, deleted after their arrival is booked.
+    """Q16: the open transfers, for staff and the worker. A row is written before units leave, and deleted once their arrival is booked.
 
     Bound: one partition; the transfers under way, at most some hundreds (inventory.queries.MAX_OPEN_TRANSFERS).
     Writer: inventory.operations.transfers.
@@ -192,9 +194,9 @@ class OpenStockTransfer(Model):
 
 
 class BackorderedVariant(Model):
-    """Q16: the variants that are or were sold before they arrive, for the worker.
+    """Q16: the variants that are or were sold before they arrive. The worker reads them.
 
-    Bound: one partition; a row per such variant, some thousands at most.
+    Bound: one partition; a row for each of these variants, some thousands at most.
     Writer: inventory.operations.set_backorder.
     """
 
@@ -207,7 +209,7 @@ class BackorderedVariant(Model):
 
 
 class ReservationByMinute(Model):
-    """Q17: the reservations that expire in a minute. Written before the reservation: a crash leaves a row too many, never one too few.
+    """Q17: the reservations that expire in a minute. Each row is written before its reservation, so no reservation lacks a row.
 
     Bound: the reservations of one minute. A minute with many rows is deleted as a whole once all have ended.
     Writer: inventory.operations.reserve_stock, extend_reservations and drop_expired_minute; cleared by orders.jobs.

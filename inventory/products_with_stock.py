@@ -31,9 +31,9 @@ class ProductWithStock:
 
 
 class PendingProductsWithStock:
-    """Products and their stock while they are read, AT_ONCE in parallel.
+    """A pending read of products and their stock; AT_ONCE are read in parallel.
 
-    They are read at quorum: a node that was down could leave out a line of an order, or call it sold out.
+    It reads at quorum: a node that was down could leave out a line of an order, or call a product sold out.
     """
 
     def __init__(self, product_ids: Iterable[UUID]) -> None:
@@ -47,7 +47,7 @@ class PendingProductsWithStock:
         }
 
     def collect(self, guard: Guard = nullcontext) -> dict[UUID, ProductWithStock]:
-        """Wait for all products, and decode each within `guard`. Raises CassandraUnavailable."""
+        """Wait for all products, and decode each product within `guard`. Raises CassandraUnavailable."""
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
@@ -64,14 +64,14 @@ class PendingProductsWithStock:
 def get_products_with_stock(
     product_ids: Iterable[UUID], guard: Guard = nullcontext
 ) -> dict[UUID, ProductWithStock]:
-    """Return current products with their stock; each is decoded within `guard`. Raises CassandraUnavailable."""
+    """Return current products with their stock. Each product is decoded within `guard`. Raises CassandraUnavailable."""
     return PendingProductsWithStock(product_ids).collect(guard)
 
 
 def find_variant_with_stock(
     sku: str | None, product_id: UUID | None = None
 ) -> tuple[ProductWithStock, Product, Variant]:
-    """Return the product and variant of a SKU with its stock, in one round if `product_id` is given, else in two.
+    """Return the product and variant of a SKU with the stock. It takes one round of reads if `product_id` is given, else two.
 
     Raises NoLongerSold, CassandraUnavailable.
     """

@@ -1,4 +1,4 @@
-"""Read stock: numbers, copies for pages, ledger, lists and transfers."""
+"""Read stock: numbers, copies for pages, the ledger, lists and transfers."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ STOCK = read(
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# For decisions that must see every acknowledged write.
+# For decisions that must include every acknowledged write.
 STOCK_NOW = STOCK.with_consistency(LOCAL_QUORUM)
 
 
@@ -38,12 +38,12 @@ def prefetch_stock(product_id: UUID) -> PendingResult:
 
 
 def prefetch_stock_at_quorum(product_id: UUID) -> PendingResult:
-    """Start reading a product's stock as a quorum knows it, for `stock_from_rows`."""
+    """Start reading a product's stock at quorum, for `stock_from_rows`."""
     return STOCK_NOW.start(product_id=product_id)
 
 
 def get_stock(product_id: UUID) -> dict[UUID, Stock]:
-    """Return the stock of a product's received variants, as a quorum knows it. Raises CassandraUnavailable."""
+    """Return the stock of a product's received variants, read at quorum. Raises CassandraUnavailable."""
     return stock_from_rows(prefetch_stock_at_quorum(product_id).rows())
 
 
@@ -87,12 +87,12 @@ BEST_FIRST: tuple[Availability, ...] = ("in", "few", "ahead", "out")
 
 
 def product_availability(stock: Iterable[Stock]) -> Availability:
-    """Return a product's availability: the best of its variants."""
+    """Return a product's availability: the best availability of its variants."""
     found = {each.availability for each in stock}
     return next((each for each in BEST_FIRST if each in found), "out")
 
 
-# Q17: a variant's numbers in a warehouse, and one of its reservations.
+# Q17: a variant's numbers in a warehouse, and the row of one reservation.
 NUMBERS = read(
     "Q17",
     """SELECT reservation_id, quantity, state, line_number, product_id, available, reserved, committed, shipped, received, threshold,
@@ -120,7 +120,7 @@ PLACE = read(
 
 
 def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str]:
-    """Return the places of variants in their warehouses, "" if unknown; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the places of variants in their warehouses ("": unknown), read in parallel. Raises CassandraUnavailable."""
     reading = {
         (variant_id, warehouse_id): PLACE.start(variant_id=variant_id, warehouse_id=warehouse_id)
         for variant_id, warehouse_id in keys
@@ -131,14 +131,14 @@ def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str
 
 
 def stock_numbers_from_row(row: Row | None) -> StockNumbers:
-    """Return the numbers in a row of `prefetch_stock_numbers`; zeros without a receipt."""
+    """Return the numbers in a row of `prefetch_stock_numbers`; all are 0 for a stock item without a receipt."""
     if row is None or row.received is None:
         return StockNumbers(0, 0, 0, 0, 0)
     return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
 
 
 def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
-    """Return the exact numbers of a variant in a warehouse; zeros without a receipt. Raises CassandraUnavailable."""
+    """Return the exact numbers of a variant in a warehouse; all are 0 without a receipt. Raises CassandraUnavailable."""
     return stock_numbers_from_row(prefetch_stock_numbers(variant_id, warehouse_id).one())
 
 
@@ -194,11 +194,11 @@ MAX_SHARDS = 16
 
 
 def ledger_shard(source_id: UUID) -> int:
-    """Return the partition of a ledger for the entries of an order or receipt."""
+    """Return the partition of a stock item's ledger that has the entries of an order, receipt or transfer."""
     return source_id.int % int(settings.STOCK_LEDGER_SHARDS)
 
 
-# Q16: permanent changes of a variant in a warehouse.
+# Q16: permanent changes of a variant's stock in a warehouse.
 LEDGER = read(
     "Q16",
     """SELECT source_id, line_number, kind, ref, units, booked_at, actor, reason FROM stock_ledger
@@ -210,8 +210,8 @@ LEDGER = read(
 def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
     """Return a stock item's ledger, unordered, for commands and staff. Raises CassandraUnavailable.
 
-    `whole` also reads the partitions of earlier settings. An entry that was written under several settings appears twice, and counts
-    once (`fold_stock_numbers`).
+    `whole` also reads the partitions of earlier values of STOCK_LEDGER_SHARDS. An entry that is in two partitions is returned
+    twice, and counts once (`fold_stock_numbers`).
     """
     shards = range(MAX_SHARDS if whole else settings.STOCK_LEDGER_SHARDS)
     reading = [
@@ -221,15 +221,15 @@ def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = Fa
     return [row for pending in reading for row in pending.rows()]
 
 
-# Kinds of entries that change how many units were ever received.
+# Kinds of entries that change how many units were received in total.
 BOOKED_KINDS = ("received", "adjusted", "transferred")
 
 
 def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
-    """Return a stock item's numbers from its rows and its ledger, which must be read in this order.
+    """Return a stock item's numbers from its rows and its ledger. The rows must be read first.
 
-    A reservation counts by its row if it has one, else by its ledger entries. Entries count up: the largest counts of equal source,
-    line, kind and reference.
+    A reservation counts by its row if it has one, else by its ledger entries. The units of entries count up: among entries with
+    equal source, line, kind and reference, the largest counts.
     """
     received = reserved = committed = shipped = 0
     known_rows = set()
@@ -271,14 +271,14 @@ def list_backordered_variants() -> list[tuple[UUID, UUID]]:
 
 
 def list_waiting_orders(variant_id: UUID) -> list[UUID]:
-    """Return the paid orders that wait for a variant, oldest first, if any can be sent. Raises CassandraUnavailable."""
+    """Return the paid orders that wait for a variant, oldest first; none if no unit can be sent. Raises CassandraUnavailable."""
     reading = {
         warehouse: prefetch_stock_numbers(variant_id, warehouse)
         for warehouse in list_stock_locations()
     }
     numbers = {warehouse: pending.one() for warehouse, pending in reading.items()}
     backordered = numbers.pop(BACKORDER_WAREHOUSE)
-    # Reserved units count: a process may have crashed after reserving them for a waiting order.
+    # Reserved units count, too: a process may have crashed after reserving them for a waiting order.
     if not (backordered and backordered.committed) or not any(
         row and row.available + row.reserved > 0 for row in numbers.values()
     ):
@@ -289,7 +289,7 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     return list(dict.fromkeys(row.order_id for row in committed))
 
 
-# Q16: a warehouse's stock items by SKU. A prefix ends before itself followed by the last character of Unicode.
+# Q16: a warehouse's stock items, sorted by SKU. A prefix's range ends with the prefix and the last character of Unicode.
 LISTED_ITEMS = read(
     "Q16",
     """SELECT sku, variant_id, product_id FROM stock_items_by_warehouse
@@ -301,7 +301,7 @@ LIST_PAGE_LENGTH = 25
 
 
 class PendingListedItems:
-    """A page of a warehouse's list while it is read."""
+    """A pending read of a page of a warehouse's list."""
 
     def __init__(self, warehouse_id: str, list_name: str, prefix: str, after: str) -> None:
         self._warehouse_id, self._name = warehouse_id, f"stock {warehouse_id} {list_name} {prefix}"
@@ -338,7 +338,7 @@ def _listed_item(warehouse_id: str, row: Row) -> ListedItem:
     return ListedItem(warehouse_id, row.sku, row.product_id, row.variant_id)
 
 
-# How many low stock items a mail lists and a page counts.
+# How many low stock items a mail lists and a page shows.
 MAX_LOW = 200
 
 
@@ -358,7 +358,7 @@ def prefetch_low_items(most: int = MAX_LOW) -> dict[str, PendingResult]:
 
 
 def collect_low_items(reading: Mapping[str, PendingResult]) -> list[ListedItem]:
-    """Return the low stock items by warehouse; some may have recovered. Raises CassandraUnavailable."""
+    """Return the low stock items by warehouse; some may no longer be low. Raises CassandraUnavailable."""
     return [
         _listed_item(warehouse, row)
         for warehouse, pending in reading.items()
@@ -382,7 +382,7 @@ MAX_OPEN_TRANSFERS = 500
 
 
 def get_transfers(transfer_ids: Iterable[UUID]) -> dict[UUID, StockTransfer]:
-    """Return those of the transfers that exist; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the existing ones among these transfers; reads run in parallel. Raises CassandraUnavailable."""
     reading = [TRANSFER.start(transfer_id=each) for each in transfer_ids]
     found = [transfer_from_row(row) for pending in reading if (row := pending.one())]
     return {each.transfer_id: each for each in found}
@@ -418,11 +418,11 @@ def prefetch_open_transfers() -> PendingResult:
 
 
 def make_arrival_id(transfer_id: UUID) -> UUID:
-    """Return the id of the row that books a transfer's arrival, in either warehouse."""
+    """Return the id of the row that books a transfer's arrival, in the destination or the source."""
     return uuid5(transfer_id, "arrived")
 
 
-# Q16: what staff booked of a variant and what came back, newest first.
+# Q16: the stock history of a variant, newest first.
 HISTORY = read(
     "Q16",
     """SELECT booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason FROM stock_history
@@ -435,7 +435,7 @@ _END_OF_TIME = (datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
 def list_stock_history(
     variant_id: UUID, after: str = "", most: int = HISTORY_PAGE_LENGTH
 ) -> tuple[list[Row], str]:
-    """Return a page of a variant's history, and the next page's token or "". Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a variant's stock history, and the next token or "". Raises InvalidPageToken, CassandraUnavailable."""
     name = f"stock history {variant_id}"
     booked_at, entry_id = page_key(after, name) if after else _END_OF_TIME
     rows = HISTORY.all(variant_id=variant_id, booked_at=booked_at, entry_id=entry_id, most=most + 1)

@@ -1,9 +1,9 @@
-"""Remember for two seconds which variants are short, so that further shoppers are told without a read.
+"""Remember for two seconds which variants are short, so that further shoppers get their answer without a read.
 
 In a sale thousands ask for sold-out units. A refused reservation tells how many units there are, and so does a page's read of the
-stock. Shoppers who want more than that are answered from this process's memory. Returned units become visible when the memory expires,
-and at once in the process that returns them. A cart whose checkout has reserved units is never answered this way, because its own
-units are not counted. See docs/decisions/017.
+stock. A shopper who wants more units is answered from this process's memory. Returned units become visible when the memory
+expires, and at once in the process that books their return. A cart whose checkout has reserved units is never answered this way,
+because the remembered numbers do not include its own units. See docs/decisions/017.
 """
 
 import threading
@@ -15,25 +15,25 @@ from uuid import UUID
 KNOWN_SECONDS = 2.0
 # How many variants are remembered; the oldest are forgotten first.
 MAX_VARIANTS = 1000
-# By variant: the units that could be ordered (None: forgotten), and since when this is known. The oldest come first.
+# By variant: the units that could be ordered (None: forgotten), and since when this is known. The oldest entries come first.
 known_shortages: dict[UUID, tuple[int | None, float]] = {}
 _lock = threading.Lock()
 
 
 def read_clock() -> float:
-    """Return the time for `remember_shortages`: read it before asking Cassandra."""
+    """Return the time for `remember_shortages`. Call it before the read of Cassandra."""
     return monotonic()
 
 
 def remember_shortages(units: Mapping[UUID, int], asked_at: float) -> None:
-    """Remember how many units of each variant could be ordered, as Cassandra answered a read that began at `asked_at`."""
+    """Remember how many units of each variant could be ordered. The read that returned these numbers began at `asked_at`."""
     with _lock:
         for variant_id, available in units.items():
             _note(variant_id, available, asked_at)
 
 
 def _note(variant_id: UUID, available: int | None, at: float) -> None:
-    """Note the known units since a moment, unless something newer is known."""
+    """Remember a variant's units, known since a moment, unless newer units are remembered."""
     if variant_id in known_shortages and known_shortages[variant_id][1] > at:
         return
     known_shortages.pop(variant_id, None)
@@ -43,7 +43,7 @@ def _note(variant_id: UUID, available: int | None, at: float) -> None:
 
 
 def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the units that can be ordered of the variants whose units are remembered."""
+    """Return the units that can be ordered, for the variants that are remembered."""
     since = monotonic() - KNOWN_SECONDS
     with _lock:
         found = {each: known_shortages[each] for each in variant_ids if each in known_shortages}
@@ -55,7 +55,7 @@ def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def forget_shortages(variant_ids: Iterable[UUID]) -> None:
-    """Forget these variants, since their stock has changed; answers to reads that began earlier are ignored."""
+    """Forget these variants, because their stock has changed. Answers to reads that began earlier are then ignored."""
     now = monotonic()
     with _lock:
         for each in variant_ids:

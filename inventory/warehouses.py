@@ -1,6 +1,6 @@
-"""The warehouses, as staff set them, in the order in which orders take from them.
+"""The warehouses, as staff set them, sorted as orders take from them.
 
-A closed warehouse receives nothing new. Its units are still sold, after those of all others, so no unit is lost and no page changes.
+A closed warehouse receives no new stock. Its units are still sold, after the units of all open ones, so no unit is lost.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from shop_settings.queries import get_settings
 
 # Bounded, because an order is planned over all combinations of warehouses (inventory.allocation).
 MAX_WAREHOUSES = 10
-# Further keys of an order's allocations, and the stock item of units that have not arrived.
+# Keys that no warehouse may have, because an order's allocations use them otherwise.
 RESERVED_KEYS = frozenset({BACKORDER_WAREHOUSE, "take"})
 
 
@@ -43,13 +43,13 @@ def _dump(warehouse: Warehouse) -> dict[str, Any]:
 
 
 def list_first_warehouses() -> dict[str, Warehouse]:
-    """Return the warehouses of a new shop, by key."""
+    """Return the warehouses of a new shop, keyed by their keys."""
     first = (Warehouse("berlin", "Berlin", "DE", 0), Warehouse("cork", "Cork", "IE", 1))
     return {each.key: each for each in first}
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that one warehouse is open, that there are not too many, and that their names differ."""
+    """Check that at least one warehouse is open, that there are not too many, and that the names of warehouses differ."""
     found = snapshot.get_values(WAREHOUSE)
     if not any(each.is_open for each in found.values()):
         raise SettingRefused(
@@ -70,13 +70,13 @@ WAREHOUSE = SettingKind("warehouse", _parse, _dump, list_first_warehouses, _chec
 
 
 def sort_warehouses(snapshot: SettingsSnapshot) -> tuple[Warehouse, ...]:
-    """Return all warehouses in the order in which orders take from them; closed ones come last."""
+    """Return all warehouses, sorted as orders take units from them; closed warehouses come last."""
     found = snapshot.get_values(WAREHOUSE).values()
     return tuple(sorted(found, key=lambda each: (not each.is_open, each.position, each.key)))
 
 
 def list_warehouses() -> tuple[str, ...]:
-    """Return the keys of all warehouses, in the order in which orders take from them. Raises CassandraUnavailable."""
+    """Return the keys of all warehouses, sorted as orders take units from them. Raises CassandraUnavailable."""
     snapshot = get_settings()
     return snapshot.compute(
         "warehouses", lambda: tuple(each.key for each in sort_warehouses(snapshot))
@@ -90,7 +90,7 @@ def find_warehouse_name(key: str) -> str:
 
 
 def find_warehouse_key(typed: str) -> str:
-    """Return the key of a warehouse by a typed key or name, or "". Raises CassandraUnavailable."""
+    """Return the key of the warehouse whose key or name was typed; "" for none. Raises CassandraUnavailable."""
     found = get_settings().get_values(WAREHOUSE)
     meant = typed.strip()
     if meant in found:
@@ -100,10 +100,10 @@ def find_warehouse_key(typed: str) -> str:
 
 
 def list_open_warehouses() -> tuple[Warehouse, ...]:
-    """Return the warehouses that receive new stock, in the same order. Raises CassandraUnavailable."""
+    """Return the warehouses that receive new stock, as sorted by `list_warehouses`. Raises CassandraUnavailable."""
     return tuple(each for each in sort_warehouses(get_settings()) if each.is_open)
 
 
 def list_stock_locations() -> tuple[str, ...]:
-    """Return the possible locations of units: the warehouses and BACKORDER_WAREHOUSE. Raises CassandraUnavailable."""
+    """Return the keys under which units are stored: the warehouses and BACKORDER_WAREHOUSE. Raises CassandraUnavailable."""
     return (*list_warehouses(), BACKORDER_WAREHOUSE)

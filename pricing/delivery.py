@@ -1,4 +1,4 @@
-"""How parcels get to each country, and what that costs."""
+"""The delivery methods to each country, and their prices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver to a country. `days` are working days from the order on; `free_from` is a subtotal, None for never.
+    """One way to deliver to a country. `days` are working days, counted from the order. It is free from the subtotal `free_from` on (None: never).
 
-    `price` is for a parcel of the lightest of the `bands`, or of any weight without them. An order may weigh `max_grams` (None:
-    unlimited). Without a carrier the order is picked up in the shop.
+    `price` is for a parcel of the lightest of the `bands`, or of any weight if there are no bands. An order may weigh `max_grams`
+    (None: unlimited). A method without a carrier is pickup in the shop.
     """
 
     code: str
@@ -32,24 +32,25 @@ class DeliveryMethod:
 
     @property
     def label(self) -> str:
-        """The name with the carrier."""
+        """The method's name with the carrier."""
         return method_label(str(self.name), self.carrier)
 
     def takes(self, grams: int) -> bool:
-        """Return whether an order of this weight can be sent this way."""
+        """Return whether an order of this weight can be delivered with this method."""
         return self.max_grams is None or grams <= self.max_grams
 
     def price_for(self, subtotal: Money, grams: int = 0) -> Money:
-        """Return the price for lines of this subtotal and weight, with tax, or without it where tax is added.
+        """Return the price for lines of this subtotal and weight: with tax, or net in countries where tax is added.
 
-        Heavy orders go in several parcels, all but the last as heavy as allowed. From `free_from` on the first one is free.
+        Heavy orders go in several parcels, all but the last as heavy as allowed. From the subtotal `free_from` on, the first
+        parcel is free.
         """
         parcels = self.split_weight(max(grams, 0))
         free = self.free_from is not None and subtotal >= self.free_from
         return sum((self.parcel_price(each) for each in parcels[free:]), self.price * 0)
 
     def split_weight(self, grams: int) -> list[int]:
-        """Return the weight of each parcel, at least one."""
+        """Return the weight of each parcel; there is at least one parcel."""
         if not self.bands:
             return [grams]
         heaviest = self.bands[-1].max_grams
@@ -57,7 +58,7 @@ class DeliveryMethod:
         return [heaviest] * full + ([rest] if rest or not full else [])
 
     def parcel_price(self, grams: int) -> Money:
-        """Return the price of one parcel of this weight. Raises ValueError if it is too heavy for one."""
+        """Return the price of one parcel of this weight. Raises ValueError if the weight is too large for one parcel."""
         if not self.bands:
             return self.price
         for band in self.bands:
@@ -68,13 +69,13 @@ class DeliveryMethod:
     def delivery_estimate(self, now: datetime) -> tuple[date, date]:
         """Return the first and the last expected day of arrival for an order placed now.
 
-        It depends only on the day in the shop's time zone, so a page may show it for a day (decision 044).
+        The days depend only on the present day in the shop's time zone, so a page may show them for a day (decision 044).
         """
         today = timezone.localdate(now)
         return _after(today, self.days[0]), _after(today, self.days[1])
 
     def promise(self, now: datetime) -> "PromisedDelivery":
-        """Return the promise that an order placed now keeps."""
+        """Return the delivery promise that is stored with an order placed now."""
         first, last = self.delivery_estimate(now)
         return PromisedDelivery(
             self.code, str(self.name), self.carrier, timezone.localdate(now), first, last
@@ -83,9 +84,9 @@ class DeliveryMethod:
 
 @dataclass(frozen=True)
 class PromisedDelivery:
-    """A delivery method as it was when an order was placed with it. The order has the price.
+    """A delivery method as it was when an order was placed. The order stores the price.
 
-    The parcel was expected from `first` to `last`, days in the shop's time zone.
+    The parcel is expected from `first` to `last`, which are days in the shop's time zone.
     """
 
     code: str
@@ -101,10 +102,7 @@ class PromisedDelivery:
         return method_label(self.name, self.carrier)
 
     def delivery_estimate(self, confirmed_at: datetime) -> tuple[date, date]:
-        """Return the first and the last expected day of arrival for an order confirmed then.
-
-        The promised number of working days counts from the confirmation.
-        """
+        """Return the first and the last expected day of arrival, counted from the moment of the order's confirmation."""
         day = timezone.localdate(confirmed_at)
         if day <= self.placed_on:
             return self.first, self.last
@@ -115,7 +113,7 @@ class PromisedDelivery:
 
 
 def former_promise(country: str, code: str, placed_at: datetime) -> PromisedDelivery:
-    """Return the promise for an order that was placed before orders kept it, by the first settings."""
+    """Return the promise, by a new shop's settings, for an order that was placed before orders stored theirs."""
     for each in list_first_settings().values():
         if each.code == code and country in each.countries:
             return _make_method(each).promise(placed_at)
@@ -146,7 +144,7 @@ DEFAULT_COUNTRY = "DE"
 
 
 def _make_method(setting: DeliverySetting, bands: tuple[WeightBand, ...] = ()) -> DeliveryMethod:
-    """Return a setting as a method."""
+    """Return the delivery method of a setting."""
     currency = settings.CURRENCY
     return DeliveryMethod(
         setting.code,
@@ -161,7 +159,7 @@ def _make_method(setting: DeliverySetting, bands: tuple[WeightBand, ...] = ()) -
 
 
 def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
-    """Return a day's methods by country, the usual one first; the shop's own country leads, then by name."""
+    """Return a day's methods by country, the usual method first. The shop's own country leads; the others are sorted by name."""
     snapshot = get_settings()
 
     def group() -> dict[str, tuple[DeliveryMethod, ...]]:
@@ -180,23 +178,23 @@ def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
 
 
 def list_delivery_countries() -> tuple[str, ...]:
-    """Return the countries of delivery today: the shop's own first, then by name. Raises CassandraUnavailable."""
+    """Return the countries of delivery today: the shop's own first, the others sorted by name. Raises CassandraUnavailable."""
     return tuple(_methods_by_country(timezone.localdate()))
 
 
 def get_default_country() -> str:
-    """Return the country for visitors of whom nothing is known. Raises CassandraUnavailable."""
+    """Return the country that the shop assumes for a visitor whose country is unknown. Raises CassandraUnavailable."""
     countries = list_delivery_countries()
     return DEFAULT_COUNTRY if DEFAULT_COUNTRY in countries or not countries else countries[0]
 
 
 def list_delivery_methods(country: str) -> Sequence[DeliveryMethod]:
-    """Return today's ways to deliver to a country, the usual one first, or none. Raises CassandraUnavailable."""
+    """Return today's delivery methods for a country, the usual one first; none if there are none. Raises CassandraUnavailable."""
     return _methods_by_country(timezone.localdate()).get(country, ())
 
 
 def list_all_methods() -> dict[str, str]:
-    """Return the names of all delivery methods, offered or not, by code. Raises CassandraUnavailable."""
+    """Return the names of all delivery methods by code, including methods that are no longer offered. Raises CassandraUnavailable."""
     known = get_settings().get_values(DELIVERY).values()
     return {each.code: each.name for each in sorted(known, key=lambda each: each.position)}
 

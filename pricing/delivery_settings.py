@@ -1,4 +1,4 @@
-"""The staff's settings of delivery methods, the rules between them, and those of a new shop."""
+"""The staff's settings of delivery methods, the rules that they must keep together, and the settings of a new shop."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,8 +27,8 @@ def country_name(code: str) -> str:
 
 @cache
 def list_country_codes() -> dict[str, str]:
-    """Return the codes of all countries by their English names in lower case."""
-    # Babel's numeric codes are continents and regions.
+    """Return the codes of all countries, keyed by their English names in lower case."""
+    # Babel's numeric codes are for continents and regions.
     return {
         str(name).casefold(): str(code)
         for code, name in Locale.parse(LOCALE).territories.items()
@@ -40,9 +40,10 @@ def list_country_codes() -> dict[str, str]:
 class DeliverySetting:
     """A delivery method as staff set it: one way to deliver to some countries, for a time.
 
-    Settings with the same code are one method to shoppers, with other terms for other countries. Prices are in the shop's currency;
-    days are working days. It is offered from `valid_from` to `valid_until`, both included; None is unlimited. An order may weigh
-    `max_grams`, None is unlimited. With `is_pickup` it is picked up in the shop and has no carrier.
+    Settings with the same code are one method to shoppers, with different terms for different countries. Prices are in the shop's
+    currency; days are working days. The method is offered from `valid_from` to `valid_until`, both days included; None is
+    unlimited. An order may weigh `max_grams`; None is unlimited. With `is_pickup` the shopper picks the order up in the shop, and
+    there is no carrier.
     """
 
     key: str
@@ -62,7 +63,7 @@ class DeliverySetting:
     position: int = 0
 
     def is_offered_on(self, day: date) -> bool:
-        """Return whether shoppers can choose it on a day."""
+        """Return whether shoppers can choose the method on a day."""
         return (
             self.is_active
             and (self.valid_from is None or self.valid_from <= day)
@@ -120,7 +121,7 @@ def _dump_setting(setting: DeliverySetting) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _FirstMethods:
-    """A new shop's delivery to a country: the usual and the fast way."""
+    """A new shop's two delivery methods to a country: the usual one and the fast one."""
 
     carrier: str
     price: str
@@ -131,7 +132,7 @@ class _FirstMethods:
     fast_days: tuple[int, int]
 
 
-# From Berlin or Cork.
+# Working days for parcels from Berlin or Cork.
 _FIRST_METHODS: dict[str, _FirstMethods] = {
     "DE": _FirstMethods("DHL", "4.90", (2, 3), "60.00", "9.90", "DHL Express", (1, 1)),
     "AT": _FirstMethods(
@@ -154,7 +155,7 @@ _FIRST_METHODS: dict[str, _FirstMethods] = {
 
 
 def list_first_settings() -> dict[str, DeliverySetting]:
-    """Return the delivery methods of a new shop, by key; countries with equal terms share one."""
+    """Return the delivery methods of a new shop, by key. Countries with equal terms share a setting."""
     found: dict[DeliverySetting, list[str]] = {}
     for country, each in _FIRST_METHODS.items():
         standard = DeliverySetting(
@@ -187,7 +188,7 @@ def list_first_settings() -> dict[str, DeliverySetting]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that methods do not overlap, each country has tax rates, and one unlimited method is left."""
+    """Check that methods do not overlap, that each country has tax rates, and that a method without a last day is left."""
     found = tuple(snapshot.get_values(DELIVERY).values())
     taxed = snapshot.get_values(TAX)
     for each in found:
@@ -230,7 +231,7 @@ DELIVERY = SettingKind("delivery", _parse_setting, _dump_setting, list_first_set
 
 
 def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...]:
-    """Return the countries for which two settings are the same method at the same time, with two prices."""
+    """Return the countries in which two settings with the same code or name are offered on the same day."""
     is_one = one.code == other.code or one.name.casefold() == other.name.casefold()
     if not is_one or not (one.is_active and other.is_active):
         return ()
@@ -241,7 +242,7 @@ def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...
 
 @dataclass(frozen=True)
 class LostCountry:
-    """A country to which nothing can be sent from a day on, or nothing heavier than `max_grams`."""
+    """A country to which nothing can be sent from a day on, or only orders of up to `max_grams`."""
 
     country: str
     since: date
@@ -251,7 +252,7 @@ class LostCountry:
 def find_lost_countries(
     before: Iterable[DeliverySetting], after: Iterable[DeliverySetting], today: date
 ) -> list[LostCountry]:
-    """Return the countries to which less can be sent after a change than before it; the earliest loss comes first."""
+    """Return the countries to which less can be sent after a change than before it; the earliest lost country comes first."""
     before, after = tuple(before), tuple(after)
     return _find_losses(
         (day, _heaviest_by_country(before, day), _heaviest_by_country(after, day))
@@ -260,7 +261,7 @@ def find_lost_countries(
 
 
 def find_coming_gaps(methods: Iterable[DeliverySetting], today: date) -> list[LostCountry]:
-    """Return the countries to which less can be sent on a future day than today, because a method ends."""
+    """Return the countries to which less can be sent on a future day than today, because a method's last day has passed."""
     methods = tuple(methods)
     now = _heaviest_by_country(methods, today)
     return _find_losses(
@@ -271,7 +272,7 @@ def find_coming_gaps(methods: Iterable[DeliverySetting], today: date) -> list[Lo
 def _find_losses(
     states: Iterable[tuple[date, Mapping[str, float], Mapping[str, float]]],
 ) -> list[LostCountry]:
-    """Return the first loss of each country; `states` are days with the heaviest order before and after."""
+    """Return the first loss of each country. `states` has days, each with the heaviest orders by country before and after a change."""
     found: dict[str, LostCountry] = {}
     for day, had, has in states:
         for country, grams in had.items():
@@ -282,7 +283,7 @@ def _find_losses(
 
 
 def _turning_points(methods: Iterable[DeliverySetting], today: date) -> list[date]:
-    """Return today and the future days on which a method begins or has ended."""
+    """Return today and the future days on which a method begins, or is no longer offered."""
     days = {today}
     for each in methods:
         days |= {each.valid_from} if each.valid_from else set()
@@ -291,7 +292,7 @@ def _turning_points(methods: Iterable[DeliverySetting], today: date) -> list[dat
 
 
 def _heaviest_by_country(methods: Iterable[DeliverySetting], day: date) -> dict[str, float]:
-    """Return the heaviest order that can be sent on a day, in grams, by country."""
+    """Return the weight of the heaviest order that can be sent on a day, in grams, by country."""
     found: dict[str, float] = {}
     for each in methods:
         if each.is_offered_on(day) and not each.is_pickup:

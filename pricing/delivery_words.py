@@ -10,7 +10,7 @@ from pricing.templatetags.money import format_money
 
 
 def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) -> str:
-    """Return why delivery is not free for lines of this weight; '' if it is, or if the method never is (X125)."""
+    """Return why delivery is not free for lines of this weight; '' if it is free, or if the method is never free (X125)."""
     if not quote.delivery.amount or method.free_from is None:
         return ""
     if quote.subtotal < method.free_from:
@@ -24,7 +24,7 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
             "free_from": format_money(method.free_from),
             "missing": format_money(missing),
         }
-    # Only the first parcel is free (DeliveryMethod.price_for); it is as heavy as allowed.
+    # Only the first parcel is free (DeliveryMethod.price_for); it is as heavy as a parcel may be.
     parcels = method.split_weight(grams)
     return _(
         "Your items weigh %(weight)s and go in %(count)s parcels, as one holds %(most)s. The first one is free."
@@ -32,7 +32,7 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
 
 
 def format_weight(grams: int) -> str:
-    """Write a weight as "350 g" or "1.2 kg"."""
+    """Return a weight as text: "350 g" or "1.2 kg"."""
     if grams < 1000:
         return _("%(grams)s g") % {"grams": grams}
     return _("%(kilograms)s kg") % {"kilograms": f"{Decimal(grams) / 1000:.1f}".removesuffix(".0")}

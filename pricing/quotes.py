@@ -1,9 +1,9 @@
 """The sums of an order: subtotal, discounts, delivery and tax. Pure arithmetic without reads or writes.
 
-Rounding: a unit's price is in whole cents, so lines and subtotal need none. A percentage is taken of the whole sum that it applies to,
-rounded half up once, and spread over the lines in proportion (pricing.proration.prorate_amount). Tax is computed once per rate from
-the sum with this rate, and rounded half up (pricing.tax). So all sums add up to the cent: lines + delivery + added tax - discount =
-total (I9), and the parts of lines to the whole.
+Rounding: a unit's price is in whole cents, so lines and subtotal are not rounded. A percentage is taken of the sum of all lines
+to which it applies. It is rounded half up once, and spread over the lines in proportion (pricing.proration.prorate_amount). Tax
+is computed once per rate from the sum with this rate, and rounded half up (pricing.tax). So to the cent, lines + delivery + added
+tax - discount = total (I9). The parts of lines add up to their whole, too.
 """
 
 import re
@@ -22,7 +22,7 @@ from pricing.proration import prorate_amount
 
 @dataclass(frozen=True)
 class VariantSnapshot:
-    """The values of its variant that a line keeps, even if the variant changes."""
+    """The values of a variant that an order line keeps, even if the variant changes."""
 
     product_id: UUID
     variant_id: UUID
@@ -34,7 +34,7 @@ class VariantSnapshot:
 
     @property
     def label(self) -> str:
-        """The name with the chosen options: "Mug, Olive"."""
+        """The variant's name with the chosen options: "Mug, Olive"."""
         return line_label(self.name, self.options)
 
     @property
@@ -44,14 +44,14 @@ class VariantSnapshot:
 
 
 def snapshot_columns(source: Any) -> dict[str, Any]:
-    """Return a snapshot's columns by name, from a line or from a row of Cassandra (which has no empty map)."""
+    """Return a snapshot's columns by name. The source is an order line or a row of Cassandra, where an empty map is null."""
     found = {each.name: getattr(source, each.name) for each in fields(VariantSnapshot)}
     return found | {"options": dict(source.options or {})}
 
 
 @dataclass(frozen=True)
 class QuotedLine(VariantSnapshot):
-    """A variant, its quantity and its unit price, with tax, or without it where tax is added."""
+    """A variant, its quantity and its unit price. The price includes tax, except in countries where tax is added."""
 
     unit_price: Money
     quantity: int
@@ -66,23 +66,23 @@ class QuotedLine(VariantSnapshot):
 
 @dataclass(frozen=True)
 class LineDiscounts:
-    """The effect of a promotion: minor units off each line, and whether delivery is free."""
+    """The effect of a promotion: the discount of each line in minor units, and whether delivery is free."""
 
     line_amounts: tuple[int, ...]
     has_free_delivery: bool = False
 
 
 class Promotion(Protocol):
-    """Something that makes an order cheaper; promotions.rules decides which ones apply."""
+    """A promotion as a quote needs it; promotions.rules decides which promotions apply."""
 
     @property
     def title(self) -> str:
-        """The name, for shoppers."""
+        """The promotion's name, for shoppers."""
 
     def compute_line_discounts(
         self, lines: Sequence[QuotedLine], remaining: Sequence[int]
     ) -> LineDiscounts:
-        """Return its discount; `remaining` is each line's sum after other promotions, in minor units."""
+        """Return the promotion's discounts. `remaining` is each line's sum after earlier promotions, in minor units."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class Discount:
 class Quote:
     """The sums of an order: total = subtotal + delivery + tax_added - discount (I9).
 
-    `subtotal` is before discounts, `delivery` after them; `tax` is always part of the total. `line_discounts` and `line_taxes` (added
-    tax) are the shares of the lines. The rest of the tax belongs to delivery.
+    `subtotal` is before discounts, `delivery` after them. `tax` is the tax in the total, whether included or added.
+    `line_discounts` and `line_taxes` (added tax) are the shares of the lines. The rest of the added tax belongs to delivery.
     """
 
     subtotal: Money
@@ -109,7 +109,7 @@ class Quote:
     discounts: tuple[Discount, ...] = ()
     line_discounts: tuple[Money, ...] = ()
     line_taxes: tuple[Money, ...] = ()
-    is_tax_added: bool = False  # whether tax is added to the prices, not included in them
+    is_tax_added: bool = False  # whether tax is added to the prices; else the prices include it
 
     @property
     def tax(self) -> Money:
@@ -126,9 +126,10 @@ def compute_quote(
     method: delivery.DeliveryMethod,
     promotions: Sequence[Promotion] = (),
 ) -> Quote:
-    """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
+    """Compute the sums of an order. Delivery is taxed at the standard rate. Promotions apply in the given order.
 
-    The subtotal before discounts decides whether delivery is free, so no code makes it dearer. Raises ValueError without lines.
+    The subtotal before discounts decides whether delivery is free, so a code never makes delivery dearer. Raises ValueError
+    without lines.
     """
     if not lines:
         raise ValueError("an order has at least one line")
@@ -161,7 +162,7 @@ def compute_quote(
 def _apply_promotions(
     lines: Sequence[QuotedLine], promotions: Iterable[Promotion]
 ) -> tuple[list[int], list[tuple[str, int]], bool]:
-    """Return the discount of each line, of each promotion, and whether delivery is free. No line falls below zero."""
+    """Return each line's discount, each promotion's discount, and whether delivery is free. No line falls below zero."""
     left = [to_minor_units(line.total) for line in lines]
     off, discounts, free_delivery = [0] * len(lines), [], False
     for each in promotions:
@@ -182,10 +183,7 @@ def _apply_promotions(
 def added_tax_by_line(
     taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], rates: Mapping[str, Decimal]
 ) -> tuple[Money, ...]:
-    """Return the added tax of each (tax class, net): the tax of a rate is spread over all sums with it.
-
-    `rates` are by tax class.
-    """
+    """Return the added tax of each (tax class, net). A rate's tax is spread over all sums with this rate."""
     shares = [amount * 0 for _, amount in taxed]
     for part in parts:
         indexes = [index for index, (kind, _) in enumerate(taxed) if rates[kind] == part.rate]
@@ -198,22 +196,22 @@ def added_tax_by_line(
 
 
 def lines_subtotal(lines: Iterable[QuotedLine]) -> Money:
-    """Return the cost of the lines without delivery, before discounts."""
+    """Return the sum of the lines, before discounts and without delivery."""
     first, *rest = (line.total for line in lines)
     return sum(rest, first)
 
 
 def lines_weight(lines: Iterable[QuotedLine]) -> int:
-    """Return the weight of the lines, in grams."""
+    """Return the weight of all lines together, in grams."""
     return sum(line.weight_grams * line.quantity for line in lines)
 
 
-# Sizes of clothes: xs, m, xxl, 3xl.
+# Sizes of clothes, which are shown in capitals: xs, m, xxl, 3xl.
 _SIZE = re.compile(r"[0-9]{1,2}x[sl]|x{0,4}[sl]|m")
 
 
 def option_label(value: str) -> str:
-    """Return an option's value as displayed (X132): "Mustard", "XL"; values with capitals stay as they are."""
+    """Return an option's value as pages show it (X132): "Mustard", "XL". Values with capitals are not changed."""
     if _SIZE.fullmatch(value):
         return value.upper()
     return value if value != value.lower() else value[:1].upper() + value[1:]

@@ -17,11 +17,11 @@ class Sums(Protocol):
 
     @property
     def subtotal(self) -> Money:
-        """The lines before discounts."""
+        """The sum of the lines, before discounts."""
 
     @property
     def discounts(self) -> tuple[Discount, ...]:
-        """The discounts by name; empty for an order that only knows their sum."""
+        """The discounts, each with its name. Empty for an order that stores only their sum."""
 
     @property
     def discount(self) -> Money:
@@ -33,7 +33,7 @@ class Sums(Protocol):
 
     @property
     def tax_added(self) -> Money:
-        """Tax on top of the prices; zero where they include it."""
+        """The tax that is added to the prices; zero where prices include tax."""
 
     @property
     def total(self) -> Money:
@@ -42,7 +42,7 @@ class Sums(Protocol):
 
 @dataclass(frozen=True)
 class SumRow:
-    """A row: its kind, its label, and its amount as text. Discounts have a minus."""
+    """A row of an order's sums: its kind, its label, and its amount as text. Discounts have a minus."""
 
     kind: str
     label: str
@@ -50,7 +50,7 @@ class SumRow:
 
 
 def list_sum_rows(sums: Sums, method_name: str) -> list[SumRow]:
-    """Return the rows from the subtotal down to the total; `method_name` is the delivery method's."""
+    """Return the rows from the subtotal down to the total. `method_name` is the name of the delivery method."""
     rows = [SumRow(SUBTOTAL, _("Subtotal"), format_money(sums.subtotal))]
     rows += [SumRow(DISCOUNT, each.name, _taken_off(each.amount)) for each in sums.discounts]
     if sums.discount.amount and not sums.discounts:
@@ -64,5 +64,5 @@ def list_sum_rows(sums: Sums, method_name: str) -> list[SumRow]:
 
 
 def _taken_off(amount: Money) -> str:
-    # Free delivery is already in the price of delivery.
+    # Free delivery needs no row here: the price of delivery already includes it.
     return f"−{format_money(amount)}" if amount.amount else _("Free delivery")

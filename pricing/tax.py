@@ -1,7 +1,7 @@
 """The tax on sales: included in the prices, or added to them.
 
-Prices include tax, as they must for consumers in the Union, except for countries where staff set them to be net. Tax is computed once
-per rate from the whole sum with this rate, and rounded half up to the cent. So net and tax add up to the paid sum exactly.
+Prices for consumers in the Union must include tax. Staff can set the prices for a country to be net. Tax is computed once per
+rate from the whole sum with this rate, and rounded half up to the cent. So net and tax add up to the paid sum exactly.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +28,9 @@ def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
     return {"standard": Decimal(standard), "reduced": Decimal(reduced)}
 
 
-# Per cent, as of 2026, for a new shop. Goods for consumers are taxed where they arrive (Directive 2006/112/EC, art. 33). The catalogue
-# decides which products are "reduced" (Product.tax_class). If a country has several reduced rates, this is the one for such products as
-# far as we know; the shop's accountant has to confirm each before the first sale there.
+# Per cent, as of 2026, for a new shop. Goods for consumers are taxed in the country of arrival (Directive 2006/112/EC, art. 33).
+# The catalogue decides which products are "reduced" (Product.tax_class). If a country has several reduced rates, this is the rate
+# for such products as far as we know. The shop's accountant has to confirm each rate before the first sale to its country.
 _FIRST_RATES = {
     "AT": _rates("20", "10"),  # UStG 1994 § 10
     "BE": _rates("21", "6"),  # Royal Decree no. 20 of 20 July 1970
@@ -54,7 +54,7 @@ _FIRST_DAY = date(2026, 1, 1)
 
 @dataclass(frozen=True)
 class TaxPart:
-    """The sum of one rate: `net` and `tax` add up to the gross sum."""
+    """The net sum and the tax of one rate; together they are the gross sum."""
 
     rate: Decimal  # per cent
     net: Money
@@ -63,7 +63,7 @@ class TaxPart:
 
 @dataclass(frozen=True)
 class TaxRates:
-    """A country's rates at a time, in per cent by tax class, and whether prices there are net."""
+    """A country's rates on a day, in per cent by tax class, and whether prices for the country are net."""
 
     by_class: Mapping[str, Decimal]
     is_added: bool = False
@@ -71,7 +71,7 @@ class TaxRates:
 
 @dataclass(frozen=True)
 class DatedRates:
-    """A country's rates from a day on, in per cent, in the order of TAX_CLASSES."""
+    """A country's rates from a day on, in per cent, sorted as TAX_CLASSES."""
 
     valid_from: date
     rates: tuple[Decimal, ...]
@@ -83,14 +83,14 @@ class DatedRates:
 
 @dataclass(frozen=True)
 class TaxSetting:
-    """A country's taxes as staff set them: its rates, oldest first, and whether prices there are net."""
+    """A country's taxes as staff set them: its rates, oldest first, and whether prices for the country are net."""
 
     country: str
     periods: tuple[DatedRates, ...]
     is_added: bool = False
 
     def get_period(self, day: date) -> DatedRates:
-        """Return the rates of a day; the first ones for earlier days."""
+        """Return the rates of a day. For a day before the first rates, return the first."""
         return next(
             (each for each in reversed(self.periods) if each.valid_from <= day), self.periods[0]
         )
@@ -133,7 +133,7 @@ def list_first_settings() -> dict[str, TaxSetting]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that each country has rates today, and no two that begin on the same day."""
+    """Check that each country has rates today, and no two sets of rates that begin on the same day."""
     for setting in snapshot.get_values(TAX).values():
         days = [each.valid_from for each in setting.periods]
         if len(set(days)) != len(days):
@@ -148,27 +148,27 @@ TAX = SettingKind("tax", _parse_setting, _dump_setting, list_first_settings, _ch
 
 
 def get_tax_rates(country: str) -> TaxRates:
-    """Return a country's rates today. Raises KeyError for a country without rates, CassandraUnavailable."""
+    """Return a country's rates today. Raises KeyError for a country without rates. Also raises CassandraUnavailable."""
     setting = get_settings().get_values(TAX)[country]
     return TaxRates(setting.get_period(localdate()).by_class, setting.is_added)
 
 
 def former_tax_rates(country: str) -> Mapping[str, Decimal]:
-    """Return the rates for an order that was placed before orders kept theirs. Raises KeyError."""
+    """Return the first rates of a country, for an order that was placed before orders stored theirs. Raises KeyError."""
     return _FIRST_RATES[country]
 
 
 def split_included_tax(
     sums: Iterable[tuple[str, Money]], rates: Mapping[str, Decimal]
 ) -> tuple[TaxPart, ...]:
-    """Split sums of (tax class, gross) by rate, highest first; `rates` are by tax class."""
+    """Split sums of (tax class, gross) by tax rate, highest rate first. `rates` has the rate of each tax class."""
     return tuple(_split(rate, gross) for rate, gross in _by_rate(sums, rates))
 
 
 def compute_added_tax(
     sums: Iterable[tuple[str, Money]], rates: Mapping[str, Decimal]
 ) -> tuple[TaxPart, ...]:
-    """Return the tax on sums of (tax class, net) by rate, highest first; `rates` are by tax class."""
+    """Return the tax on sums of (tax class, net) by tax rate, highest rate first. `rates` has the rate of each tax class."""
     return tuple(
         TaxPart(rate, net, _rounded(_cents(net) * rate / 100, net.currency.code))
         for rate, net in _by_rate(sums, rates)

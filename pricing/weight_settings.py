@@ -1,4 +1,4 @@
-"""The surcharges of parcels by weight, as staff set them, and the heaviest parcel."""
+"""The staff's settings of parcels: the surcharges by weight, and the heaviest parcel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 
-# The key of the only setting of this kind.
+# The key of the only setting of this type.
 PARCEL = "parcel"
 
 
 @dataclass(frozen=True)
 class WeightBand:
-    """The surcharge of a parcel of up to `max_grams`, compared with the lightest band, in the shop's currency."""
+    """The surcharge for a parcel of up to `max_grams`, compared with the lightest band, in the shop's currency."""
 
     max_grams: int
     surcharge: Decimal
@@ -26,7 +26,7 @@ class WeightBand:
 
 @dataclass(frozen=True)
 class ParcelWeights:
-    """The bands by weight, lightest first. Heavier orders go in several parcels."""
+    """The weight bands of parcels, lightest first. An order above the last band goes in several parcels."""
 
     bands: tuple[WeightBand, ...]
 
@@ -47,7 +47,7 @@ def _first_weights() -> dict[str, ParcelWeights]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that the lightest band has no surcharge, and that surcharges never fall with the weight."""
+    """Check that the lightest band has no surcharge, and that no heavier band has a lower surcharge."""
     bands = get_bands(snapshot)
     if not bands:
         raise SettingRefused(_("One weight has to stay: that of the heaviest parcel."), "kg_0")

@@ -1,4 +1,4 @@
-"""A code as the shopper typed it, and the promotions that apply to some lines."""
+"""A code as the shopper typed it, and the promotions that apply to some order lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from promotions.rules import FREE_DELIVERY, Promotion
 
 @dataclass(frozen=True)
 class Voucher:
-    """A code that the shopper has typed; `reason` is why it gives no discount, if so."""
+    """A code that the shopper has typed. `reason` says why it gives no discount; it is "" if it does."""
 
     typed_code: str
     promotion: Promotion | None = None
@@ -20,23 +20,23 @@ class Voucher:
 
     @property
     def code(self) -> str:
-        """The code as the shop writes it, or as it was typed."""
+        """The code as the shop writes it; for an unknown code, as the shopper typed it."""
         return self.promotion.code if self.promotion else self.typed_code
 
 
 @dataclass(frozen=True)
 class AppliedPromotions:
-    """The promotions that apply to some lines, in order, and the result of the code."""
+    """The promotions that apply to some order lines, in order, and the typed code with its result."""
 
     promotions: tuple[Promotion, ...] = ()
     voucher: Voucher | None = None
 
     @property
     def refusal_reason(self) -> str:
-        """Why the code gives no discount; '' if it does, or without a code."""
+        """The reason for which the code gives no discount; '' if it gives one, or without a code."""
         return self.voucher.reason if self.voucher else ""
 
     def delivery_price(self, lines: Sequence[QuotedLine], method: DeliveryMethod) -> Money:
-        """Return what a delivery method costs for these lines. Raises ValueError without lines."""
+        """Return the price of a delivery method for these lines. Raises ValueError without lines."""
         price = method.price_for(lines_subtotal(lines), lines_weight(lines))
         return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price

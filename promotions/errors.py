@@ -1,4 +1,4 @@
-"""Why a promotion cannot be used or made, in words."""
+"""The reasons for which a promotion cannot be used or created, in words."""
 
 from django.utils.translation import gettext as _
 
@@ -12,7 +12,7 @@ class PromotionRefused(ValueError):
 
 
 class CodeTaken(PromotionRefused):
-    """A promotion has, or had, this code."""
+    """Another promotion has, or had, this code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Promotions, and the uses of codes."""
+"""Tables of promotions, and of the uses of codes."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -10,15 +10,15 @@ class Promotion(Model):
     """The terms of promotions, without a code (trigger 'automatic') or with one (trigger 'code').
 
     Terms never change: the staff end a promotion and create another.
-    Bound: 1,000 a trigger (promotions.operations.MAX_PROMOTIONS).
-    Writer: promotions.operations.create_promotion and end_promotion, by conditional writes alone.
+    Bound: 1,000 promotions a trigger (promotions.operations.MAX_PROMOTIONS).
+    Writer: promotions.operations.create_promotion and end_promotion, only by conditional writes.
     """
 
     __table_name__ = "promotions"
     __partition_bytes__ = 2 * MB
     __personal_data__ = {"why": "the shop's own offers"}
     trigger = columns.Text(partition_key=True)
-    # the code without case, spaces and dashes; an id where there is no code
+    # the code without case, spaces and dashes; an id for a promotion without a code
     key = columns.Text(primary_key=True)
     code = columns.Text()  # as the shop writes it
     title = columns.Text()  # for the shopper
@@ -29,23 +29,24 @@ class Promotion(Model):
     free = columns.Integer()
     category_id = columns.UUID()
     minimum = columns.BigInt()
-    per_person = columns.Integer()  # 0 for no limit, as with all numbers here
+    per_person = columns.Integer()  # 0 for no limit, as in all numbers of this table
     uses = columns.Integer()
     starts_at = columns.DateTime()
     ends_at = columns.DateTime()
-    ended_at = columns.DateTime()  # by the staff
+    ended_at = columns.DateTime()  # when the staff ended the promotion
     made_at = columns.DateTime()
 
 
 class VoucherUse(Model):
-    """I6: the uses of a code: their number, and the orders.
+    """I6: the number of uses of a code, and the orders that use it.
 
-    The static `used` and `remaining` are never null: Cassandra's conditional arithmetic on null applies, but writes nothing.
-    A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of a customer (a guest's address,
-    or a member's account and confirmed address), if the code limits these. One batch takes or gives back a use with its rows.
+    The static `used` and `remaining` are never null: conditional arithmetic on null is applied in Cassandra, but writes nothing.
+    A row is a claim: 'order:<id>' for each order. If the code limits the uses per customer, 'user:<person>:<n>' is the claim for
+    a customer's n-th use. (A customer is a guest's address, or a member's account and confirmed address.) One batch takes or
+    gives back a use with its claims.
     Bound: 400 bytes a use, in up to four rows; 75,000 uses of a code are 30 MB. A larger offer needs several codes, or none.
     Codes without limits have rows, too, for the consistency check and for giving uses back.
-    Writer: promotions.operations.redeem_voucher and release_voucher, by conditional batches alone.
+    Writer: promotions.operations.redeem_voucher and release_voucher, only by conditional batches.
     """
 
     __table_name__ = "voucher_uses"
@@ -58,14 +59,14 @@ class VoucherUse(Model):
     used = columns.Integer(static=True)
     remaining = columns.Integer(static=True)
     order_id = columns.UUID()
-    # of an order's row: its customer's rows, with spaces between, or ''
+    # of an order's claim: the claims of its customer, with spaces between, or ''
     person_claim = columns.Text()
     person = columns.Text()  # the customer's keys, with spaces between
     claimed_at = columns.DateTime()
 
 
 class VoucherByOrder(Model):
-    """Codes of which an order may have a use, written before the claim, in case of a crash.
+    """The codes of which an order may have a use. A row is written before the claim, so a crash leaves no claim without a row.
 
     Bound: the codes that were tried for one order, until the order or its reservations end.
     Writer: promotions.operations.redeem_voucher and release_vouchers.

@@ -1,4 +1,4 @@
-"""Reads of promotions."""
+"""Read promotions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from promotions.rules import (
 
 AUTOMATIC = "automatic"
 CODE = "code"
-# The first value of `remaining` without a limit.
+# The first value of `remaining` for a code without a limit.
 UNLIMITED = 1_000_000_000
 
 PROMOTIONS_BY_TRIGGER = read(
@@ -37,11 +37,11 @@ PROMOTION = read(
               ends_at, ended_at, made_at
        FROM promotions WHERE trigger = :trigger AND key = :key""",
 )
-# I6: the number of uses of a code: static columns, so one row.
+# I6: the number of uses of a code. Both columns are static, so this returns one row.
 VOUCHER_USES = read(
     "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
 )
-# The uses that count for one of a customer's keys.
+# I6: the uses that count for one of a customer's keys.
 VOUCHER_USES_OF_CUSTOMER = read(
     "I6",
     """SELECT key, claim, used, remaining, order_id FROM voucher_uses
@@ -50,7 +50,7 @@ VOUCHER_USES_OF_CUSTOMER = read(
 
 
 def promotion_from_row(row: Row) -> Promotion:
-    """Return a row as a promotion, with all its categories. Raises CassandraUnavailable."""
+    """Return the promotion that a row stores, with all its categories. Raises CassandraUnavailable."""
     return Promotion(
         key=row.key,
         code=row.code or "",
@@ -87,7 +87,7 @@ def _promotions_from_rows(rows: Iterable[Row]) -> tuple[Promotion, ...]:
 AUTOMATIC_PROMOTIONS = ProcessCopy(
     lambda: PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC), _promotions_from_rows, 30
 )
-# A page starts this read beside its other reads.
+# A page starts this read in parallel with its other reads.
 prefetch_automatic_promotions = AUTOMATIC_PROMOTIONS.prefetch
 clear_promotion_cache = AUTOMATIC_PROMOTIONS.forget
 
@@ -100,7 +100,7 @@ def list_automatic_promotions() -> tuple[Promotion, ...]:
 def list_running_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
-    """Return the promotions without a code that apply now; with a category, those that cover its products.
+    """Return the promotions without a code that run now; with a category, only promotions that cover its products.
 
     Raises CassandraUnavailable.
     """
@@ -126,7 +126,7 @@ def get_promotion(trigger: str, key: str) -> Promotion | None:
 
 
 def count_voucher_uses(keys: Sequence[str]) -> dict[str, int]:
-    """Return how often each code was used. One round. Raises CassandraUnavailable."""
+    """Return the number of uses of each code. It takes one round of reads. Raises CassandraUnavailable."""
     reading = {key: VOUCHER_USES.start(key=key) for key in keys}
     rows = {key: pending.one() for key, pending in reading.items()}
     return {key: row.used or 0 if row else 0 for key, row in rows.items()}
@@ -134,7 +134,7 @@ def count_voucher_uses(keys: Sequence[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class PendingPromotions:
-    """A pending read of a code with its uses, and of the promotions without a code."""
+    """A pending read of a typed code and its uses, and of the promotions without a code."""
 
     typed_code: str
     _terms: PendingResult | None = None
@@ -144,7 +144,7 @@ class PendingPromotions:
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
     ) -> AppliedPromotions:
-        """Return the promotions that apply to these lines; `refusal_reason` is why the code does not, if known.
+        """Return the promotions that apply to these lines. `refusal_reason` says why the code does not apply, if this is known.
 
         Raises CassandraUnavailable.
         """
@@ -189,9 +189,9 @@ class PendingPromotions:
 
 
 def prefetch_promotions(typed: str, customer_keys: Sequence[str] = ()) -> PendingPromotions:
-    """Start reading promotions: that of the typed code, if any, and those without a code. One round.
+    """Start reading the typed code's promotion, if any, and the promotions without a code. It takes one round of reads.
 
-    `customer_keys` are promotions.operations.voucher_customer_keys; none for an unknown customer.
+    `customer_keys` come from promotions.operations.voucher_customer_keys; an unknown customer has none.
     """
     prefetch_automatic_promotions()
     key = code_key(typed)
@@ -233,5 +233,5 @@ def already_used_message(found: Promotion) -> str:
 def get_applied_promotions(
     typed: str, lines: Iterable[QuotedLine], now: datetime, customer_keys: Sequence[str] = ()
 ) -> AppliedPromotions:
-    """Return the promotions that apply to these lines. One round. Raises CassandraUnavailable."""
+    """Return the promotions that apply to these lines. It takes one round of reads. Raises CassandraUnavailable."""
     return prefetch_promotions(typed, customer_keys).collect(tuple(lines), now)

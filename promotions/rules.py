@@ -1,10 +1,10 @@
-"""The discounts of promotions, and when they apply. Pure rules, without reads and writes.
+"""The discounts of promotions, and when promotions apply. Pure rules, without reads and writes.
 
 `redeem_voucher` in operations.py decides whether a code is used up.
 
-The order: buy X get Y, percentages, amounts, free delivery; within a kind, promotions without a code come first. Each applies to
-what the earlier ones have left. All promotions without a code apply, plus one code. A promotion's minimum is compared with its
-lines before all discounts, so no promotion pushes out another.
+Promotions apply in this order: buy X get Y, percentages, amounts, free delivery. Within a kind, promotions without a code come
+first. Each promotion applies to the sums that the earlier promotions have left. All promotions without a code apply, plus one
+code. A promotion's minimum is compared with its lines before all discounts, so no promotion pushes out another.
 """
 
 import unicodedata
@@ -31,12 +31,12 @@ PERCENTAGE = "percentage"
 AMOUNT = "amount"
 FREE_DELIVERY = "free_delivery"
 KINDS = (BUY_GET, PERCENTAGE, AMOUNT, FREE_DELIVERY)
-# The letters that are kept of a typed code.
+# The characters of a typed code that count. All others are dropped.
 MAX_CODE_LENGTH = 40
 
 
 def code_key(typed: str) -> str:
-    """Return the key of a code: its letters and digits, without case. Codes that read the same share it (X57)."""
+    """Return the key of a code: its letters and digits, without case. Codes with the same letters and digits share a key (X57)."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum()
     )[:MAX_CODE_LENGTH]
@@ -44,9 +44,9 @@ def code_key(typed: str) -> str:
 
 @dataclass(frozen=True)
 class Promotion:
-    """The terms of a promotion. Sums are in minor units of the shop's currency; times in UTC; 0 and None are no limit."""
+    """The terms of a promotion. Sums are in minor units of the shop's currency, times in UTC. 0 and None mean no limit."""
 
-    key: str  # of the code, or an id without one
+    key: str  # the code's key; an id for a promotion without a code
     code: str  # as the shop writes it; '' without a code
     title: str  # for the shopper
     kind: str  # one of KINDS
@@ -55,26 +55,26 @@ class Promotion:
     buy: int = 0
     free: int = 0
     category_id: UUID | None = None
-    categories: frozenset[UUID] = frozenset()  # the category and all below it
+    categories: frozenset[UUID] = frozenset()  # the chosen categories and all below them
     minimum: int = 0
     limit_per_customer: int = 0
     uses: int = 0
     starts_at: datetime | None = None
     ends_at: datetime | None = None
-    ended_at: datetime | None = None  # when the staff ended it early
+    ended_at: datetime | None = None  # when the staff ended the promotion early
 
     def is_for_line(self, line: QuotedLine) -> bool:
         """Return whether this promotion covers the line."""
         return self.category_id is None or line.category_id in self.categories
 
     def covered_subtotal(self, lines: Iterable[QuotedLine]) -> int:
-        """Return the sum of the covered lines before discounts."""
+        """Return the sum of the covered lines, before discounts."""
         return sum(to_minor_units(line.total) for line in lines if self.is_for_line(line))
 
     def compute_line_discounts(
         self, lines: Sequence[QuotedLine], remaining: Sequence[int]
     ) -> LineDiscounts:
-        """Return the discount of each line, from what earlier promotions have left. pricing.quotes defines the rounding."""
+        """Return the discount of each line, taken from the sums that earlier promotions have left. pricing.quotes defines the rounding."""
         if self.kind == FREE_DELIVERY:
             return LineDiscounts((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
@@ -92,7 +92,7 @@ class Promotion:
         return int((cents * self.percent / 100).quantize(Decimal(1), ROUND_HALF_UP))
 
     def _cheapest_free(self, lines: Sequence[QuotedLine]) -> tuple[int, ...]:
-        """Of each `buy` + `free` units, `free` cost nothing: the cheapest of all units."""
+        """Return the discounts for "buy X get Y": of each `buy` + `free` units, `free` cost nothing. The cheapest units are free."""
         indexes = [index for index, line in enumerate(lines) if self.is_for_line(line)]
         units = sum(lines[index].quantity for index in indexes)
         free_units = units // (self.buy + self.free) * self.free
@@ -105,15 +105,15 @@ class Promotion:
 
     @property
     def last_day(self) -> date | None:
-        """The last day on which it applies, if its terms have an end."""
+        """The last day on which the promotion applies, if its terms have an end."""
         return last_day(self.ends_at) if self.ends_at else None
 
     def can_resume(self, now: datetime) -> bool:
-        """Return whether the staff have ended it before the end of its terms."""
+        """Return whether the staff have ended the promotion before the end of its terms."""
         return self.ended_at is not None and not (self.ends_at and now >= self.ends_at)
 
     def unavailable_reason(self, now: datetime) -> str:
-        """Return why it does not run at that moment; '' if it runs."""
+        """Return the reason for which the promotion does not run at that moment; '' if it runs."""
         if self.ended_at and now >= self.ended_at:
             return _("%(name)s is no longer valid.") % {"name": self.capitalized_name}
         if self.ends_at and now >= self.ends_at:
@@ -129,7 +129,7 @@ class Promotion:
         return ""
 
     def shortfall_reason(self, lines: Sequence[QuotedLine]) -> str:
-        """Return why it does not apply to these lines; '' if it does."""
+        """Return the reason for which the promotion does not apply to these lines; '' if it does."""
         covered = [line for line in lines if self.is_for_line(line)]
         if not covered:
             return _("%(name)s doesn’t apply to any of the items in your cart.") % {
@@ -158,7 +158,7 @@ class Promotion:
 
     @property
     def capitalized_name(self) -> str:
-        """Its name at the beginning of a sentence."""
+        """The promotion's name at the beginning of a sentence."""
         return _("Code %(code)s") % {"code": self.code} if self.code else self.title
 
     @property
@@ -171,7 +171,7 @@ def _day(day: date) -> str:
 
 
 def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
-    """Return promotions in the order in which they apply."""
+    """Return the promotions sorted as they apply."""
     return tuple(
         sorted(promotions, key=lambda each: (KINDS.index(each.kind), bool(each.code), each.key))
     )
@@ -180,7 +180,7 @@ def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
 def applicable_promotions(
     promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime
 ) -> tuple[Promotion, ...]:
-    """Return the promotions that apply to these lines at that moment, in order."""
+    """Return the promotions that apply to these lines at that moment, sorted as they apply."""
     return sort_promotions(
         each
         for each in promotions

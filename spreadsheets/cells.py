@@ -1,20 +1,21 @@
-"""Texts in cells: harmless formulas, lists in one cell, and characters that XLSX cannot hold. Each can be written and read back."""
+"""Texts in cells that can be read back unchanged: harmless formulas, lists, and characters that XLSX cannot hold."""
 
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
-# Texts that a spreadsheet takes for formulas, even after spaces: OWASP's list and the wide forms of Asian keyboards.
+# Beginnings of texts that a spreadsheet takes for formulas, even after spaces: OWASP's list, and the wide forms of Asian
+# keyboards.
 _FORMULA = re.compile(r"['\s]*[=+\-@\t\r\n＝＋－＠]")
 _MADE_HARMLESS = re.compile(r"'['\s]*[=+\-@\t\r\n＝＋－＠]")
-# If a spreadsheet's list separator is a semicolon, it starts a new cell after each one, even within quotes.
+# A spreadsheet whose list separator is a semicolon starts a new cell after each semicolon, even within quotes.
 _BEGINS_AGAIN = r"(?=(?:['\"]|[^\S\t\r\n])*[=+\-@＝＋－＠])"
 _FORMULA_INSIDE = re.compile(rf"([;\t\r\n]){_BEGINS_AGAIN}")
 _MADE_HARMLESS_INSIDE = re.compile(rf"([;\t\r\n])'{_BEGINS_AGAIN}")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
-# XML does not allow these characters, and it drops the carriage return of a line end.
+# XML does not allow these characters, and a reader of XML drops the carriage return of a line end.
 _UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-# Halves of a surrogate pair are no characters.
+# A single half of a surrogate pair is no character.
 _ESCAPED = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 _QUOTED = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*')
 
@@ -25,35 +26,36 @@ def is_number(text: str) -> bool:
 
 
 def make_harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: an apostrophe comes before each possible one."""
+    """Return a text that no spreadsheet takes for a formula: an apostrophe stands before each possible formula."""
     start = "'" if _FORMULA.match(text) and not is_number(text) else ""
     return start + _FORMULA_INSIDE.sub(r"\1'", text)
 
 
 def restore_harmless(text: str) -> str:
-    """Return the original text of `make_harmless`."""
+    """Return the text from which `make_harmless` made this one."""
     text = text[1:] if _MADE_HARMLESS.match(text) else text
     return _MADE_HARMLESS_INSIDE.sub(r"\1", text)
 
 
 def escape_xml(text: str) -> str:
-    """Return a text for XLSX, in which some characters are written as their numbers."""
+    """Return a text for XLSX, in which forbidden characters are written as their numbers."""
     return _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
 
 
 def unescape_xml(text: str) -> str:
-    """Return the original text of `escape_xml`."""
+    """Return the text from which `escape_xml` made this one."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def text_of(value: object) -> str:
-    """Return the text that a CSV file would have for the value of an XLSX cell."""
+    """Return the value of an XLSX cell as the text that a CSV file would have."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        # A workbook stores barcodes as 4006381333931.0, and 123.30 as 123.30000000000001. A spreadsheet shows 15 digits.
+        # A workbook stores barcodes as 4006381333931.0, and 123.30 as 123.30000000000001. A spreadsheet shows only 15 digits of a
+        # number.
         return str(int(value)) if value.is_integer() else f"{value:.15g}"
     if isinstance(value, datetime | date):
         return value.isoformat()
@@ -61,13 +63,13 @@ def text_of(value: object) -> str:
 
 
 def join_list(values: Iterable[str], separator: str = ",") -> str:
-    """Return several values in one cell. Values with a separator, a leading quote or outer spaces are quoted."""
+    """Return several values as the text of one cell. Values with a separator, a leading quote or outer spaces are put in quotes."""
     glue = separator if separator.isspace() else f"{separator} "
     return glue.join(_quote(each, separator) for each in values)
 
 
 def _quote(value: str, separator: str) -> str:
-    # A quote only counts at the beginning of a value.
+    # A quote is special only at the beginning of a value.
     is_plain = value and value == value.strip() and not value.startswith('"')
     if is_plain and not re.search(f"[\\r\\n{separator}]", value):
         return value
@@ -75,7 +77,7 @@ def _quote(value: str, separator: str) -> str:
 
 
 def split_list(text: str, separator: str = ",", most: int = -1) -> list[str]:
-    """Return the values that `join_list` joined, at most `most`; the last one then has the rest of the text."""
+    """Return the values that `join_list` joined, at most `most`. The last value then has the rest of the text."""
     values: list[str] = []
     rest = text
     while rest.strip() or values:
@@ -99,12 +101,12 @@ def split_list(text: str, separator: str = ",", most: int = -1) -> list[str]:
 
 
 def join_pairs(pairs: Iterable[tuple[str, str]], separator: str) -> str:
-    """Return labels with their texts in one cell: "Colour: olive"."""
+    """Return a text for one cell, made of labels with their texts: "Colour: olive"."""
     return join_list((f"{_quote(label, ':')}: {text}" for label, text in pairs), separator)
 
 
 def split_pairs(text: str, separator: str) -> Iterator[tuple[str, str, str | None]]:
-    """Yield the parts of a cell that `join_pairs` wrote: the part itself, its label, and its text (None without a colon)."""
+    """Yield the parts of a cell that `join_pairs` wrote. Each has the whole part, its label, and its text (None without a colon)."""
     for each in split_list(text, separator):
         if each.strip():
             label, *rest = split_list(each, ":", most=2)

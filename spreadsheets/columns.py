@@ -1,6 +1,7 @@
-"""The columns of a file of products: heads, help, and how cells are written and read. catalogue.columns declares most of them.
+"""The columns of a file of products: names, help, and how cells are written and read. catalogue.columns declares most.
 
-A product is converted to the texts of its cells. An import compares them with the file's texts and changes what differs.
+A product is converted to the texts of its cells. An import compares these with the file's texts, and changes the values that
+differ.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Column(Generic[Thing]):
-    """A column. `read` returns a thing's cell; `parse` returns the thing with a cell's value, or raises CellRefused."""
+    """A column of products or variants. `read` returns an object's cell; `parse` a changed object, or raises CellRefused."""
 
     name: str
     help: StrOrPromise
@@ -49,12 +50,12 @@ class Column(Generic[Thing]):
     has_lines: bool = False
 
     def write(self, thing: Thing, text: str) -> Thing:
-        """Return the thing with a cell's value, after cleaning the text as forms do. Raises CellRefused."""
+        """Return the object with a cell's value. The text is cleaned first, as forms do. Raises CellRefused."""
         return self.parse(thing, clean_text(text, keep_lines=self.has_lines).strip())
 
 
 def _column(column: ProductColumn) -> Column[Any]:
-    """Return the file's column for one that catalogue.columns declares."""
+    """Return the file's column for a product column of catalogue.columns."""
     cells, name, file = CELL_KINDS[column.kind], column.name, column.file
     assert file
 
@@ -86,7 +87,7 @@ def _category_id(tree: CategoryTree, text: str) -> UUID:
 
 
 def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Product]]:
-    """Return the two columns of a product's categories; cells name categories by their slugs."""
+    """Return the two columns for a product's categories. Their cells name categories by slugs."""
 
     def write_main(it: Product, text: str) -> Product:
         chosen = _category_id(tree, text)
@@ -119,13 +120,13 @@ def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Produ
 
 
 def product_columns(tree: CategoryTree) -> tuple[Column[Product], ...]:
-    """Return the columns of a product, without those of its variants; `tree` has its categories."""
+    """Return the columns of a product, without the columns of its variants. `tree` has all categories."""
     columns = [_column(each) for each in COLUMNS if each.file]
     place = [each.name for each in columns].index("details") + 1
     return (*columns[:place], *_category_columns(tree), *columns[place:])
 
 
-# With an empty tree, for heads and the help page.
+# Made with an empty tree, for column names and the help page.
 PRODUCT_COLUMNS = product_columns(CategoryTree([]))
 CATEGORY_COLUMNS = ("category", "other_categories")
 
@@ -187,21 +188,21 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
 
 
 def blank_product(product_id: UUID, slug: str) -> Product:
-    """Return a new product whose cells are not read yet."""
+    """Return a new product, into which no cells have been read yet."""
     return Product(
         product_id, slug, "", "", "", {}, UUID(int=0), (), "standard", (), status="draft"
     )
 
 
 def blank_variant(variant_id: UUID, sku: str) -> Variant:
-    """Return a new variant whose cells are not read yet."""
+    """Return a new variant, into which no cells have been read yet."""
     return Variant(variant_id, sku, {}, Money(0, settings.CURRENCY), None, "", 0)
 
 
 def with_options_in_order(product: Product) -> Product:
-    """Return a product whose option names are those of its sold variants, in the present order if possible.
+    """Return the product with the option names that its sold variants have, in their present order if possible.
 
-    Without sold variants they stay; a new product takes those of its first variant.
+    Without sold variants the option names stay. A new product takes the option names of its first variant.
     """
     sold = [each for each in product.variants if each.sold]
     named = sold or (product.variants if not product.option_names else ())
@@ -211,7 +212,7 @@ def with_options_in_order(product: Product) -> Product:
 
 
 def order_options(product: Product) -> Product:
-    """Return a product whose variants list their options in the product's order; further options follow."""
+    """Return the product with each variant's options sorted as the product's option names. Other options follow."""
 
     def order(options: Mapping[str, str]) -> dict[str, str]:
         known = {name: options[name] for name in product.option_names if name in options}

@@ -1,4 +1,4 @@
-"""Imports and exports, the lines of a file, and the changes of each line."""
+"""Imports and exports, the lines of a file, and the changes that each row makes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,17 @@ from jobs.months import month_of
 READING, REFUSED, READ = "reading", "refused", "read"
 APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
-# The possible plans of a row.
+# The possible plans of a row of an import.
 PLANS = ("new", "changed", "unchanged", "faulty")
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadsheetTask:
-    """An import or export, as the worker's task.
+    """An import or export, which the worker does as a task.
 
-    An import is `reading`, then `read` or `refused`, then `applying` and `finished`. An export is `writing`, then `written`, and
-    `expired` after an hour. `counts` are by plan after reading, `results` by result at the end.
+    The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. The states of an export are `writing`,
+    `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; at the end, `results` has it
+    by result.
     """
 
     task_id: UUID
@@ -31,8 +32,8 @@ class SpreadsheetTask:
     stored_as: str
     started_by: UUID
     started_at: datetime
-    format: str = ""  # of an export
-    encoding: str = ""  # of an import, if it was guessed
+    format: str = ""  # of an export: csv, xlsx or pdf
+    encoding: str = ""  # of an import: the text's encoding, if it was guessed
     problem: str = ""
     handled: int = 0
     total: int = 0
@@ -59,13 +60,13 @@ class SpreadsheetTask:
 
     @property
     def has_old_files(self) -> bool:
-        """Whether this is an export that can no longer be fetched, and whose files still exist."""
+        """Whether this is an export that can no longer be fetched, but still has files in the storage."""
         return self.is_export and self.state in (EXPIRED, REFUSED) and self.total > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault in a cell, or in a whole line if `column` is empty."""
+    """A fault in a cell. If `column` is empty, the fault is in a whole line."""
 
     line: int
     column: str
@@ -74,10 +75,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """The lines of a file that belong together (of a product), or a single line. Each has its number and its cells by column.
-
-    `repeated_skus` are SKUs that an earlier row has, too.
-    """
+    """One line of a file, or all lines of a product, which belong together. Each line has its number and its cells by column."""
 
     position: int
     key: str
@@ -92,7 +90,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a cell. `sku` is "" for columns of the whole product; `before` is None for a new product or variant."""
+    """A change of a cell. `sku` is "" for a column of the whole product. `before` is None for a new product or variant."""
 
     line: int
     sku: str
@@ -105,7 +103,8 @@ class Change:
 class PlannedRow:
     """A row of an import with its plan and result: one of jobs.change_rows.RESULTS, or "" before it is applied.
 
-    `product_id` is None if the product is unknown. For stock, `seen` is how many units of the variant had ever been received.
+    `product_id` is None if the product is unknown. For stock, `seen` is how many units of the stock item had been received in
+    total.
     """
 
     position: int
@@ -127,7 +126,7 @@ class PlannedRow:
 
 
 def pack(things: Sequence[Change | Fault]) -> str | None:
-    """Return changes or faults as JSON, for `unpack_changes` or `unpack_faults`."""
+    """Return changes or faults as JSON text. `unpack_changes` or `unpack_faults` reads it back."""
     if not things:
         return None
     cells = [[getattr(each, name) for name in each.__slots__] for each in things]

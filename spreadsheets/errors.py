@@ -2,8 +2,8 @@
 
 
 class FileRefused(ValueError):
-    """The file cannot be read, or is too large."""
+    """The file cannot be read, or it is too large."""
 
 
 class CellRefused(ValueError):
-    """The value of a cell is impossible."""
+    """The text of a cell is no possible value of its column."""

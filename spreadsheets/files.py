@@ -1,4 +1,4 @@
-"""Read CSV and XLSX files line by line in bounded memory, and write them. The content decides about the format, not the name."""
+"""Read CSV and XLSX files line by line in bounded memory, and write them. The content tells the format, not the file's name."""
 
 import csv
 import io
@@ -19,15 +19,15 @@ from spreadsheets.cells import escape_xml, is_number, make_harmless, restore_har
 from spreadsheets.errors import FileRefused
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# Without the head.
+# The number of lines, not counting the head.
 MAX_LINES = 100_000
 MAX_COLUMNS = 64
-# More than any text of a product; XLSX allows less.
+# The longest text of a cell. It is longer than any text of a product; XLSX allows less.
 MAX_CELL_LENGTH = 130_000
 MAX_XLSX_CELL_LENGTH = 32_767
 MAX_RECORD_LENGTH = 400_000
-# The bounds of an XLSX file, which is a ZIP archive: its sheets, which are read as a stream; its shared texts, which openpyxl keeps in
-# memory; and everything else.
+# The bounds of an XLSX file, which is a ZIP archive: of its sheets, which are read as a stream; of its shared texts, which
+# openpyxl keeps in memory; and of all other parts.
 MAX_SHEET_BYTES = 256 * 1024 * 1024
 MAX_SHARED_BYTES = 64 * 1024 * 1024
 MAX_PART_BYTES = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ MAX_SHARED_TEXTS = 1_000_000
 MAX_TAG_BYTES = 1024 * 1024
 _CHUNK = 64 * 1024
 SEPARATORS = ",;\t"
-# For Excel, a line before the head may name the separator; it is not part of the table.
+# For Excel, a line before the head may name the separator. The line is not part of the table.
 _NAMED_SEPARATOR = re.compile(r'\ufeff?"?sep=([^\w"\s]|\t)"?', re.IGNORECASE)
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -47,9 +47,9 @@ FORMATS = tuple(CONTENT_TYPES)
 
 @dataclass
 class Table:
-    """A file that is being read: its head and its numbered lines. `encoding` is only set for CSV files where it was guessed.
+    """A file that is being read: its head and its numbered lines. `encoding` is only set for CSV whose encoding was guessed.
 
-    Workbooks are slow to read; `unpack_workbook` converts one to CSV.
+    Workbooks are slow to read; `unpack_workbook` converts a workbook to CSV.
     """
 
     head: list[str]
@@ -59,7 +59,7 @@ class Table:
 
 
 def open_table(file: IO[bytes], known: Iterable[str]) -> Table:
-    """Return the table in a file; `known` column names tell the separator. Raises FileRefused, also while lines are read."""
+    """Return the table in a file; the names in `known` help to find the separator. Raises FileRefused, also while lines are read."""
     beginning = file.read(_CHUNK)
     file.seek(0)
     if not beginning.strip(b"\0\r\n\t ;,") or beginning in (BOM_UTF16_LE, BOM_UTF16_BE, BOM_UTF8):
@@ -83,12 +83,12 @@ def _numbered(records: Iterable[list[str]], first: int) -> Iterator[tuple[int, l
 
 
 def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
-    """Return a text's encoding: by its first bytes, else UTF-8 if all of it is valid, else Windows-1252."""
+    """Return a text's encoding: by its first bytes, else UTF-8 if the whole text is valid UTF-8, else Windows-1252."""
     if beginning.startswith(BOM_UTF8):
         return "utf-8-sig"
     if beginning.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
-    # A head is mostly ASCII, so in UTF-16 every second byte is 0.
+    # A head consists mostly of ASCII letters, so in UTF-16 every second byte is 0.
     for encoding, zeros in (("utf-16-le", beginning[1:200:2]), ("utf-16-be", beginning[:200:2])):
         if zeros.count(0) > len(zeros) // 2:
             return encoding
@@ -105,7 +105,7 @@ def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
 
 
 class _Lines:
-    """The lines of a text, with bounded length; `length` is that of the present record's lines."""
+    """The lines of a text, with a bound on their length. `length` adds up the lines of the present record."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text, self.length = text, 0
@@ -137,7 +137,7 @@ def _open_csv(file: IO[bytes], encoding: str, known: frozenset[str]) -> Table:
         file.seek(0)
         text = io.TextIOWrapper(file, encoding, newline="")
         if named:
-            # Excel shows no row for this line: the head is the first row.
+            # Excel shows no row for this line: the row of the head is the first one.
             text.readline()
         records = _read_records(text, separator)
         head = next(records)
@@ -204,7 +204,7 @@ def _no_workbook() -> FileRefused:
 
 def _read_rows(sheet: Any) -> Iterator[list[str]]:
     try:
-        # The size that a workbook states may be too small.
+        # The size that a workbook states may be smaller than its real size.
         sheet.reset_dimensions()
         for row in sheet.iter_rows():
             if any(each.value is not None for each in row[MAX_COLUMNS:]):
@@ -218,7 +218,7 @@ def _read_rows(sheet: Any) -> Iterator[list[str]]:
 
 
 def _value_of(cell: Any) -> object:
-    """Return the displayed value. A workbook stores a day as its midnight; the cell's format says that it has no time."""
+    """Return a cell's displayed value. A workbook stores a day as its midnight; the cell's format tells that it shows no time."""
     value = cell.value
     if (
         isinstance(value, datetime)
@@ -244,16 +244,16 @@ def _check_archive(file: IO[bytes]) -> None:
                 raise bomb
         if any(each.file_size > MAX_PART_BYTES for each in others):
             raise bomb
-        # Reading stops at the size that the archive states for a part.
+        # The archive's reader stops at the size that the archive states for a part.
         for part in (*sheets, *shared):
             with archive.open(part) as packed:
                 _PartCheck(bomb).check(packed)
 
 
 class _PartCheck:
-    """A check of a part of an XLSX file by expat: bounds rows, texts, elements and letters, and allows no entities.
+    """A check of a part of an XLSX file by expat. It bounds rows, texts, elements and letters, and allows no entities.
 
-    Elements and letters are counted per row or shared text, and in total outside of these.
+    Elements and letters are counted for each row or shared text. Outside of these they are counted in total.
     """
 
     def __init__(self, bomb: FileRefused) -> None:
@@ -272,7 +272,7 @@ class _PartCheck:
         while chunk := packed.read(_CHUNK):
             parser.Parse(chunk)
             fed, reached = fed + len(chunk), max(reached, parser.CurrentByteIndex)
-            # expat scans an endless tag or comment again with each chunk.
+            # expat scans an unfinished tag or comment anew with each chunk.
             if fed - reached > MAX_TAG_BYTES:
                 raise self._bomb
         parser.Parse(b"", True)  # noqa: FBT003 -- the end, as expat takes it
@@ -315,7 +315,7 @@ class _PartCheck:
 
 
 def unpack_workbook(table: Table) -> Iterator[bytes]:
-    """Yield the lines of a workbook as CSV. Raises FileRefused."""
+    """Yield the lines of a workbook as lines of CSV. Raises FileRefused."""
     head, size = table.head, 0
     while head and not head[-1]:
         head.pop()
@@ -325,7 +325,7 @@ def unpack_workbook(table: Table) -> Iterator[bytes]:
             record.pop()
         packed = csv_line(record)
         size += len(packed)
-        # Shared texts are repeated in each cell.
+        # A shared text is repeated in each cell that uses it.
         if size > MAX_SHEET_BYTES:
             raise _bomb()
         yield packed
@@ -343,14 +343,14 @@ def csv_line(cells: Sequence[str]) -> bytes:
 
 
 def read_csv_lines(file: IO[bytes]) -> Iterator[list[str]]:
-    """Yield the cells of lines that `csv_line` wrote."""
+    """Yield the cells of each line that `csv_line` wrote."""
     csv.field_size_limit(MAX_CELL_LENGTH * 2)
     for record in csv.reader(io.TextIOWrapper(file, "utf-8", newline="")):
         yield [restore_harmless(each) for each in record]
 
 
 def write_xlsx(file: IO[bytes], lines: Iterable[Sequence[str]], numbers: frozenset[int]) -> None:
-    """Write an XLSX file; the columns at `numbers` hold numbers. Raises FileRefused if lines or texts exceed XLSX's limits."""
+    """Write an XLSX file. Columns at the positions `numbers` hold numbers. Raises FileRefused beyond XLSX's limits."""
     book = Workbook(write_only=True)
     sheet = book.create_sheet()
     for count, line in enumerate(lines):

@@ -10,13 +10,13 @@ from jobs.rows import guard_row
 from spreadsheets import entities, operations, queries
 
 log = logging.getLogger(__name__)
-# Some ten seconds of work, in rows; then the worker does its other jobs first. Unpacking or writing a workbook is one step, and takes
-# up to two minutes.
+# The rows of one run: some ten seconds of work, so that the worker's other jobs get their turn. Unpacking or writing a workbook
+# cannot be divided, and takes up to two minutes.
 MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
 
 
 def go_on_with_spreadsheets(now: datetime) -> str:
-    """Continue each import and export. A failed one does not stop the others; its error is raised at the end."""
+    """Continue each import and export. If one fails, the others still continue; its error is raised at the end."""
     tasks = []
     for task_id in queries.list_unfinished(list_months(now)):
         with guard_row(f"import or export {task_id}"):
@@ -40,12 +40,12 @@ def go_on_with_spreadsheets(now: datetime) -> str:
 
 
 def has_spreadsheets(now: datetime) -> bool:
-    """Return whether an import or export waits. The next scheduled run finds older ones."""
+    """Return whether an import or export waits that began recently. The next scheduled run finds older ones."""
     return bool(queries.list_unfinished(list_recent_months(now)))
 
 
 def remove_old_exports(now: datetime) -> str:
-    """Delete the files of old exports: one run marks an export as expired, and the next one deletes its files."""
+    """Delete the files of old exports. One run marks an export as expired; the next run deletes its files."""
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
     for month in list_months(now)[:2]:
         for task in queries.iterate_tasks(month):

@@ -1,4 +1,4 @@
-"""The kinds of files: their columns, how lines are grouped, how rows are planned, and how products are exported."""
+"""The kinds of files: their columns, how lines are grouped into rows, how rows are planned, and how products are exported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnHelp:
-    """A column on the help page."""
+    """The help for a column, on the help page."""
 
     name: str
     help: StrOrPromise
@@ -52,7 +52,7 @@ def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
 
 @dataclass(frozen=True)
 class Layout:
-    """A kind of file. Staff with one of `roles` may send and fetch it; files must have the `required` columns."""
+    """A kind of file. Staff with one of `roles` may import and export it. An imported file must have the `required` columns."""
 
     name: str
     label: StrOrPromise
@@ -62,7 +62,7 @@ class Layout:
     key: Callable[[dict[str, str]], str]
     plan: Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]
     lines: Callable[[Product], Iterator[list[str]]]
-    # Whether neighbouring lines with the same key belong together.
+    # Whether neighbouring lines with the same key form one row.
     is_grouped: bool = False
 
     @property
@@ -170,7 +170,7 @@ def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
 
 
 def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
-    """Yield the rows of a file, each with the lines that belong together. Raises FileRefused."""
+    """Yield the rows of a file. A row has the lines that belong together. Raises FileRefused."""
     names = check_head(layout, table.head)
     positions, seen = count(), set[int]()
     group: list[tuple[int, dict[str, str]]] = []
@@ -221,5 +221,5 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
 
 
 def example_lines(layout: Layout) -> list[list[str]]:
-    """Return an example file: the head and one line."""
+    """Return the lines of an example file: the head and one further line."""
     return [layout.head, [str(each.example) for each in layout.columns]]

@@ -5,16 +5,16 @@ from cassandra.cqlengine.models import Model
 
 from cassandra_db.partitions import MB
 
-# As long as products keep the marks of changes (catalogue.models.BULK_CHANGE_TTL).
+# The same time for which products keep the marks of changes (catalogue.models.BULK_CHANGE_TTL).
 TASK_TTL = 90 * 24 * 3600
 
 
 class SpreadsheetTask(Model):
     """Imports and exports by the month of their start, newest first.
 
-    `unfinished` names those that the worker has not finished; the batch that ends a task updates it.
-    Bound: 2,000 a month are 1 MB; 200 are read. They vanish after 90 days.
-    Writer: spreadsheets.operations, by conditional writes alone.
+    `unfinished` has the ids of the tasks that the worker has not finished; the batch that ends a task updates it.
+    Bound: 2,000 tasks a month are 1 MB; 200 tasks are read. Tasks vanish after 90 days.
+    Writer: spreadsheets.operations, only by conditional writes.
     """
 
     __table_name__ = "spreadsheet_tasks"
@@ -25,24 +25,24 @@ class SpreadsheetTask(Model):
         "on_erase": "expires",
         "why": "who changed prices and stock has to be known for as long as it can be asked about",
     }
-    month = columns.Date(partition_key=True)  # its first day, UTC
+    month = columns.Date(partition_key=True)  # the first day of the month, in UTC
     task_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     unfinished = columns.Set(columns.TimeUUID, static=True)
     layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
     state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
-    file_name = columns.Text()  # on the sender's machine
-    stored_as = columns.Text()  # in the storage: the uploaded file, or the ids to export
+    file_name = columns.Text()  # the file's name on the sender's machine
+    stored_as = columns.Text()  # its name in the storage: the uploaded file, or the ids to export
     started_by = columns.UUID()
     started_at = columns.DateTime()
     changed_at = columns.DateTime()  # when the state was reached
-    format = columns.Text()  # of an export: csv, xlsx, pdf
-    encoding = columns.Text()  # of an import, if it was guessed
+    format = columns.Text()  # of an export: csv, xlsx or pdf
+    encoding = columns.Text()  # of an import: the text's encoding, if it was guessed
     problem = columns.Text()  # why a file was refused
-    handled = columns.Integer()  # how many rows or parts are done, from the first on
-    failures = columns.Integer()  # failed runs since the last one that made progress
+    handled = columns.Integer()  # how many rows or parts are done
+    failures = columns.Integer()  # how many runs have failed since the last run that made progress
     total = columns.Integer()
-    counts = columns.Map(columns.Text, columns.Integer)  # of each plan, once the file is read
-    results = columns.Map(columns.Text, columns.Integer)  # of each result, once it is applied
+    counts = columns.Map(columns.Text, columns.Integer)  # rows by plan, once the file is read
+    results = columns.Map(columns.Text, columns.Integer)  # rows by result, once it is applied
 
 
 class SpreadsheetRow(Model):
@@ -59,13 +59,13 @@ class SpreadsheetRow(Model):
     task_id = columns.TimeUUID(partition_key=True)
     bucket = columns.Integer(partition_key=True)
     position = columns.Integer(primary_key=True)
-    line = columns.Integer()  # of the file
+    line = columns.Integer()  # the number of the row's first line in the file
     key = columns.Text()  # a product's address, a SKU, a SKU and a warehouse
     plan = columns.Text()  # new, changed, unchanged, faulty
     label = columns.Text()  # the product's name when the file was read
     product_id = columns.UUID()
     variant_id = columns.UUID()  # of stock
-    seen = columns.Integer()  # of stock: how many units had ever been received
+    seen = columns.Integer()  # of stock: the units received in total before the file was read
     changes = columns.Text()  # JSON: [[line, SKU, column, before, after], …]
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed

@@ -33,7 +33,7 @@ from spreadsheets.errors import CellRefused
 log = logging.getLogger(__name__)
 _PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
-# Columns whose field has another name in the catalogue's refusals.
+# Columns of files that have another name as the field of a catalogue's refusal.
 _COLUMNS_BY_FIELD = {
     "category_id": "category",
     "category_ids": "other_categories",
@@ -43,7 +43,7 @@ _COLUMNS_BY_FIELD = {
 
 
 def product_lines(product: Product) -> Iterator[list[str]]:
-    """Yield a line for each variant of a product; the first one also has the product's cells."""
+    """Yield a line for each variant of a product. The first line also has the product's own cells."""
     product = order_options(product)
     columns = product_columns(queries.get_category_tree_with(*product.all_category_ids))
     whole = [each.read(product) for each in columns]
@@ -54,7 +54,7 @@ def product_lines(product: Product) -> Iterator[list[str]]:
 
 
 def price_lines(product: Product) -> Iterator[list[str]]:
-    """Yield a line for each variant with its prices."""
+    """Yield a line for each variant of a product, with the variant's prices."""
     for variant in product.variants:
         yield [variant.sku, *(each.read(variant) for each in PRICE_COLUMNS)]
 
@@ -69,7 +69,7 @@ class _Draft:
     new_skus: set[str] = field(default_factory=set)
 
     def read(self, sku: str, column: Column[Any]) -> str | None:
-        """Return the present text of a cell; None if its product or variant is new."""
+        """Return the present text of a cell; None if the cell's product or variant is new."""
         if not sku:
             return None if self.is_new else column.read(self.product)
         variant = self._variant(sku)
@@ -102,14 +102,14 @@ class _Draft:
 
 
 def _is_same(text: str, other: str) -> bool:
-    # Spreadsheets change the line ends within a cell.
+    # Spreadsheets change the line ends within a cell, so these do not count as a change.
     return text == other or text.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
 def _change_cell(
     draft: _Draft, line: int, sku: str, column: Column[Any], text: str
 ) -> Change | None:
-    """Write a cell of a file into a draft; return the change, if any. Raises CellRefused."""
+    """Write a cell of a file into a draft. Return the change, or None if the text is the same. Raises CellRefused."""
     before = draft.read(sku, column)
     is_unchanged = _is_same(text, before) if before is not None else not text.strip()
     if is_unchanged:
@@ -121,7 +121,7 @@ def _change_cell(
 
 
 def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans of rows of a file of products. Raises CassandraUnavailable."""
+    """Return the plans for the rows of a file of products. Raises CassandraUnavailable."""
     slugs = {
         each.key: queries.prefetch_product_id_at_quorum(each.key)
         for each in rows
@@ -149,7 +149,7 @@ def _is_slug(key: str) -> bool:
 
 
 def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
-    """Return the rows (product_id, variant_id) of those SKUs that exist."""
+    """Return the rows (product_id, variant_id) of the SKUs that exist."""
     possible = {
         each for each in skus if 0 < len(each) <= queries.MAX_SKU_LENGTH and "\0" not in each
     }
@@ -158,7 +158,7 @@ def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
 
 
 class _Plan:
-    """The plan of a row while its cells are read. All faults are collected, to show them together."""
+    """The plan of a row while its cells are read. It collects all faults, so that staff see all of them at the same time."""
 
     def __init__(
         self, row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime
@@ -173,7 +173,7 @@ class _Plan:
     def plan_product(
         self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
     ) -> PlannedRow:
-        """Return the plan for the lines of a product; `columns` know the categories."""
+        """Return the plan for the lines of a product. `columns` contain the categories."""
         row, before = self.row, self.before
         if before and before.slug != row.key:
             text = _("This is a former address of %(name)s, which has “%(slug)s” now.")
@@ -184,7 +184,7 @@ class _Plan:
         base = order_options(before) if before else blank_product(product_id, row.key)
         draft = _Draft(base, before is None, self.task_id)
         for number, (line, cells) in enumerate(row.lines):
-            # In the order of `columns`, because the main category decides which are the others.
+            # Read in the order of `columns`, because the main category decides which categories are the further ones.
             if number:
                 self._find_repeated_cells(line, cells)
             else:
@@ -192,7 +192,7 @@ class _Plan:
             sku = cells["sku"]
             if fault := self._find_sku_fault(sku, by_sku, product_id):
                 self._refuse(line, "sku", fault)
-                # Its cells are still checked, in a product of their own.
+                # The cells of this line are still checked, in a separate product.
                 self._fill(
                     _Draft(base, draft.is_new, self.task_id), line, " ", VARIANT_COLUMNS, cells
                 )
@@ -203,7 +203,7 @@ class _Plan:
         return self._finish(draft)
 
     def plan_price(self, sku: str) -> PlannedRow:
-        """Return the plan for a line of prices."""
+        """Return the plan for a line of a file of prices."""
         line, cells = self.row.lines[0]
         if self.before is None or not any(each.sku == sku for each in self.before.variants):
             self._refuse(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": sku[:100]})
@@ -281,7 +281,7 @@ class _Plan:
                 self._refuse(line, column, text)
 
     def _finish(self, draft: _Draft) -> PlannedRow:
-        """Check the product by the rules of a save, and return the plan."""
+        """Check the product by the rules for saving, and return the plan."""
         row, before = self.row, self.before
         if self.changes:
             self.faults += self._list_save_faults(with_options_in_order(draft.product))
@@ -300,7 +300,7 @@ class _Plan:
         )
 
     def _list_save_faults(self, product: Product) -> list[Fault]:
-        """Return why a product cannot be saved, without consequences of faults that are known already."""
+        """Return the reasons for which a product cannot be saved, without consequences of faults that were found before."""
         cells = {(each.line, each.column) for each in self.faults}
         columns = {each.column for each in self.faults}
         found = []
@@ -308,7 +308,7 @@ class _Plan:
             fault = _fault_of(refused, product, self.row.line, self.lines_by_sku)
             follows = (
                 (fault.line, fault.column) in cells
-                # These are compared with another cell, of the same line or of all lines.
+                # These fields are compared with another cell, of the same line or of all lines.
                 or (fault.column == "compare_at" and (fault.line, "price") in cells)
                 or (fault.column == "active_until" and "active_from" in columns)
                 or (fault.column == "options" and "options" in columns)
@@ -328,7 +328,7 @@ def _fault_of(
 
 
 def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans of rows of a file of prices. Raises CassandraUnavailable."""
+    """Return the plans for the rows of a file of prices. Raises CassandraUnavailable."""
     by_sku = _find_skus(each.key for each in rows)
     reading = {
         each: queries.prefetch_product_at_quorum(each)
@@ -346,7 +346,7 @@ def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[P
 
 
 def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
-    """Join rows that change the same product, because each row leaves a mark on its product for months."""
+    """Join the rows that change the same product into one. Each row would leave a mark on the product for months."""
     joined: dict[object, PlannedRow] = {}
     for row in rows:
         key = row.product_id if row.changes else row.position
@@ -358,7 +358,7 @@ def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
 def _begin_plan(
     row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime, column: str
 ) -> _Plan | PlannedRow:
-    """Return an empty plan of a row, or a faulty row if the product cannot be read."""
+    """Return an empty plan for a row, or a faulty row if its product cannot be read."""
     try:
         return _Plan(row, product_rows, task_id, now)
     except Exception:
@@ -368,17 +368,17 @@ def _begin_plan(
 
 
 def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
-    """Apply a row's changes, unless they were applied before; return the result and its reason.
+    """Apply a row's changes, unless they were applied before. Return the result, and the reason for it.
 
-    A cell is only changed if it still has its text from when the file was read. Raises CassandraUnavailable, UnknownOutcome; the
-    caller then calls it again.
+    A cell is only changed if its text is still the text that was planned from. Raises CassandraUnavailable and UnknownOutcome;
+    the caller then repeats the call.
     """
     assert row.product_id
     for _try in range(MAX_ATTEMPTS):
         now = current_time()
         rows = queries.prefetch_product_at_quorum(row.product_id).rows()
         before = queries.product_from_rows(rows, now)
-        # The mark is read after the product: without a mark, the version that was read was made without this row.
+        # The mark is read after the product: if the mark is missing, the product was read without this row's changes.
         if has_mark(row.product_id, mark):
             return "done", ""
         if before is None and row.plan != "new":
@@ -401,7 +401,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
 
 
 def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
-    """Write changes into a draft; return a sentence about the first cell that has changed since, or ""."""
+    """Write changes into a draft. Return a sentence about the first cell that has changed since the plan, or ""."""
     by_name = {each.name: each for each in PRODUCT_COLUMNS}
     if any(each.column in CATEGORY_COLUMNS for each in changes):
         by_name = {

@@ -12,10 +12,10 @@ from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, u
 BUCKET_LENGTH = 100
 PAGE_LENGTH = 25
 MAX_LISTED = 50
-# How many tasks of a month are read before some layouts are picked.
+# How many tasks of a month are read, from which the tasks of the wanted layouts are taken.
 MAX_LOOKED_AT = 200
 MAX_A_MONTH = 10_000
-# How many buckets a page searches for rows of one kind before it offers to search further.
+# How many buckets a page searches for rows of one plan or result before it offers to search further.
 MAX_BUCKETS_A_PAGE = 20
 TASK = read(
     "Q1",
@@ -31,11 +31,11 @@ UNFINISHED = UnfinishedWork("spreadsheet_tasks")
 
 
 def is_to_apply(row: Row) -> bool:
-    """Return whether a row would change something."""
+    """Return whether applying the row would change anything."""
     return row.plan in ("new", "changed")
 
 
-# Lists of all rows leave out the changes, which are long for large products.
+# Lists of all rows do not read the changes, which are long for large products.
 ROWS = RowStore(
     RowTable(
         "spreadsheet_rows",
@@ -59,7 +59,7 @@ ROWS = RowStore(
 )
 
 
-# The first cells of a task expire 90 days after its start, its state and other cells 90 days after they were written.
+# A task's first cells expire 90 days after its start. Its state and other cells expire 90 days after they were last written.
 
 
 def get_task(task_id: UUID) -> SpreadsheetTask | None:
@@ -95,16 +95,17 @@ def list_unfinished(months: Sequence[date]) -> list[UUID]:
 
 
 def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
-    """Return the rows of an import from a position to the end of its bucket. Raises CassandraUnavailable."""
+    """Return the rows of an import from the position `first` to the end of its bucket. Raises CassandraUnavailable."""
     return [planned_row(row) for row in ROWS.read(task_id, first)]
 
 
 def list_rows(
     task: SpreadsheetTask, first: int, plan: str = "", result: str = ""
 ) -> tuple[list[PlannedRow], int]:
-    """Return a page of an import's rows from a position on, of one plan or result, and the next page's position (0: none).
+    """Return a page of an import's rows from the position `first` on, and the next page's position (0: none).
 
-    A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows although more follow. Raises CassandraUnavailable.
+    The rows have the wanted plan or result. A page searches at most MAX_BUCKETS_A_PAGE, so it may have few rows although more
+    follow. Raises CassandraUnavailable.
     """
     found: list[int] = []
     for _bucket in range(MAX_BUCKETS_A_PAGE):

@@ -27,7 +27,7 @@ MAX_SHIPPED = 999_999_999
 
 
 def stock_lines(product: Product) -> Iterator[list[str]]:
-    """Yield a line for each variant and each warehouse that ever had it. Raises CassandraUnavailable."""
+    """Yield a line for each variant and each warehouse that has ever stocked it. Raises CassandraUnavailable."""
     known = {
         (row.variant_id, row.warehouse_id)
         for row in queries.prefetch_stock_at_quorum(product.product_id).rows()
@@ -44,12 +44,12 @@ def stock_lines(product: Product) -> Iterator[list[str]]:
 
 
 def _count(row: Row | StockNumbers) -> int:
-    """Return how many units are in the warehouse, including reserved ones."""
+    """Return how many units a stock item has in its warehouse, including reserved units."""
     return int(row.available + row.reserved + row.committed)
 
 
 def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
-    """Return the plans of rows of a file of stock. Raises CassandraUnavailable."""
+    """Return the plans for the rows of a file of stock. Raises CassandraUnavailable."""
     by_sku = {each: prefetch_variant_by_sku(each) for each in {_sku(row) for row in rows}}
     found = {sku: row for sku, pending in by_sku.items() if (row := pending.one())}
     reading = {
@@ -79,7 +79,7 @@ def _is_open(warehouse: str) -> bool:
 
 
 def _list_choices() -> str:
-    """Return the possible texts of a cell: each warehouse's key, with its name if that differs."""
+    """Return the possible texts of a cell for a warehouse: each warehouse's key, with its name if it differs from the key."""
     names = {each: find_warehouse_name(each) for each in list_warehouses()}
     return ", ".join(
         key if name.lower() == key else f"{key} ({name})" for key, name in names.items()
@@ -147,25 +147,25 @@ def _read_units(text: str, _numbers: Row | None) -> int:
 
 
 def _read_shipped(text: str, numbers: Row | None) -> int:
-    """Return how many units have come back since the file was written; below 0, how many have left."""
+    """Return how many units have come back since the file was written. A number below 0 means that units have left."""
     shipped = numbers.shipped if numbers else 0
     said = parse_whole_number(text, MAX_SHIPPED, empty=shipped)
-    # Without a stock item here, the number comes from another shop and says nothing.
+    # Without a stock item here, the number in the file comes from another shop and says nothing.
     return said - shipped if numbers else 0
 
 
 def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[str, str]:
-    """Correct a stock item by a row's difference, once; return the result and its reason.
+    """Correct a stock item by a row's difference, once. Return the result, and the reason for it.
 
-    The difference to the units at the time of the count stays the same, whatever is sold meanwhile. Raises CassandraUnavailable,
-    UnknownOutcome; the caller then calls it again.
+    The difference was computed from the units at the time of the count, so sales since then do not change it. Raises
+    CassandraUnavailable and UnknownOutcome; the caller then repeats the call.
     """
     assert row.product_id
     assert row.variant_id
     (change,) = row.changes
     warehouse = row.key.rpartition(" ")[2]
     units = int(change.after) - int(change.before or 0)
-    # A stock item that was opened meanwhile keeps its threshold.
+    # If another process opened the stock item in the meantime, its threshold stays.
     if (
         change.before is None
         and not queries.prefetch_stock_numbers(row.variant_id, warehouse).one()
@@ -186,14 +186,14 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
         return "changed", _("Units have come, or were corrected, since the file was read.")
     except NotEnoughAvailable as short:
         return "refused", _free_text(short.available)
-    # Waiting orders come before new buyers: pages show the rest once these orders have their units.
+    # Waiting orders come before new buyers. Pages show the units that are left after these orders have theirs.
     if not queries.list_waiting_orders(row.variant_id):
         operations.copy_stock(row.product_id)
     return "done", ""
 
 
 def is_counted(row: PlannedRow, mark: UUID) -> bool:
-    """Return whether a row's correction was booked. Raises CassandraUnavailable."""
+    """Return whether the correction of a row was booked. Raises CassandraUnavailable."""
     assert row.variant_id
     warehouse = row.key.rpartition(" ")[2]
     rows = queries.prefetch_stock_numbers(row.variant_id, warehouse, mark).rows()

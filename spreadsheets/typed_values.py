@@ -1,6 +1,7 @@
-"""Format and parse the values of a product, for cells of files and for form fields alike.
+"""Format and parse the values of a product, both for cells of files and for form fields.
 
-Each parser accepts its formatter's text. It raises CellRefused with a sentence to show beside the cell or field.
+Each parser accepts the text of its formatter. For an impossible text it raises CellRefused, with a sentence to show beside the
+cell or field.
 """
 
 import re
@@ -23,9 +24,9 @@ from spreadsheets.errors import CellRefused
 from web.days import end_of_day
 from web.text import clean_text
 
-# A comma is accepted, too, as spreadsheets in Berlin write it.
+# A comma before the decimals is accepted, too, as spreadsheets in Berlin write it.
 _NUMBER = re.compile(r"(-?[0-9]{1,12})(?:[.,]([0-9]{1,20}))?", re.ASCII)
-# Spreadsheets compute in binary, so 123.30 may arrive as 123.30000000000001.
+# Spreadsheets use binary fractions, so 123.30 may arrive as 123.30000000000001.
 _NOISE = Decimal("1e-8")
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
@@ -37,7 +38,7 @@ def _parse_number(text: str, places: int, no_number: str, no_fraction: str) -> D
     whole, fraction = found[1], found[2] or "0"
     number = Decimal(f"{whole}.{fraction}")
     rounded = round(number, places)
-    # 1,000 and 1.000 may mean a thousand.
+    # Refused, because 1,000 and 1.000 may mean a thousand.
     if len(fraction) == 3 or abs(number - rounded) > _NOISE:
         raise CellRefused(no_fraction)
     return rounded
@@ -61,7 +62,7 @@ def parse_whole_number(text: str, most: int, empty: int | None = None) -> int:
 
 
 def format_whole_number(number: int) -> str:
-    """Return a whole number as text; "" for 0, which means unknown."""
+    """Return a whole number as text; "" for 0, which means that the number is unknown."""
     return str(number or "")
 
 
@@ -84,14 +85,14 @@ def parse_price(text: str) -> Money:
 
 
 def format_price(price: Money | None) -> str:
-    """Return a price as a plain number, or ""."""
+    """Return a price as a plain number; "" for no price."""
     return f"{price.amount:.2f}" if price is not None else ""
 
 
 def parse_moment(text: str) -> datetime | None:
     """Return a moment in UTC, in whole milliseconds, or None for no text. Raises CellRefused.
 
-    Without an offset the text is in the shop's time. In the hour that occurs twice, when clocks go back, the first one is meant.
+    A text without an offset is in the shop's time. If its hour occurs twice, because clocks go back, the first hour is meant.
     """
     if not text.strip():
         return None
@@ -114,7 +115,7 @@ def parse_moment(text: str) -> datetime | None:
 
 
 def parse_end(text: str) -> datetime | None:
-    """Return the moment of an end, as `parse_moment` does; a day without a time means its end. Raises CellRefused."""
+    """Return the moment of an end, parsed by `parse_moment`. A day without a time means the day's end. Raises CellRefused."""
     try:
         found = end_of_day(date.fromisoformat(text.strip()))
     except OverflowError as error:
@@ -134,12 +135,12 @@ def _refuse_year() -> CellRefused:
 
 
 def format_moment(moment: datetime | None) -> str:
-    """Return a moment as text in UTC, for `parse_moment`."""
+    """Return a moment as text in UTC, which `parse_moment` accepts."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else ""
 
 
 def format_shop_time(moment: datetime | None) -> str:
-    """Return a moment for a browser's field of day and time: in the shop's time, without an offset."""
+    """Return a moment for a browser's date and time field: in the shop's time, without an offset."""
     if moment is None:
         return ""
     local = _to_shop_time(moment)
@@ -153,19 +154,19 @@ def _to_shop_time(moment: datetime) -> datetime:
 
 
 def keep_moment(typed: datetime | None, stored: datetime | None) -> datetime | None:
-    """Return the stored moment if a form's field shows both alike, as in the hour that occurs twice; else the typed one."""
+    """Return the stored moment if the form shows both moments alike, as in an hour that occurs twice. Else return the typed moment."""
     return stored if format_shop_time(typed) == format_shop_time(stored) else typed
 
 
 def parse_choice(text: str, choices: Sequence[str]) -> str:
-    """Return the choice that a text names, in any case. Raises CellRefused."""
+    """Return the choice that a text names, in capitals or not. Raises CellRefused."""
     if text.strip().lower() not in choices:
         raise CellRefused(_("Enter one of these: %(choices)s.") % {"choices": ", ".join(choices)})
     return text.strip().lower()
 
 
 def parse_yes_no(text: str) -> bool:
-    """Return whether a text says yes. Raises CellRefused."""
+    """Return whether a text says yes, and not no. Raises CellRefused."""
     answer = text.strip().lower()
     if answer not in (*_YES, *_NO):
         raise CellRefused(_("Enter yes or no."))
@@ -173,17 +174,17 @@ def parse_yes_no(text: str) -> bool:
 
 
 def format_yes_no(answer: bool) -> str:
-    """Return yes or no, for `parse_yes_no`."""
+    """Return "yes" or "no", which `parse_yes_no` accepts."""
     return "yes" if answer else "no"
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """Return the tags of a text; commas separate them."""
+    """Return the tags in a text, which commas separate."""
     return frozenset(_split_values(text))
 
 
 def format_tags(tags: Iterable[str]) -> str:
-    """Return tags as text, for `parse_tags`."""
+    """Return tags as text, which `parse_tags` accepts."""
     return join_list(sorted(tags))
 
 
@@ -204,29 +205,29 @@ def _parse_pairs(text: str, separator: str, complaint: str) -> dict[str, str]:
 
 
 def parse_details(text: str) -> dict[str, str]:
-    """Return details by label, one per line: "Material: stoneware". Raises CellRefused."""
+    """Return the details of a text by label. Each line has one: "Material: stoneware". Raises CellRefused."""
     complaint = _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
     return _parse_pairs(text, "\n", complaint)
 
 
 def format_details(details: Mapping[str, str]) -> str:
-    """Return details as text, for `parse_details`."""
+    """Return details as text, which `parse_details` accepts."""
     return join_pairs(details.items(), "\n")
 
 
 def parse_options(text: str) -> dict[str, str]:
-    """Return a variant's options: "Colour: olive, Size: small". Raises CellRefused."""
+    """Return a variant's options from a text: "Colour: olive, Size: small". Raises CellRefused."""
     complaint = _("Write “%(line)s” as an option with its value, such as “Colour: olive”.")
     return _parse_pairs(text, ",", complaint)
 
 
 def format_options(options: Mapping[str, str]) -> str:
-    """Return a variant's options as text, for `parse_options`."""
+    """Return a variant's options as text, which `parse_options` accepts."""
     return join_pairs(options.items(), ",")
 
 
 def parse_option_values(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the values of each option, one option per line: "Colour: olive, oat". Raises CellRefused."""
+    """Return the values of each option from a text with one option per line: "Colour: olive, oat". Raises CellRefused."""
     complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
     found = {}
     for label, values in _parse_pairs(text, "\n", complaint).items():
@@ -237,21 +238,18 @@ def parse_option_values(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def format_option_values(options: Mapping[str, Sequence[str]]) -> str:
-    """Return the values of options as text, for `parse_option_values`."""
+    """Return the values of options as text, which `parse_option_values` accepts."""
     return join_pairs(((name, join_list(values)) for name, values in options.items()), "\n")
 
 
 def parse_barcode(text: str) -> str:
-    """Return a barcode's digits, without blanks, hyphens, and a spreadsheet's fraction."""
+    """Return a barcode's digits, without blanks and hyphens, and without the fraction that a spreadsheet adds."""
     return re.sub(r"[\s-]", "", text).removesuffix(".0")
 
 
 @dataclass(frozen=True)
 class CellKind:
-    """How values of a kind are formatted and parsed. `parse` raises CellRefused.
-
-    `parse` also takes the column's largest number and its choices.
-    """
+    """A kind of values: its formatter and its parser. `parse` also gets the largest number and choices; raises CellRefused."""
 
     format: Callable[[Any], str]
     parse: Callable[[str, int, Sequence[str]], Any]

@@ -1,7 +1,7 @@
-"""Every command on the catalogue, and every write to its tables.
+"""All functions that change the catalogue. Only they write to its tables.
 
-Products' rows are the truth; cards, lists, suggestions and the search index are derived from them. After a crash, jobs finish the
-derived data from `product_changes` and `product_schedule_by_minute`.
+The rows of products are the source of truth. Cards, lists, suggestions and the search index are derived from them. After a crash,
+jobs update the derived data by the rows of `product_changes` and `product_schedule_by_minute`.
 """
 
 from catalogue.operations.cards import (

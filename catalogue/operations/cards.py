@@ -43,7 +43,7 @@ ListKey = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: ProductCard) -> dict[str, bytes]:
-    """Return a card's keys by sort: bytes that sort as the values do."""
+    """Return a card's keys by sort: bytes that sort in the order of the values."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),
@@ -54,22 +54,22 @@ def sort_keys(card: ProductCard) -> dict[str, bytes]:
 
 
 def rating_rank(card: ProductCard) -> int:
-    """Return a number that grows with the rating, and among equal ratings with the number of reviews."""
+    """Return a number that grows with the rating. Among equal ratings it grows with the number of reviews."""
     return round((card.rating or 0) * 10) * 10**9 + min(card.rating_count, 10**9 - 1)
 
 
 def popularity_rank(card: ProductCard) -> int:
-    """Return a number that grows with the popularity, and among equally popular products with their newness."""
+    """Return a number that grows with the popularity. Among equally popular products, newer products have a larger number."""
     return card.popularity * 10**14 + round(card.created_at.timestamp() * 1000)
 
 
 def _sortable(number: int) -> bytes:
-    # Bytes compare unsigned: with the sign bit flipped, a signed number sorts as it should.
+    # Bytes are compared as unsigned numbers: with its sign bit flipped, a signed number sorts correctly.
     return (number + (1 << 63)).to_bytes(8, "big")
 
 
 def card_columns(card: ProductCard) -> dict[str, Any]:
-    """Return the columns that every table of cards shares."""
+    """Return the columns that are in every table of cards."""
     return {
         "name": card.name,
         "slug": card.slug,
@@ -91,7 +91,7 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
-    """Return the places of a product's cards: in each sort of its categories and of all above them."""
+    """Return the places of a product's cards: in each order of its categories and of all categories above them."""
     if not product.is_on_sale(current_time()):
         return set()
     nodes = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
@@ -114,7 +114,7 @@ PINNED, NOT_PINNED = b"\0", b"\1"
 
 
 def featured_key(node: CategoryNode, product_id: UUID, keys: Mapping[str, bytes]) -> bytes:
-    """Return a card's key in a category's list that begins with the pinned products; `keys` are those of `sort_keys`.
+    """Return a card's key in a category's list that begins with the pinned products. `keys` is the result of `sort_keys`.
 
     The list is read in ascending order, so keys are inverted where the category's rule is descending.
     """
@@ -127,10 +127,10 @@ def featured_key(node: CategoryNode, product_id: UUID, keys: Mapping[str, bytes]
 
 
 def refresh_cards(product_id: UUID) -> None:
-    """Write a product's cards as its row says, and delete cards elsewhere.
+    """Write a product's cards by its row, and delete its cards in all other places.
 
-    Everything is derived from the product's row and the places that were read. It may be repeated at any time, also beside another
-    save. It repeats itself until the row no longer changes. Raises CassandraUnavailable.
+    The cards are derived from the product's row and the recorded places. The call may be repeated at any time, also during
+    another save. The function repeats its work until the row no longer changes. Raises CassandraUnavailable.
     """
     seen = None
     while (product := queries.get_product_at_quorum(product_id)) is not None and product != seen:
@@ -146,7 +146,7 @@ def _key_columns(product_id: UUID, place: ListKey) -> dict[str, Any]:
 def card_statements(
     product: Product, tree: CategoryTree
 ) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
-    """Return, for each place of a product, the place and the writes of the place and of its card."""
+    """Return each place of a product, with the writes of the place and of its card."""
     belongs = sorted(compute_list_positions(product, tree))
     values = card_columns(product_card(product)) if belongs else {}
     keys = [_key_columns(product.product_id, each) for each in belongs]
@@ -157,7 +157,7 @@ def card_statements(
 
 
 def list_positions(product_id: UUID) -> set[ListKey]:
-    """Return the places that a product's cards have, or may have. Raises CassandraUnavailable."""
+    """Return the places where a product has cards, or may have them. Raises CassandraUnavailable."""
     return {
         (row.category_id, row.sort, row.sort_key)
         for row in LIST_POSITIONS.all(product_id=product_id)
@@ -177,6 +177,6 @@ def _write_cards(product: Product) -> None:
     present = [_key_columns(product_id, each) for each in belongs]
     wait_for_all([INSERT_CARD.start(**each, **values) for each in present])
     outdated = [_key_columns(product_id, each) for each in found - belongs]
-    # A place is recorded for as long as a card may be there.
+    # The place of a card is recorded as long as the card may be there.
     wait_for_all([DELETE_CARD.start(**each) for each in outdated])
     wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])

@@ -1,4 +1,4 @@
-"""Change the tree of categories. It has one version, and each change is one conditional batch."""
+"""Change the tree of categories. The whole tree has one version. Each change of the tree is one conditional batch."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,16 +24,16 @@ from catalogue.variants import fingerprint_pictures
 from jobs.rows import guard_row
 
 MAX_CATEGORIES = 2000
-# Includes removed categories, whose addresses redirect.
+# The largest number of rows, including removed categories, whose addresses redirect.
 MAX_CATEGORY_ROWS = 4000
 MAX_CATEGORY_NAME = 100
 MAX_CATEGORY_DESCRIPTION = 1000
 MAX_FORMER_SLUGS = 10
 MAX_DEPTH = 3
 MAX_PINNED_IN_CATEGORY = 48
-# A place before all products of a category's list.
+# A place before all products of a category's list, from which a job begins.
 FIRST_PLACE = (b"", UUID(int=0))
-# The version is null on a tree that was last changed before versions existed.
+# The version is null if the tree was last changed before versions existed.
 UPDATE_TREE = conditional_write(
     "Q2",
     """UPDATE categories SET version = :version, save_id = :save_id WHERE tree = :tree
@@ -87,11 +87,12 @@ def save_category(
     picture: str | None = None,
     seen: str = "",
 ) -> CategoryNode:
-    """Add a category to the tree or change one, and return it. Other processes see it within 30 seconds.
+    """Add a category to the tree or change one, and return it. Other processes see the change within 30 seconds.
 
-    `seen` is the `fingerprint_category` that the editor has read, "" for a new one. Other changes of the tree do not matter if the
-    rules allow both. Without a `position` the category keeps its place, or comes last. Without a `picture` (a drawing) it keeps its
-    picture. The worker lets products follow a new name or parent. Raises CategoryRefused, CategoryChanged, CassandraUnavailable.
+    `seen` is the `fingerprint_category` that the editor has read, "" for a new one. If somebody else has changed other parts of
+    the tree, both changes are kept, if the rules allow that. Without a `position` the category keeps its place, or comes last.
+    Without a `picture` (a drawing) it keeps its picture. The worker updates the category's products for a new name or parent.
+    Raises CategoryRefused, CategoryChanged, CassandraUnavailable.
     """
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
@@ -99,7 +100,7 @@ def save_category(
         parent = tree.by_id.get(parent_id) if parent_id else None
         typed = _fingerprint(slug, name, parent_id, description)
         if before and fingerprint_category(before) == typed:
-            # Sent twice, or somebody else has entered the same.
+            # The form was sent twice, or somebody else has entered the same values.
             return []
         if (fingerprint_category(before) if before else "") != seen:
             raise CategoryChanged(before)
@@ -124,7 +125,7 @@ def save_category(
 
 
 def fingerprint_category(node: CategoryNode) -> str:
-    """Return a short text that changes with anything of a category except its place among its siblings."""
+    """Return a short text that changes whenever a category changes, except for its place among its siblings."""
     parent_id = node.parent.category_id if node.parent else None
     return _fingerprint(node.slug, node.name, parent_id, node.description)
 
@@ -151,7 +152,7 @@ def _check_category_texts(slug: str, name: str, description: str) -> None:
 def check_category(
     tree: CategoryTree, before: CategoryNode | None, slug: str, parent_id: UUID | None
 ) -> None:
-    """Raise CategoryRefused for a wrong or taken address, or for an impossible place. `before` is None for a new category."""
+    """Check a category's address and its place in the tree. `before` is None for a new category. Raises CategoryRefused."""
     if not SLUG.fullmatch(slug):
         raise CategoryRefused(
             _("An address has small letters, digits and single hyphens, such as oak-stools."),
@@ -190,7 +191,7 @@ def _place_of(before: CategoryNode | None, parent: CategoryNode | None, tree: Ca
 def _what_follows(
     before: CategoryNode | None, slug: str, name: str, parent: CategoryNode | None
 ) -> dict[str, Any]:
-    """Return the columns for redirects of former addresses, and for letting products follow."""
+    """Return the columns that make former addresses redirect, and that let products follow the change."""
     if before is None:
         return {"former_slugs": [], "changed_at": None, "followed_to": None, "is_repinned": False}
     former = dict.fromkeys(before.former_slugs)
@@ -207,14 +208,14 @@ def _what_follows(
 
 
 def fingerprint_category_picture(node: CategoryNode) -> str:
-    """Return a short text that changes with a category's picture or its alt text."""
+    """Return a short text that changes whenever a category's picture or its alt text changes."""
     return fingerprint_pictures([ProductPicture(node.picture, node.picture_alt)])
 
 
 def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) -> CategoryNode:
-    """Set a category's picture and alt text, or remove them (`picture` ""); return the category.
+    """Set a category's picture and alt text, or remove both (with "" as `picture`); return the category.
 
-    `seen` is the `fingerprint_category_picture` that the editor has read. Other changes of the tree do not matter. Raises
+    `seen` is the `fingerprint_category_picture` that the editor has read. Other changes of the tree are kept. Raises
     CategoryRefused, CategoryChanged, CassandraUnavailable.
     """
     alt = alt if picture else ""
@@ -222,7 +223,7 @@ def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) 
     def change(tree: CategoryTree) -> list[BoundStatement]:
         node = tree.by_id.get(category_id)
         if node and (node.picture, node.picture_alt) == (picture, alt):
-            # Sent twice, or somebody else has chosen the same.
+            # The form was sent twice, or somebody else has chosen the same picture.
             return []
         if node is None or fingerprint_category_picture(node) != seen:
             raise CategoryChanged(node)
@@ -245,9 +246,10 @@ def _check_picture(picture: str, alt: str) -> None:
 
 
 def reorder_category(category_id: UUID, step: int) -> bool:
-    """Move a category by `step` places among its siblings, -1 for one up; return whether it moved.
+    """Move a category by `step` places among its siblings (-1 is one place up); return whether it moved.
 
-    It stays if there is no such place. Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
+    A category that is already first or last stays there. Raises CategoryRefused, CategoryChanged if it is gone,
+    CassandraUnavailable.
     """
     has_moved = False
 
@@ -277,11 +279,11 @@ def reorder_category(category_id: UUID, step: int) -> bool:
 def order_category_products(
     category_id: UUID, change: Callable[[ListOrder], ListOrder]
 ) -> CategoryNode:
-    """Apply `change` to the order of a category's products, and return the category. Retry if somebody else was faster.
+    """Apply `change` to the order of a category's products, and return the category. Try again if somebody else was faster.
 
-    With pinned products the worker writes a list of its own; until it is complete, shoppers see the rule's list. If the list is
-    complete already, the worker moves only the pinned products. Raises CategoryRefused, CategoryChanged if the category is gone,
-    CassandraUnavailable, and errors of `change`.
+    With pinned products the worker writes a separate list. Until it is complete, shoppers see the list in the order of the rule.
+    If it was complete before, the worker moves only the pinned products. Raises CategoryChanged if the category is gone. Also
+    raises CategoryRefused, CassandraUnavailable and errors of `change`.
     """
 
     def write_order(tree: CategoryTree) -> list[BoundStatement]:
@@ -316,7 +318,7 @@ def _order_statement(node: CategoryNode, order: ListOrder) -> BoundStatement:
         list_rule=order.rule,
         pinned_ids=list(order.pinned_ids),
         has_featured_list=stays,
-        # Without pins the rule's list is complete already.
+        # Without pinned products, no separate list has to be written.
         changed_at=current_time() if has_cards else node.changed_at,
         followed_to=None if has_cards else node.followed_to or None,
         is_repinned=stays and (node.changed_at is None or node.is_repinned),
@@ -324,7 +326,7 @@ def _order_statement(node: CategoryNode, order: ListOrder) -> BoundStatement:
 
 
 def follow_order_again(category_id: UUID) -> None:
-    """Let the worker write or delete a category's list with pinned products again. Raises CassandraUnavailable."""
+    """Let the worker write or delete a category's list with pinned products anew. Raises CassandraUnavailable."""
 
     def write_order(tree: CategoryTree) -> list[BoundStatement]:
         node = tree.by_id[category_id]
@@ -345,7 +347,7 @@ def follow_order_again(category_id: UUID) -> None:
 
 
 def remove_category(category_id: UUID, seen: str) -> None:
-    """Remove an empty category from the tree. Its addresses redirect to the category above it, or say that it is gone.
+    """Remove an empty category from the tree. Its addresses redirect to the category above it. Without it, they say that it is gone.
 
     Raises CategoryRefused if the category has products or children, CategoryChanged, CassandraUnavailable.
     """
@@ -366,7 +368,7 @@ def remove_category(category_id: UUID, seen: str) -> None:
 
 
 def restore_category(category_id: UUID) -> None:
-    """Restore a removed category, for a product that was saved in it at the same time. Raises CassandraUnavailable."""
+    """Restore a removed category, because a product was saved in it at the same time. Raises CassandraUnavailable."""
     _change_tree(
         lambda tree: [
             UPDATE_CATEGORY_REMOVED.bind(tree=SHOP_TREE, category_id=category_id, removed=False)
@@ -375,7 +377,7 @@ def restore_category(category_id: UUID) -> None:
 
 
 def lift_category(category_id: UUID) -> None:
-    """Make a category a root, out of a circle. Raises CassandraUnavailable."""
+    """Make a category a root category, because its ancestors form a circle. Raises CassandraUnavailable."""
     _change_tree(
         lambda tree: [
             UPDATE_CATEGORY_PARENT.bind(
@@ -391,7 +393,7 @@ def lift_category(category_id: UUID) -> None:
 
 
 def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> CategoryTree:
-    """Apply the writes that `change` returns for the current tree, and return the new tree. Retry if somebody else was faster."""
+    """Apply the writes that `change` returns for the current tree; return the new tree. Try again if somebody else was faster."""
     for _try in range(MAX_ATTEMPTS):
         tree = queries.get_category_tree_at_quorum()
         writes = change(tree)
@@ -414,9 +416,9 @@ def _apply_to_tree(tree: CategoryTree, writes: Sequence[BoundStatement]) -> bool
 
 
 def follow_category(node: CategoryNode, most: int) -> int:
-    """Bring up to `most` next products of a changed category to their places; return their number.
+    """Write the cards of the next products of a changed category, up to `most`; return their number.
 
-    The category's row stores how far the products have followed. Repeating does no harm. Raises CassandraUnavailable.
+    The category's row stores how far the products have followed. Repeating the call does no harm. Raises CassandraUnavailable.
     """
     if node.is_repinned:
         return _follow_pins(node)
@@ -425,7 +427,7 @@ def follow_category(node: CategoryNode, most: int) -> int:
     for _key, product_id in places:
         with guard_row(f"cards of product {product_id}", partial(retry_product, product_id)):
             refresh_cards(product_id)
-            # The index and the suggestions follow.
+            # The search index and the suggestions are then updated, too.
             record_product_change(product_id, current_time())
     is_done = len(places) < most
     sort_key, product_id = places[-1] if places else place
@@ -434,7 +436,7 @@ def follow_category(node: CategoryNode, most: int) -> int:
 
 
 def _follow_pins(node: CategoryNode) -> int:
-    """Bring the pinned and the formerly pinned products of a category to their places; return their number."""
+    """Write the cards of a category's pinned and formerly pinned products; return their number."""
     first_places = queries.list_products_after(
         node.category_id, FIRST_PLACE, 2 * MAX_PINNED_IN_CATEGORY, queries.FEATURED_SORT
     )
@@ -448,7 +450,7 @@ def _follow_pins(node: CategoryNode) -> int:
 
 
 def _note_followed(node: CategoryNode, followed_to: str | None) -> None:
-    """Store how far products have followed a category, None for all, unless the category has changed again."""
+    """Store how far products have followed a category (None: all have), unless the category has changed again."""
     is_done = followed_to is None
     UPDATE_FOLLOWED.apply(
         if_lost=SEND_AGAIN,

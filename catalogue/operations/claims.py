@@ -1,4 +1,4 @@
-"""The names that lead to a product: its address and its SKUs. Each name is claimed by one product."""
+"""The names that lead to a product: its address and its SKUs. A name can be claimed by only one product."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ RELEASE_SKU = conditional_write(
 
 @dataclass(frozen=True)
 class Claim:
-    """A name that leads to a product: its address, or the SKU of a variant."""
+    """A name that leads to a product: the product's address, or the SKU of a variant."""
 
     name: str
     product_id: UUID
@@ -48,7 +48,7 @@ class Claim:
 
 
 def _list_claims(product: Product) -> list[Claim]:
-    """Return the names that a product has to claim. The address comes last, so that a refused SKU leaves it free."""
+    """Return the names that a product has to claim. The address comes last, so that it stays free if a SKU is refused."""
     product_id = product.product_id
     skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
     return [*skus, Claim(product.slug, product_id)]
@@ -60,8 +60,8 @@ def list_unclaimed(product: Product, before: Product | None = None) -> list[Clai
 
 
 def list_taken_names(product: Product, before: Product | None = None) -> list[ProductRefused]:
-    """Return a refusal for each changed name that another product or variant owns. Raises CassandraUnavailable."""
-    # A malformed name is taken by no product.
+    """Return a refusal for each changed name that belongs to another product or variant. Raises CassandraUnavailable."""
+    # A malformed name cannot belong to another product.
     possible = [
         each
         for each in _list_claims(product)
@@ -71,7 +71,7 @@ def list_taken_names(product: Product, before: Product | None = None) -> list[Pr
 
 
 def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Claim, Row | None]]:
-    """Return the changed claims that are not made yet, each with the row of its name's owner."""
+    """Return the changed claims that are not made yet, each with the row of the name's present owner."""
     changed = [claim for claim in claims if not claim.is_carried(before)]
     reading = [(claim, _prefetch_claim(claim)) for claim in changed]
     found = [(claim, pending.one()) for claim, pending in reading]
@@ -79,7 +79,7 @@ def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Cl
 
 
 def is_claimed(claim: Claim) -> bool:
-    """Return whether a claim is made. Raises CassandraUnavailable."""
+    """Return whether a claim is made, so that the name belongs to the product. Raises CassandraUnavailable."""
     return _is_held(claim, _prefetch_claim(claim).one())
 
 
@@ -92,7 +92,7 @@ def _prefetch_claim(claim: Claim) -> PendingResult:
 
 
 def _is_held(claim: Claim, row: Row | None) -> bool:
-    """Return whether a row belongs to this claim."""
+    """Return whether a name's row belongs to this claim."""
     holder = row and (row.product_id, getattr(row, "variant_id", None))
     return holder == (claim.product_id, claim.variant_id)
 
@@ -103,7 +103,7 @@ def claim_names(product: Product) -> None:
 
 
 def take_claims(claims: Iterable[Claim]) -> None:
-    """Claim names. Raises SlugTaken, SkuTaken at the first that another product or variant owns."""
+    """Claim names. Raises SlugTaken or SkuTaken at the first name that belongs to another product or variant."""
     for claim in claims:
         if_lost = applied_if(partial(_is_held, claim))
         outcome = (
@@ -130,7 +130,7 @@ def _refuse(claim: Claim) -> ProductRefused:
 
 
 def take_all_or_none(claims: Sequence[Claim]) -> None:
-    """Claim names. Raises SlugTaken, SkuTaken after releasing those that were claimed."""
+    """Claim all names, or none: before it raises SlugTaken or SkuTaken, it releases the names that it claimed."""
     for number, claim in enumerate(claims):
         try:
             take_claims([claim])
@@ -140,10 +140,10 @@ def take_all_or_none(claims: Sequence[Claim]) -> None:
 
 
 def release_claims(claims: Sequence[Claim]) -> None:
-    """Release the names that their products do not carry.
+    """Release the names that their products do not have.
 
-    Another save may be relying on a name at this moment. Either its product is read with the name afterwards, and this function
-    claims the name again, or the save does. Raises SlugTaken, SkuTaken if another product was faster.
+    Another save may be relying on a name at this moment. Then either this function finds the name in the saved product and claims
+    it again, or the save does. Raises SlugTaken or SkuTaken if another product was faster.
     """
     carried = set(_list_carried(claims))
     for claim in [each for each in claims if each not in carried]:

@@ -29,12 +29,12 @@ DELETE_FEATURED = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
 )
-# Deletes one card; DELETE_FEATURED also deletes all after it.
+# Deletes one card; DELETE_FEATURED also deletes all cards after it.
 DELETE_FEATURED_CARD = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position = :position",
 )
-# The version is null in a row where nothing was pinned yet.
+# The version is null in a front page row where nothing was pinned yet.
 UPDATE_PINS = conditional_write(
     "Q4",
     """UPDATE front_page_pins SET version = :version, save_id = :save_id, product_ids = :product_ids, changed_at = :changed_at
@@ -46,9 +46,9 @@ Pins = Mapping[str, Sequence[UUID]]
 def pin_on_front_page(
     feature_type: str, change: Callable[[tuple[UUID, ...]], tuple[UUID, ...]]
 ) -> tuple[UUID, ...]:
-    """Apply `change` to the pinned products of a row, and store and return the result. Retry if somebody else was faster.
+    """Apply `change` to the pinned products of a front page row; store and return the result. Try again after a conflict.
 
-    The worker draws the row anew within seconds. Raises ProductRefused, CassandraUnavailable, and errors of `change`.
+    The worker rebuilds the row within seconds. Raises ProductRefused, CassandraUnavailable, and errors of `change`.
     """
     for _try in range(MAX_ATTEMPTS):
         row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
@@ -60,7 +60,8 @@ def pin_on_front_page(
             raise ProductRefused(
                 _("At most %(most)d products can be pinned.") % {"most": FEATURED_LENGTH}
             )
-        # Recorded before, so that the worker draws the row even after a crash; and after, so that it sees the new pins.
+        # Recorded before the write, so that the worker rebuilds the row even after a crash; and after it, so that the worker sees
+        # the pins.
         changed_id = (*product_ids, *present)[0]
         record_product_change(changed_id, current_time())
         if _apply_pins(feature_type, product_ids, row):
@@ -86,11 +87,11 @@ def _apply_pins(feature_type: str, product_ids: Sequence[UUID], seen: Row | None
 def rebuild_featured(candidates: Iterable[Product]) -> int:
     """Choose the front page's cards from these products, and return their number.
 
-    Pinned products come first, then the largest discounts (deals), the most popular (popular) or the newest (other rows).
-    Products that are sold out are left out, as are deals without a reduction and unpopular products in "popular".
+    Pinned products come first, then the largest discounts (deals), the most popular (popular) or the newest products (other
+    rows). Left out are products that are sold out, products without a reduction in "deals", and unpopular products in "popular".
     """
     chosen = _choose_cards(candidates, queries.get_front_page_pins(FEATURE_TYPES))
-    # Reading all products takes a while, so pins and products are read again.
+    # Reading all products takes a while, so the pinned products, and the products of the cards, are read once more.
     pins = queries.get_front_page_pins(FEATURE_TYPES)
     pinned = [product_id for each in pins.values() for product_id in each]
     listed = [card.product_id for cards in chosen.values() for card in cards]
@@ -99,7 +100,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
 
 
 def can_be_shown(feature_type: str, product: Product, now: datetime) -> bool:
-    """Return whether a row shows a pinned product: it is on sale, not sold out, and reduced if the row is "deals"."""
+    """Return whether a front page row shows a pinned product: it must be on sale, not sold out, and reduced if the row is "deals"."""
     is_sold = product.is_on_sale(now) and product.availability != "out"
     return is_sold and (feature_type != "deals" or product_card(product).compare_at is not None)
 
@@ -123,7 +124,7 @@ def _choose_cards(candidates: Iterable[Product], pins: Pins) -> dict[str, list[P
 
 
 def _is_candidate(feature_type: str, product: Product) -> bool:
-    """Return whether a product that is not pinned may fill up a row."""
+    """Return whether a product that is not pinned may fill up a front page row."""
     if feature_type == "featured":
         return product.featured
     return feature_type != "popular" or bool(product.popularity)
@@ -158,9 +159,9 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
 
 
 def refresh_featured(changed: Iterable[Product]) -> int:
-    """Choose the front page's cards anew from present, pinned, changed and newest products; return their number.
+    """Choose the front page's cards from present, pinned, changed and newest products; return their number.
 
-    It reads only these. `rebuild_featured` with all products also finds those that were passed over earlier.
+    `rebuild_featured` with all products also finds products that were passed over earlier.
     """
     roots = queries.list_root_categories()
     reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]

@@ -1,7 +1,7 @@
 """Uploaded picture files: stored raw until the worker has decoded them, then ready for a product, a category or a review.
 
-After a crash: raw files without an upload are swept after a day. A note without an upload is dropped. An upload that was being
-decoded is decoded again, at most MAX_ATTEMPTS times.
+After a crash, a raw file without an upload is deleted after a day, and a row of `waiting_uploads` without an upload is dropped.
+An upload whose decoding was cut off is decoded again, at most MAX_ATTEMPTS times.
 """
 
 from contextlib import suppress
@@ -25,7 +25,7 @@ from web.text import clean_text
 INCOMING = "incoming"
 # For how long a raw file waits for a worker.
 RAW_DURATION = timedelta(days=1)
-# By then a process that noted an upload has written it, or has died.
+# After this time, a process that wrote the waiting row has also written the upload, or has died.
 _NOTED = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
 MAX_FILE_NAME_LENGTH = 200
@@ -68,7 +68,7 @@ def add_upload(
 ) -> PictureUpload:
     """Store an uploaded file of a product, a category or a review for the worker. An empty or too large file is refused at once.
 
-    With a salt, the picture's files belong to this upload alone. Raises MediaUnavailable, CassandraUnavailable.
+    With a salt, no other upload shares the picture's files. Raises MediaUnavailable, CassandraUnavailable.
     """
     name = clean_text(PurePath(file.name or "").name)[-MAX_FILE_NAME_LENGTH:]
     reason = _refuse_size(file.size, max_bytes)
@@ -84,7 +84,7 @@ def add_upload(
     if not reason:
         try:
             default_storage.save(upload.incoming, file)
-        except Exception as error:  # each storage has its own
+        except Exception as error:  # each storage raises its own errors
             raise MediaUnavailable from error
         NOTE_WAITING.run(day=_day(upload.upload_id), **upload.key)
     INSERT_UPLOAD.apply(
@@ -110,14 +110,14 @@ def _refuse_size(size: int, most: int) -> str:
 
 
 def remove_upload(upload: PictureUpload) -> None:
-    """Delete a decoded or refused upload. Its files stay, as other uploads may share them. Raises CassandraUnavailable."""
+    """Delete a decoded or refused upload. Its files stay, because other uploads may share them. Raises CassandraUnavailable."""
     DELETE_UPLOAD.apply(if_lost=SEND_AGAIN, **upload.key)
 
 
 def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
-    """Decode a waiting upload, or clean up after one that was cut off; return whether it is finished.
+    """Decode a waiting upload, or clean up after an interrupted decoding; return whether the upload is finished.
 
-    Raises CassandraUnavailable, DecoderFailed, OSError and other errors of the storage; the upload then keeps waiting.
+    Raises CassandraUnavailable, DecoderFailed, OSError and other errors of the storage. The upload then keeps waiting.
     """
     upload = queries.get_upload(owner_id, upload_id)
     if upload is None:
@@ -149,23 +149,23 @@ def _finish(upload: PictureUpload, now: datetime) -> None:
 
 
 def _read_raw(upload: PictureUpload, now: datetime) -> bytes:
-    """Return the uploaded bytes. Raises PhotoRefused once the file was swept, OSError."""
+    """Return the uploaded bytes. Raises PhotoRefused if the raw file was deleted after a day. Also raises OSError."""
     try:
         with default_storage.open(upload.incoming) as file:
             raw: bytes = file.read()
     except FileNotFoundError as error:
         if _uploaded_at(upload.upload_id) > now - RAW_DURATION:
-            # The file is too new to be swept: this host has another folder, or none at the moment.
+            # The file is too new to have been deleted: this host uses another folder, or has none at the moment.
             raise
         raise PhotoRefused(_("This file is gone. Upload it again.")) from error
     return raw
 
 
 def _take_in(upload: PictureUpload, raw: bytes) -> str:
-    """Decode an upload unless its attempts are used up, and return the picture.
+    """Decode an upload unless MAX_ATTEMPTS are used up, and return the picture.
 
-    An upload that killed worker or decoder MAX_ATTEMPTS times is refused. Raises PhotoRefused, DecoderFailed, OSError and other
-    errors of the storage.
+    An upload at which the worker or the decoder died MAX_ATTEMPTS times is refused. Raises PhotoRefused, DecoderFailed, OSError
+    and other errors of the storage.
     """
     if upload.tries >= MAX_ATTEMPTS:
         raise PhotoRefused(_("This picture can’t be read. Export it again."))
@@ -175,13 +175,13 @@ def _take_in(upload: PictureUpload, raw: bytes) -> str:
     except (PhotoRefused, DecoderFailed):
         raise
     except Exception:
-        # A storage error is not the picture's fault, so the attempt does not count.
+        # The picture did not cause the storage's error, so the attempt does not count.
         NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries, seen=upload.tries + 1)
         raise
 
 
 def sweep_incoming(now: datetime) -> int:
-    """Delete the raw files that have waited for a day; return how many. Raises errors of the storage."""
+    """Delete the raw files that have waited for a day; return their number. Raises errors of the storage."""
     try:
         _folders, names = default_storage.listdir(INCOMING)
     except FileNotFoundError:

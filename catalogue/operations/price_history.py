@@ -25,7 +25,7 @@ _PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices", "sold")
 
 
 def find_repriced(variants: Iterable[Variant], rows: Sequence[Row]) -> list[Variant]:
-    """Return the variants whose price, its begin, a planned price or `sold` differs from their rows."""
+    """Return the variants whose price, begin of the price, planned prices or `sold` differ from their rows."""
     stored = {row.variant_id: row for row in rows}
 
     def prices(variant: Variant) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def list_refused_reductions(
         earlier = {each.starts_at for each in timeline}
         present = PricePoint(variant.price_from or now, variant.price, variant.compare_at)
         points = begin_with(saved.active_from, [present, *variant.planned])
-        # A planned price may take the present one's place before anybody is asked.
+        # A planned price may replace the present price before any shopper is asked for the present one.
         if len(points) > len(variant.planned):
             present = points.pop(0)
             if variant.price_from == now:
@@ -65,10 +65,7 @@ def list_refused_reductions(
 def list_asked_prices(
     variant_ids: Iterable[UUID], rows: Sequence[Row], now: datetime
 ) -> dict[UUID, list[PricePoint]]:
-    """Return each variant's prices until now, in the order of time: its history and newer prices of the product's rows.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the prices of each variant until now, from its history and its rows, earliest first. Raises CassandraUnavailable."""
     begun = queries.begun_prices(rows, now)
     reading = {each: queries.prefetch_price_history(each) for each in variant_ids}
     found = {}
@@ -80,7 +77,7 @@ def list_asked_prices(
 
 
 def price_statements(variant_id: UUID, points: Iterable[PricePoint]) -> list[BoundStatement]:
-    """Return the writes that put prices into a variant's history."""
+    """Return the writes that put prices into a variant's price history."""
     return [INSERT_PRICE.bind(**columns) for columns in _price_columns(variant_id, points)]
 
 
@@ -100,9 +97,9 @@ def _price_columns(variant_id: UUID, points: Iterable[PricePoint]) -> list[dict[
 def record_prices(
     rows: Sequence[Row], now: datetime, variant_ids: Collection[UUID] | None = None
 ) -> None:
-    """Copy the begun prices of a product's variants (or of these only) from its rows into the history.
+    """Copy prices that have begun from a product's rows into the price history, for all variants or only `variant_ids`.
 
-    Repeating does no harm. Raises CassandraUnavailable.
+    Repeating the call does no harm. Raises CassandraUnavailable.
     """
     begun = queries.begun_prices(rows, now)
     chosen = begun if variant_ids is None else begun.keys() & set(variant_ids)
@@ -110,7 +107,7 @@ def record_prices(
 
 
 def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
-    """Write prices into the history of variants. Raises CassandraUnavailable."""
+    """Write prices into the price history of variants. Raises CassandraUnavailable."""
     wait_for_all(
         [
             INSERT_PRICE.start(**columns)

@@ -1,4 +1,4 @@
-"""Record and list which products have changed, for the search index and the derived lists."""
+"""Record changes of products, and list the changed products, for the search index and the derived lists."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -26,7 +26,7 @@ def record_product_change(product_id: UUID, now: datetime) -> None:
 
 
 def list_changed_products(moment: datetime, until: datetime) -> dict[UUID, datetime]:
-    """Return the products that have changed after `moment`, each with its last change. All moments are UTC.
+    """Return the products that have changed after `moment`, each with the time of its last change. All moments are UTC.
 
     Changes are kept for a week. Raises CassandraUnavailable.
     """

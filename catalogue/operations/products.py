@@ -40,7 +40,7 @@ from jobs.models import BULK_CHANGE_TTL
 AVAILABILITIES = ("in", "few", "ahead", "out")
 # The fields of a variant's prices.
 _PRICES = ("price", "compare_at", "planned")
-# The version is null on a new product, and on one that was last saved before versions existed.
+# The version is null on a new product, and on a product that was last saved before versions existed.
 UPDATE_PRODUCT = conditional_write(
     "Q1",
     """UPDATE products SET version = :version, save_id = :save_id, name = :name, slug = :slug, brand = :brand,
@@ -53,7 +53,7 @@ UPDATE_PRODUCT = conditional_write(
        created_at = :created_at, updated_at = :updated_at
        WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
 )
-# In one batch with the save, so that a bulk change happens once to a product.
+# In one batch with the save, so that a bulk change is made only once to a product.
 MARK_BULK_CHANGE = conditional_write(
     "Q1",
     """UPDATE products USING TTL :seconds SET bulk_change_ids = bulk_change_ids + :change_ids
@@ -68,7 +68,7 @@ INSERT_VARIANT = conditional_write(
 UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
 )
-# The timestamp is when the reviews were counted, so the later of two counts wins.
+# The timestamp is when the reviews were counted, so the later count wins.
 UPDATE_RATING = write(
     "Q1",
     """UPDATE products USING TIMESTAMP :at SET rating = :rating, rating_count = :rating_count
@@ -83,14 +83,14 @@ UPDATE_POPULARITY = write(
 
 
 def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
-    """Add or change a product with its claims and its cards in every list; return the saved product.
+    """Add or change a product, claim its names, and write its cards into every list; return the saved product.
 
-    `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved since, nothing is
-    written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets `created_at` to `now`
-    (UTC) unless it is given. Former slugs still lead here. `bulk_change_id` marks the product as changed by it
-    (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the product was written already, that
-    raises ProductChanged, and the worker updates the lists. Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken,
-    CassandraUnavailable.
+    `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved the product since,
+    nothing is written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. Former slugs still lead to the product. The product gets the mark of
+    `bulk_change_id` (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the first call has
+    written the product, the repeated call raises ProductChanged, and the worker updates the lists. Raises ProductChanged,
+    ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
     now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()
@@ -100,12 +100,12 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     saved, repriced = check_save(product, rows, now)
     claims = list_unclaimed(saved, before)
     take_all_or_none(claims)
-    # Recorded before, so that a crash leaves a record; and after the write, so that derived lists see it.
+    # Recorded before the write, so that a crash leaves a record; and after it, so that derived lists include the write.
     record_product_change(product.product_id, current_time())
     known = before.moments if before else set()
     moments = {each for each in saved.moments - known if each > now}
     if repriced:
-        # A job writes the price history if this process is cut off.
+        # A job writes the price history if this process is interrupted.
         moments.add(now + MINUTE)
     schedule_moments(saved.product_id, moments)
     ids = {each.variant_id for each in repriced}
@@ -113,7 +113,7 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     if not _apply_save(saved, rows, bulk_change_id):
         release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
-    # Another save may have released an uncarried name meanwhile. Both look again afterwards (decision 035).
+    # Another save may have released a name that no product had. Both saves check the claims afterwards (decision 035).
     take_claims(list_unclaimed(saved, before))
     if repriced:
         record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
@@ -127,9 +127,10 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
 def check_save(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> tuple[Product, list[Variant]]:
-    """Return a product as it would be saved over these rows, and its variants whose prices change.
+    """Return a product as a save over these rows would store it, and its variants whose prices change.
 
-    Raises ProductRefused for the first reason, with the others in it; CassandraUnavailable. Claims are not checked.
+    Raises ProductRefused for the first refusal; the error has the others. Also raises CassandraUnavailable. Claims are not
+    checked.
     """
     saved, repriced, refusals = _prepare_save(product, rows, now)
     if refusals:
@@ -141,7 +142,7 @@ def check_save(
 def list_save_refusals(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> list[ProductRefused]:
-    """Return every reason for which `save_product` would refuse a product, taken names included. Raises CassandraUnavailable."""
+    """Return all refusals with which `save_product` would refuse a product, also for taken names. Raises CassandraUnavailable."""
     saved, _repriced, refusals = _prepare_save(product, rows, now)
     return [*refusals, *list_taken_names(saved, queries.product_from_rows(rows, now))]
 
@@ -149,7 +150,7 @@ def list_save_refusals(
 def _prepare_save(
     product: Product, rows: Sequence[Row], now: datetime
 ) -> tuple[Product, list[Variant], list[ProductRefused]]:
-    """Return a product as it would be saved, its variants whose prices change, and the refusals."""
+    """Return a product as a save would store it, its variants whose prices change, and the refusals."""
     refusals = list(list_refusals(product, now))
     saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
     if len(saved.variants) > MAX_VARIANT_ROWS:
@@ -160,7 +161,8 @@ def _prepare_save(
         if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
             refusals.append(ProductRefused(_("There is no such category any more."), field))
-    # Refused prices cannot be compared with former ones; the id is None if the currencies of all variants differ.
+    # Refused prices cannot be compared with former ones. A refusal without a variant means that the currencies of the variants
+    # differ.
     unpriced = {each.variant_id for each in refusals if each.field in _PRICES}
     if None in unpriced:
         return saved, [], refusals
@@ -172,7 +174,7 @@ def _prepare_save(
 
 
 def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
-    """Change one variant of a product and return the product. Other changes of the product do not matter.
+    """Change one variant of a product and return the product. Other changes of the product are kept.
 
     `seen` is the `fingerprint_variant` that the editor has read; if the variant has changed since, nothing is written. Raises
     ProductChanged and all errors of `save_product`.
@@ -196,7 +198,7 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
 def save_pictures(
     product_id: UUID, pictures: Sequence[ProductPicture], seen: str, now: datetime
 ) -> Product:
-    """Change the pictures of a product and return the product. Other changes of the product do not matter.
+    """Change the pictures of a product and return the product. Other changes of the product are kept.
 
     `seen` is the `fingerprint_pictures` that the editor has read; if the pictures have changed since, nothing is written. Raises
     ProductChanged and all errors of `save_product`.
@@ -217,9 +219,9 @@ def put_picture_back(
     variant_ids: Collection[UUID],
     now: datetime,
 ) -> Product:
-    """Put a removed picture back at `place`, and show it again for these variants unless they have a picture. Return the product.
+    """Put a removed picture back at `place`; return the product.
 
-    Raises ProductChanged and all errors of `save_product`.
+    These variants show it again, unless they have another picture now. Raises ProductChanged and all errors of `save_product`.
     """
 
     def change(product: Product) -> Product:
@@ -239,7 +241,7 @@ def put_picture_back(
 def change_product(
     product_id: UUID, change: Callable[[Product], Product], now: datetime
 ) -> Product:
-    """Apply `change` to the current product, save and return it. Retry if somebody else was faster.
+    """Apply `change` to the current product, and save and return the product. Try again if somebody else was faster.
 
     `change` raises ProductChanged if the product is not what the editor has read. Raises ProductChanged and all errors of
     `save_product`.
@@ -258,15 +260,15 @@ def change_product(
 
 
 def change_product_status(product: Product, status: str, now: datetime) -> Product:
-    """Set the status of a product that was read: draft, active or archived. Raises all errors of `save_product`."""
+    """Save a product that was read with another status: draft, active or archived. Raises all errors of `save_product`."""
     return save_product(replace(product, status=status), now)
 
 
 def duplicate_product(product: Product, now: datetime) -> Product:
-    """Save a draft copy of a product with its own ids, address and SKUs; return it.
+    """Save a draft copy of a product, with new ids, a new address and new SKUs; return the copy.
 
-    The copy has no crossed-out prices, as it was never sold, and no barcodes, as each belongs to one article. Raises all errors of
-    `save_product`.
+    The copy has no crossed-out prices, because it was never sold, and no barcodes, because each barcode belongs to one article.
+    Raises all errors of `save_product`.
     """
     product_id = uuid4()
     code = product_id.hex[:6]
@@ -299,9 +301,9 @@ def duplicate_product(product: Product, now: datetime) -> Product:
 
 
 def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
-    """Return a product as it is saved: with its next version, and with missing variants as no longer sold.
+    """Return a product as a save stores it: with its next version, and with missing variants as no longer sold.
 
-    An unchanged price keeps its begin, unless the product or variant was not on sale or the sale's begin changes.
+    The begin of an unchanged price stays, unless the product or variant was not on sale, or the begin of the sale changes.
     """
     is_continued = before is not None and _sale(before, now) == _sale(product, now)
     known = {each.variant_id: each for each in before.variants} if before and is_continued else {}
@@ -329,7 +331,7 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
 
 
 def _with_moments_as_stored(product: Product) -> Product:
-    """Return a product with all moments cut to milliseconds, as Cassandra stores them."""
+    """Return a product whose moments are cut to milliseconds, as Cassandra stores moments."""
     start, end = product.active_from, product.active_until
     variants = (
         replace(
@@ -355,7 +357,7 @@ def _with_moments_as_stored(product: Product) -> Product:
 
 
 def _sale(product: Product, now: datetime) -> tuple[object, ...]:
-    """Return the values that decide since when a product's prices are asked. A future end does not count."""
+    """Return the values that decide since when shoppers are asked a product's prices. A future end of the sale does not count."""
     end = product.active_until
     return product.status, product.active_from, end if end and end <= now else None
 
@@ -369,9 +371,10 @@ def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) 
 
 
 def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
-    """Write the differences from these rows in one conditional batch; return False if another save was faster.
+    """Write the differences between a product and these rows in one conditional batch; return False if another save was faster.
 
-    A product fits into one batch: its limit is half a commit log segment (decision 035). So nobody sees a half-saved product.
+    A product always fits into one batch, whose limit is half a commit log segment (decision 035). So nobody sees a half-saved
+    product.
     """
     save_id, stored = uuid4(), {row.variant_id: row for row in rows}
     head = UPDATE_PRODUCT.bind(
@@ -405,7 +408,7 @@ def _left_out_variants(product: Product, before: Product | None) -> Iterator[Var
 def set_availability(product_id: UUID, availability: str) -> None:
     """Set a product's availability, on every card: `in` stock, `few` left, sold `ahead` (backorder), or `out`.
 
-    Raises ValueError for another value, CassandraUnavailable.
+    Raises ValueError for another value. Also raises CassandraUnavailable.
     """
     if availability not in AVAILABILITIES:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
@@ -416,7 +419,7 @@ def set_availability(product_id: UUID, availability: str) -> None:
 
 
 def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: int) -> None:
-    """Set a product's rating and number of reviews, on every card; None and 0 without a review.
+    """Set a product's rating and number of reviews, on every card: None and 0 for a product without a review.
 
     `at` is when the reviews were counted, in microseconds since 1970. Raises CassandraUnavailable.
     """
@@ -429,14 +432,14 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
 def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
     """Set how popular a product is, on every card and in every order of popularity.
 
-    `popularity` is a coarse step from 0. `at` is when visits were counted, in microseconds since 1970. Raises
+    `popularity` is a coarse level from 0 on. `at` is when visits were counted, in microseconds since 1970. Raises
     CassandraUnavailable.
     """
     product = queries.get_product_at_quorum(product_id)
     on_cards = (product.popularity or 0, product.bestseller) if product else None
     values = {"popularity": popularity, "bestseller": is_bestseller, "at": at}
     if on_cards == (popularity, is_bestseller):
-        # Cards show 0 before the first count, too. Only the places in the lists change, so no other copy has to follow.
+        # Cards show 0 before the first count, too. So only the places in the lists change, and no other copy.
         refresh_cards(product_id)
         UPDATE_POPULARITY.run(product_id=product_id, **values)
         return

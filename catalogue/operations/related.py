@@ -34,14 +34,14 @@ DELETE_RELATED_CARD = write(
 
 @dataclass(frozen=True, slots=True)
 class RelatedCard:
-    """A card on another product's related list, and whether staff pinned it there."""
+    """A card on another product's list of related products, and whether staff pinned it there."""
 
     card: ProductCard
     pinned: bool
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
-    """Return a product's related list as it is stored."""
+    """Return a product's list of related products as stored, with the pins."""
     return [
         RelatedCard(queries.card_from_row(row), bool(row.pinned))
         for row in queries.prefetch_related(product_id).rows()
@@ -51,11 +51,11 @@ def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
 def rebuild_related(
     products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
 ) -> int:
-    """Rebuild the related lists of these products, and return their number.
+    """Rebuild the list of related products for each of these products; return their number.
 
-    A list begins with the pinned products. Then come products that share a category or tag: first those bought together with it
-    (`recommendations`: product -> others, most often first), then those that share most (X130). `products` is iterated once; all
-    cards are in memory.
+    A list begins with the pinned products. Products that share a category or tag with its product follow: first the ones bought
+    together with it, then the ones that share most (X130). `recommendations` are the products bought together with each product,
+    most often first. `products` is iterated once; all cards are in memory.
     """
     cards: dict[UUID, ProductCard] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
@@ -85,11 +85,11 @@ def rebuild_related(
 
 
 class _Groups:
-    """Which products have a category or a tag in common."""
+    """The groups of products that have a category or a tag in common."""
 
     def __init__(self) -> None:
         self._members: dict[UUID | str, list[UUID]] = {}
-        # For each product: its place in each of its categories and tags.
+        # For each product: its place within each of its categories and tags.
         self._places: dict[UUID, dict[UUID | str, int]] = {}
 
     def add(self, product: Product) -> None:
@@ -105,7 +105,7 @@ class _Groups:
         return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
 
     def list_neighbours(self, product_id: UUID) -> list[UUID]:
-        """Return the products that follow this one in its groups, cyclically. Those that share most groups come first."""
+        """Return the next products in this product's groups, in a circle. Products that share most groups come first."""
         found = Counter[UUID]()
         for group, place in self._places[product_id].items():
             members = self._members[group]
@@ -121,7 +121,7 @@ def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
 
 
 def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
-    """Return the writes that put cards on a product's related list, in this order."""
+    """Return the writes that put cards on a product's list of related products, in this order."""
     return [
         INSERT_RELATED.bind(
             product_id=product_id,
@@ -135,10 +135,7 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Update the pins on a changed product's related list, and its card on the lists of its related products.
-
-    Most products are related both ways. `rebuild_related` finds the rest.
-    """
+    """Update a changed product's pins, and its card on its related products' lists. `rebuild_related` finds other lists."""
     now = current_time()
     _refresh_pinned(product, now)
     card = product_card(product) if product.is_on_sale(now) else None

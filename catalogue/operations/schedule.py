@@ -1,4 +1,4 @@
-"""Products that begin, end or change by themselves."""
+"""The schedule of products that begin, end or change by themselves."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from catalogue.operations.price_history import record_prices
 from catalogue.operations.product_changes import record_product_change
 from jobs.minutes import MINUTE, floor_to_minute
 
-# How long the lists wait before they follow a product that failed.
+# How long a failed update of a product's lists waits until it is tried again.
 RETRY_AFTER = timedelta(minutes=5)
 INSERT_SCHEDULE = write(
     "Q3",
@@ -28,30 +28,30 @@ SCHEDULED = read(
 
 
 def schedule_minute(moment: datetime) -> datetime:
-    """Return the first minute that begins at the moment or after it."""
+    """Return the first minute that begins at the moment or later."""
     minute = floor_to_minute(moment)
     return minute if minute == moment else minute + MINUTE
 
 
 def schedule_moments(product_id: UUID, moments: Iterable[datetime]) -> None:
-    """Note that a product changes at these moments. Raises CassandraUnavailable."""
+    """Record that a product changes at these moments. Raises CassandraUnavailable."""
     minutes = {schedule_minute(each) for each in moments}
     wait_for_all([INSERT_SCHEDULE.start(minute=each, product_id=product_id) for each in minutes])
 
 
 def schedule_product(product: Product, now: datetime) -> None:
-    """Note the future moments at which a product changes."""
+    """Record the future moments at which a product changes."""
     schedule_moments(product.product_id, {each for each in product.moments if each > now})
 
 
 def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tuple[datetime, UUID]]:
-    """Return the products that change in these minutes, earliest first, at most `most` a minute. Raises CassandraUnavailable."""
+    """Return the products that change in these minutes, earliest first, at most `most` in each minute. Raises CassandraUnavailable."""
     reading = [(minute, SCHEDULED.start(minute=minute, most=most)) for minute in minutes]
     return [(minute, row.product_id) for minute, pending in reading for row in pending.rows()]
 
 
 def follow_schedule(minute: datetime, product_id: UUID) -> None:
-    """Let lists and price history follow a product that changes in this minute. Raises CassandraUnavailable."""
+    """Update lists and price history for a product that changes in this minute. Raises CassandraUnavailable."""
     record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
@@ -59,11 +59,11 @@ def follow_schedule(minute: datetime, product_id: UUID) -> None:
 
 
 def retry_product(product_id: UUID) -> None:
-    """Let lists and search index follow a product again after RETRY_AFTER. Raises CassandraUnavailable."""
+    """Let the worker update lists and search index for a product after RETRY_AFTER. Raises CassandraUnavailable."""
     schedule_moments(product_id, [current_time() + RETRY_AFTER])
 
 
 def postpone_schedule(minute: datetime, product_id: UUID) -> None:
-    """Move a product's work of this minute to later. Raises CassandraUnavailable."""
+    """Move the row of a product from this minute to a later one. Raises CassandraUnavailable."""
     retry_product(product_id)
     DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

@@ -34,7 +34,7 @@ _LAST_DAY = 100_000
 
 
 def prefix_rank(product: Product, place: int) -> int:
-    """Return a product's rank under a prefix: early words first, then products in stock, then the newest."""
+    """Return a product's rank under a prefix: first by the word's place in the name, then products in stock, then newer products."""
     days = (product.created_at or current_time()).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
@@ -83,7 +83,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
             for rank, _, values in _best_suggestions(rows)
         ]
-        # The deletion is one microsecond older: with equal timestamps it would win over the inserts.
+        # The deletion is one microsecond older: with an equal timestamp it would also delete the new rows.
         write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *inserts])
     return len(best)
 
@@ -95,10 +95,7 @@ def _best_suggestions(
 
 
 def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:
-    """Update one product's suggestions, also those under `former_names`.
-
-    A prefix may have a few more than 50 suggestions until the next rebuild.
-    """
+    """Update a product's suggestions, also under prefixes of `former_names`. A prefix may exceed 50 products until a rebuild."""
     node = queries.get_category(product.category_id)
     belongs = name_prefixes(product.name) if product.is_on_sale(current_time()) else {}
     looked_at = set(belongs).union(

@@ -1,4 +1,4 @@
-"""The reads of the catalogue, a file for each subject."""
+"""The reads of the catalogue, one file for each subject."""
 
 from catalogue.product_rows import begun_prices, product_from_rows
 from catalogue.queries.card_lists import (

@@ -1,4 +1,4 @@
-"""Read lists of cards: of a category, of the front page and of related products."""
+"""Read lists of cards: the lists of categories, of the front page and of related products."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -13,7 +13,7 @@ from catalogue.queries.suggestions import list_suggestions
 from pricing.money import from_minor_units
 
 PAGE_LENGTH = 16
-# The orders by their names in addresses: the stored sort, and whether it is read backwards.
+# The orders of a list, by their names in web addresses: the stored sort, and whether it is read backwards.
 SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
@@ -22,7 +22,7 @@ SORTS = {
     "popular": ("popular", True),
     "rating": ("rating", True),
 }
-# The order of a category with pinned products (CategoryNode.has_featured_list).
+# The order of a category's list that begins with pinned products (CategoryNode.has_featured_list).
 FEATURED_SORT = "featured"
 SORT_LABELS = (
     ("newest", _("Newest first")),
@@ -63,7 +63,7 @@ CARDS_DOWN_AFTER = read(
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
-# The same list for jobs that visit each product, from a place on.
+# Q2: the same list for jobs that visit each product, beginning after a place.
 LISTED_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id FROM products_by_category WHERE category_id = :category_id AND sort = :sort
@@ -74,7 +74,7 @@ LISTED_AFTER = read(
 def list_products_after(
     category_id: UUID, place: tuple[bytes, UUID], most: int, sort: str = "created"
 ) -> list[tuple[bytes, UUID]]:
-    """Return the places (sort key, product id) after `place` in a category's list. Raises CassandraUnavailable."""
+    """Return the places (sort key, product id) that come after `place` in a category's list. Raises CassandraUnavailable."""
     sort_key, product_id = place
     rows = LISTED_AFTER.all(
         category_id=category_id, sort=sort, sort_key=sort_key, product_id=product_id, most=most
@@ -83,7 +83,7 @@ def list_products_after(
 
 
 def card_from_row(row: Row) -> ProductCard:
-    """Return the card in a row of any table of cards."""
+    """Return the card that a row of any table of cards stores."""
     return ProductCard(
         product_id=row.product_id,
         name=row.name,
@@ -107,12 +107,12 @@ def card_from_row(row: Row) -> ProductCard:
 
 
 def default_sort(node: CategoryNode) -> str:
-    """Return the order of a category's products for shoppers who have not chosen one."""
+    """Return the order in which shoppers see a category's products if they have not chosen one."""
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
 def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
-    """Return the orders of a category with their labels."""
+    """Return the orders that shoppers can choose for a category, with their labels."""
     own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
     return (*own, *SORT_LABELS)
 
@@ -141,7 +141,7 @@ def get_category_page(
     return CardPage(tuple(card_from_row(row) for row in page), token)
 
 
-# Q4: the rows of the front page.
+# Q4: the cards of a front page row.
 FEATURED = read(
     "Q4",
     """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
@@ -151,11 +151,11 @@ FEATURED = read(
 
 
 def prefetch_featured(feature_type: str) -> PendingResult:
-    """Start reading a row of the front page: featured, deals, new_arrivals or popular."""
+    """Start reading the cards of a front page row: featured, deals, new_arrivals or popular."""
     return FEATURED.start(feature_type=feature_type)
 
 
-# Q4: the products that staff pinned in a row of the front page.
+# Q4: the products that staff pinned in a front page row.
 FRONT_PAGE_PINS = read(
     "Q4",
     "SELECT product_ids, changed_at, version FROM front_page_pins WHERE feature_type = :feature_type",
@@ -163,18 +163,18 @@ FRONT_PAGE_PINS = read(
 
 
 def get_front_page_pins(feature_types: Iterable[str]) -> dict[str, tuple[UUID, ...]]:
-    """Return the pinned products of each row of the front page, in their order. Raises CassandraUnavailable."""
+    """Return the pinned products of each front page row, in the staff's order. Raises CassandraUnavailable."""
     reading = {each: FRONT_PAGE_PINS.start(feature_type=each) for each in feature_types}
     rows = {each: pending.one() for each, pending in reading.items()}
     return {each: tuple(row.product_ids or ()) if row else () for each, row in rows.items()}
 
 
 def list_featured(feature_type: str) -> list[ProductCard]:
-    """Return a row of the front page. Raises CassandraUnavailable."""
+    """Return the cards of a front page row. Raises CassandraUnavailable."""
     return [card_from_row(row) for row in prefetch_featured(feature_type).rows()]
 
 
-# Q5: related products.
+# Q5: the products related to a product.
 RELATED = read(
     "Q5",
     """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
@@ -185,12 +185,12 @@ RELATED = read(
 
 
 def prefetch_related(product_id: UUID) -> PendingResult:
-    """Start reading a product's related list."""
+    """Start reading a product's list of related products."""
     return RELATED.start(product_id=product_id)
 
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:
-    """Return the suggested products as cards: the fallback of the search page. Raises CassandraUnavailable."""
+    """Return the suggested products as cards. The search page shows them if the search index fails. Raises CassandraUnavailable."""
     listed = list_suggestions(typed, PAGE_LENGTH)
     found = get_products((each.product_id for each in listed), leave_out)
     now = current_time()

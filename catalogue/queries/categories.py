@@ -17,13 +17,13 @@ CATEGORIES = read(
 )
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
 CURRENT_TREE = ProcessCopy(lambda: CATEGORIES.start(tree=SHOP_TREE), CategoryTree, 30)
-# A page that is about to wait for another read starts reading the tree in parallel.
+# If a page is about to wait for another read, it starts reading the tree in parallel.
 prefetch_categories = CURRENT_TREE.prefetch
 clear_category_cache = CURRENT_TREE.forget
 
 
 def get_category_tree_at_quorum() -> CategoryTree:
-    """Return the tree of categories as a quorum knows it. Raises CassandraUnavailable."""
+    """Return the tree of categories, read at quorum. Raises CassandraUnavailable."""
     return CategoryTree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
 
@@ -33,7 +33,7 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
-    """Return the tree of categories for a write: the copy, or a current tree if the copy lacks one of these categories.
+    """Return the tree of categories for a write: the copy if it has these categories, else a tree that is read now.
 
     Raises CassandraUnavailable.
     """
@@ -48,19 +48,19 @@ CATEGORY = read(
 
 
 def list_existing_categories(category_ids: Iterable[UUID]) -> set[UUID]:
-    """Return those of these categories that exist now; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the ids of the existing ones among these categories; reads run in parallel. Raises CassandraUnavailable."""
     reading = [CATEGORY.start(tree=SHOP_TREE, category_id=each) for each in category_ids]
     rows = [pending.one() for pending in reading]
     return {row.category_id for row in rows if row and not row.removed}
 
 
 def get_category(category_id: UUID) -> CategoryNode | None:
-    """Return a category, even a new one, or None. Raises CassandraUnavailable."""
+    """Return a category, or None. It finds a new category at once. Raises CassandraUnavailable."""
     return get_category_tree_with(category_id).by_id.get(category_id)
 
 
 def list_root_categories() -> list[CategoryNode]:
-    """Return the root categories, with which the navigation starts. Raises CassandraUnavailable."""
+    """Return the root categories, which begin the navigation. Raises CassandraUnavailable."""
     return get_category_tree().roots
 
 
@@ -75,12 +75,12 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
 
 
 def find_former_category(slug: str) -> tuple[bool, CategoryNode | None]:
-    """Return whether this was a category's address, and the category that has it now, or None. Raises CassandraUnavailable."""
+    """Return whether a category had this address, and the category to which it leads now, or None. Raises CassandraUnavailable."""
     former = get_category_tree().by_former_slug
     return slug in former, former.get(slug)
 
 
 def is_majority_answering() -> bool:
-    """Return True if a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable otherwise."""
+    """Return True if a majority of replicas answers; without it nothing can be sold. Otherwise raises CassandraUnavailable."""
     CATEGORIES_NOW.all(tree=SHOP_TREE)
     return True

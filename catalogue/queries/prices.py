@@ -10,7 +10,7 @@ from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.product_rows import make_price_point, pick_asked_prices
 
-# Q1: the prices of a variant.
+# Q1: the price history of a variant.
 HISTORY = read(
     "Q1",
     "SELECT starts_at, price, compare_at, currency FROM price_history WHERE variant_id = :variant_id LIMIT :most",
@@ -19,12 +19,12 @@ MAX_HISTORY = 200
 
 
 def prefetch_price_history(variant_id: UUID) -> PendingResult:
-    """Start reading the prices of a variant, for `price_history_from_rows`."""
+    """Start reading the price history of a variant, for `price_history_from_rows`."""
     return HISTORY.start(variant_id=variant_id, most=MAX_HISTORY)
 
 
 def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
-    """Return the points of a price history's rows, in the order of time."""
+    """Return the price points that rows of the price history store, sorted by time."""
     return [
         make_price_point(row.currency, row.starts_at, row.price, row.compare_at)
         for row in reversed(rows)
@@ -32,17 +32,14 @@ def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
 
 
 def list_price_history(variant_id: UUID) -> list[PricePoint]:
-    """Return a variant's prices in the order of time, at most the last 200. Raises CassandraUnavailable."""
+    """Return a variant's prices sorted by time, at most the last 200. Raises CassandraUnavailable."""
     return price_history_from_rows(prefetch_price_history(variant_id).rows())
 
 
 def find_reference_price(
     product: Product, variant: Variant, history: Sequence[PricePoint], reduced: PricePoint
 ) -> Money | None:
-    """Return the highest price that may be crossed out beside a new price of a variant; None if there is none.
-
-    `history` is the variant's `list_price_history`.
-    """
+    """Return the highest price that may be crossed out beside a new one, or None. `history` is from `list_price_history`."""
     asked = {each.starts_at: each for each in history}
     if variant.price_from and variant.sold:
         present = PricePoint(variant.price_from, variant.price, variant.compare_at)

@@ -23,8 +23,8 @@ from catalogue.product_rows import product_from_rows
 from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
-# A product is decoded within its guard: `guard_product` in a job, `leave_out` on a page. Without a guard, a broken product raises.
-# Callers that take a missing product for a deleted one rely on that.
+# A product is decoded within a guard: `guard_product` in a job, `leave_out` on a page. Without a guard, a broken product raises
+# an error. Callers that treat a missing product as deleted rely on the error.
 Guard = Callable[[UUID], AbstractContextManager[object]]
 # Q1: a product with its variants.
 PRODUCT = read(
@@ -36,7 +36,7 @@ PRODUCT = read(
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# Sees every acknowledged write: for products that are written, put into a cart, counted or ordered.
+# Includes every acknowledged write: for products that are written, put into a cart, counted or ordered.
 PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
@@ -62,33 +62,33 @@ def prefetch_product(product_id: UUID) -> PendingResult:
 
 
 def prefetch_availability(product_id: UUID) -> PendingResult:
-    """Start reading a product's availability as a quorum knows it."""
+    """Start reading a product's availability at quorum."""
     return AVAILABILITY.start(product_id=product_id)
 
 
 def prefetch_product_at_quorum(product_id: UUID) -> PendingResult:
-    """Start reading a product as a quorum knows it, for `product_from_rows`."""
+    """Start reading a product at quorum, for `product_from_rows`."""
     return PRODUCT_NOW.start(product_id=product_id)
 
 
 def get_product(product_id: UUID) -> Product | None:
-    """Return the product, archived or not, or None. Raises CassandraUnavailable."""
+    """Return the product, even an archived one, or None. Raises CassandraUnavailable."""
     return product_from_rows(prefetch_product(product_id).rows())
 
 
 def get_product_at_quorum(product_id: UUID) -> Product | None:
-    """Return the product as a quorum knows it, with every acknowledged write. Raises CassandraUnavailable."""
+    """Return the product with every acknowledged write, read at quorum, or None. Raises CassandraUnavailable."""
     return product_from_rows(prefetch_product_at_quorum(product_id).rows())
 
 
 def guard_product(product_id: UUID) -> AbstractContextManager[None]:
-    """Guard decoding a product in a job that retries by itself: a broken product is logged and skipped."""
+    """Guard the decoding of a product in a job that tries again by itself: a broken product is logged and skipped."""
     return guard_row(f"product {product_id}")
 
 
 @contextmanager
 def leave_out(product_id: UUID) -> Iterator[None]:
-    """Guard decoding a product for a page's list: a broken product is logged and left out. Raises CassandraUnavailable."""
+    """Guard the decoding of a product for a page's list: a broken product is logged and left out. Raises CassandraUnavailable."""
     try:
         yield
     except CassandraUnavailable:
@@ -98,14 +98,14 @@ def leave_out(product_id: UUID) -> Iterator[None]:
 
 
 def get_products(product_ids: Iterable[UUID], guard: Guard = nullcontext) -> dict[UUID, Product]:
-    """Return those of the products that exist; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the products with these ids that exist; reads run in parallel. Raises CassandraUnavailable."""
     return _collect_products(prefetch_product, product_ids, guard)
 
 
 def get_products_at_quorum(
     product_ids: Iterable[UUID], guard: Guard = nullcontext
 ) -> dict[UUID, Product]:
-    """Return those of the products that exist, as a quorum knows them. Raises CassandraUnavailable."""
+    """Return the products with these ids that exist, read at quorum. Raises CassandraUnavailable."""
     return _collect_products(prefetch_product_at_quorum, product_ids, guard)
 
 
@@ -115,7 +115,7 @@ def _collect_products(
     reading = [(each, prefetch(each)) for each in dict.fromkeys(product_ids)]
     found = {}
     for product_id, pending in reading:
-        # Outside of the guard: a failed read does not mean a broken product.
+        # Outside of the guard: a read that fails does not mean that the product is broken.
         rows = pending.rows()
         with guard(product_id):
             if product := product_from_rows(rows):
@@ -129,14 +129,14 @@ def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
-    """Yield the products of one of `parts` parts of the shop, which never change, for jobs. Raises CassandraUnavailable."""
+    """Yield the products of one of `parts` parts of the shop. A product's part never changes. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 
 def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
     for product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
         found = None
-        # Outside of the guard: a failed page would end the scan as if the table were complete.
+        # Outside of the guard: it would hide a failed read of a page, and the scan would end as if the table were complete.
         present = list(its_rows)
         with guard(product_id):
             found = product_from_rows(present)
@@ -145,13 +145,13 @@ def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
 
 
 def find_product_id_by_slug(slug: str) -> UUID | None:
-    """Return the product that has or had an address. Raises CassandraUnavailable."""
+    """Return the id of the product that has or had an address. Raises CassandraUnavailable."""
     row = PRODUCT_ID.one(slug=slug)
     return row.product_id if row else None
 
 
 def prefetch_product_id_at_quorum(slug: str) -> PendingResult:
-    """Start reading the product of an address as a quorum knows it; the row has product_id."""
+    """Start reading the product of an address at quorum; the row has product_id."""
     return PRODUCT_ID_NOW.start(slug=slug)
 
 
@@ -169,12 +169,12 @@ def find_variant_by_sku(sku: str | None) -> Row | None:
     return VARIANT.one(sku=sku) if is_possible else None
 
 
-# How many successors are followed from a former product to one that is sold.
+# How many successors are tried, one after another, to find one that is sold.
 MAX_SUCCESSORS = 5
 
 
 def find_successor(product: Product, now: datetime) -> Product | None:
-    """Return the next successor of a former product that is on sale, or None. Raises CassandraUnavailable."""
+    """Return the first of a former product's successors that is on sale, or None. Raises CassandraUnavailable."""
     found: Product | None = product
     for _step in range(MAX_SUCCESSORS):
         if found is None or found.successor_id is None:
@@ -186,17 +186,14 @@ def find_successor(product: Product, now: datetime) -> Product | None:
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
-    """Return the product's variant, or None if it is not on sale."""
+    """Return the product's variant with this id, or None if it is not on sale."""
     variant = product.get_variant(variant_id) if product else None
     is_sold = product and product.is_on_sale(current_time())
     return variant if is_sold and variant and variant.sold else None
 
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
-    """Return the product and the variant that a form names by its SKU, read at quorum.
-
-    Raises NoLongerSold (also for an unknown SKU), CassandraUnavailable.
-    """
+    """Return the product and the variant of a form's SKU, read at quorum. Raises NoLongerSold and CassandraUnavailable."""
     row = find_variant_by_sku(sku)
     found = get_product_at_quorum(row.product_id) if row else None
     if row is None or found is None:
@@ -207,7 +204,7 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     return found, variant
 
 
-# Q3: changed products, for everything that is derived from products.
+# Q3: the changed products, for everything that is derived from products.
 CHANGE_SHARDS = 8
 CHANGES = read(
     "Q3",

@@ -18,9 +18,10 @@ BY_PREFIX = read(
 
 
 def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
-    """Return the products whose names have a word beginning with each typed word.
+    """Return suggested products. For each typed word, their names have a word that begins with it.
 
-    Only the partition of the longest word is read; with fewer than two letters there is none. Raises CassandraUnavailable.
+    Only the partition of the longest typed word is read. If that word has fewer than two letters, nothing is suggested. Raises
+    CassandraUnavailable.
     """
     parts = split_words(typed)
     longest = max(parts, key=len, default="")

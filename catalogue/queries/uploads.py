@@ -7,7 +7,7 @@ from uuid import UUID
 from cassandra_db import PendingResult, Row, read
 from catalogue.entities import PictureUpload
 
-# Q1: the uploads of a product, a category or a review, and those that the worker has to decode.
+# Q1: the uploads of a product, a category or a review, and the uploads that the worker has to decode.
 UPLOADS = read(
     "Q1",
     """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason, salt FROM picture_uploads
@@ -25,17 +25,17 @@ MAX_UPLOADS = 100
 
 
 def list_uploads(owner_id: UUID) -> list[PictureUpload]:
-    """Return the last week's uploads of a product, a category or a review, oldest first. Raises CassandraUnavailable."""
+    """Return the uploads of the last week for a product, a category or a review, oldest first. Raises CassandraUnavailable."""
     return uploads_from_rows(prefetch_uploads(owner_id).rows())
 
 
 def prefetch_uploads(owner_id: UUID) -> PendingResult:
-    """Start reading an owner's uploads of the last week, for `uploads_from_rows`."""
+    """Start reading the uploads of the last week for a product, a category or a review, for `uploads_from_rows`."""
     return UPLOADS.start(product_id=owner_id, most=MAX_UPLOADS)
 
 
 def uploads_from_rows(rows: Sequence[Row]) -> list[PictureUpload]:
-    """Return the uploads of these rows, oldest first."""
+    """Return the uploads that these rows store, oldest first."""
     return [_upload(row) for row in reversed(rows) if row.state]
 
 
@@ -46,7 +46,7 @@ def get_upload(owner_id: UUID, upload_id: UUID) -> PictureUpload | None:
 
 
 def list_waiting_uploads(days: Sequence[date], most: int) -> list[Row]:
-    """Return rows (upload_id, product_id) of the uploads that wait since these days. Raises CassandraUnavailable."""
+    """Return rows (upload_id, product_id) of waiting uploads, added on these days. Raises CassandraUnavailable."""
     reading = [WAITING_UPLOADS.start(day=day, most=most) for day in days]
     return [row for pending in reading for row in pending.rows()]
 

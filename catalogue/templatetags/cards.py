@@ -1,4 +1,4 @@
-"""Cards in a page."""
+"""Template tags for the cards of products."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class CardInList:
-    """What a card shows. `is_eager` is for the first row of a list, `is_first` for the main picture of a page."""
+    """The values for a card in a list. `is_eager` is for the first row of a list, `is_first` for the main picture of a page."""
 
     product: ProductCard
-    is_new: bool  # today
+    is_new: bool  # whether the product is new today
     is_eager: bool = False
     is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CardList:
-    """What a list of cards shows. The first `eager_count` stand in its first row; in a list that leads its page the first has the main picture."""
+    """The values for a list of cards. `eager_count` cards are in its first row. With `leads`, the first has the main picture."""
 
     products: tuple[ProductCard, ...]
     new_flags: tuple[bool, ...]  # for each product whether it is new today
@@ -32,7 +32,7 @@ class CardList:
 
     @property
     def is_one_page(self) -> bool:
-        """Whether these are no more cards than a list's page has at first."""
+        """Whether the list has no more cards than a list's page shows at first."""
         return len(self.products) <= PAGE_LENGTH
 
     def cards(self) -> list[CardInList]:
@@ -48,6 +48,6 @@ class CardList:
 def make_card_list(
     products: Iterable[ProductCard], eager_count: int = 0, *, leads: bool = False
 ) -> CardList:
-    """Return what a list of these products shows today."""
+    """Return the values for a list of these products, as pages show it today."""
     listed = tuple(products)
     return CardList(listed, tuple(each.is_new for each in listed), eager_count, leads)

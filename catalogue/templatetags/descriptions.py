@@ -1,4 +1,4 @@
-"""A product's description in a page."""
+"""Template filter for a product's description."""
 
 from django import template
 from django.utils.safestring import SafeString
@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.filter
 def formatted(text: str) -> SafeString:
-    """Return a description, with its Markdown formatted as HTML."""
+    """Return a description as HTML, formatted from its Markdown."""
     return format_description(text)

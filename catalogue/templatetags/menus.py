@@ -1,4 +1,4 @@
-"""The header's categories: those that fit its one line, and those in its menu "More"."""
+"""The categories in the header: the ones that fit into its one line, and the ones in its menu "More"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from django import template
 from catalogue.entities import MenuEntry
 
 register = template.Library()
-# In rem, as in stoa.css: the width of a narrow and a wide line, of a letter and a wide letter, and of the gap between two names;
-# then the width of new arrivals and deals, and of the menu "More".
+# In rem, as in stoa.css: the width of a narrow and a wide line, of a letter and a wide letter, and of the gap between two names.
+# Then the width of the links to new arrivals and deals, and of the menu "More".
 _NARROW, _WIDE = 54.0, 72.0
 _LETTER, _WIDE_LETTER, _GAP = 0.56, 1.0, 2.25
 _BEHIND, _MORE = 14.0, 6.0
@@ -26,7 +26,7 @@ class LinePlace:
 
 @dataclass(frozen=True)
 class MenuLine:
-    """The header's categories: those in the line, and those in the menu."""
+    """The categories in the header: in its line, and in its menu."""
 
     places: tuple[LinePlace, ...]
 
@@ -45,7 +45,7 @@ class MenuLine:
 
 
 def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
-    """Return the categories with their places. Widths are estimates; wider names wrap to a second line."""
+    """Return the categories with their places. Widths are estimates; if the names are wider, they wrap to a second line."""
     widths = [_estimate_width(each.name) for each in menu]
     narrow, wide = _count_fitting(widths, _NARROW), _count_fitting(widths, _WIDE)
     return MenuLine(
@@ -58,7 +58,7 @@ def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """What the navigation shows: the categories, and which of them, or which list, the page belongs to."""
+    """The values for the navigation: the categories, and the category or the list to which the page belongs."""
 
     categories: tuple[MenuEntry, ...]
     current: str  # a category's slug, a list's address, or ""
@@ -69,7 +69,7 @@ class Navigation:
 
 @register.simple_tag(name="navigation")
 def make_navigation(categories: tuple[MenuEntry, ...], current: str = "") -> Navigation:
-    """Return what the navigation shows on a page."""
+    """Return the values for the navigation on a page."""
     return Navigation(categories, current)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of products in a page."""
+"""Template tags for pictures of products."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,21 +18,21 @@ from catalogue.photos import CONTENT_TYPES, Photo, parse_photo, photo_url
 from catalogue.pictures import MAX_SHEET, is_drawing, join_sheet
 
 register = template.Library()
-# A list draws the same few hundred pictures again and again, which would be a third of its cost: cached.
+# A list draws the same few hundred pictures over and over, which would be a third of its cost. So the HTML is cached.
 _CACHE_SIZE = 4096
-# The displayed width of a photo, by its `size`. The browser uses it to choose a file before it knows the layout.
+# The displayed width of a photo, by its `size`. By this the browser chooses a file before it knows the layout.
 _SIZES = {
     "tiny": "3.25rem",
     "chip": "2.5rem",
     "thumb": "6.5rem",
     "": "(min-width: 80rem) 17rem, (min-width: 40rem) 21vw, 45vw",
     "main": "(min-width: 52rem) 50vw, 100vw",
-    # Enlarged, it is wider than the window.
+    # An enlarged photo is wider than the window.
     "full": "200vw",
 }
-# A main photo whose sides differ by more than this ratio is shown whole, as a square would cut too much.
+# A main photo whose sides differ by more than this ratio is shown whole, because cutting it to a square would hide too much.
 _MOST_CUT = 1.34
-# For mails, search engines, other sites and browsers without the newer formats.
+# The width of the JPEG for mails, search engines, other sites, and browsers without the newer formats.
 _PLAIN_WIDTH = 1280
 
 
@@ -41,11 +41,11 @@ _PLAIN_WIDTH = 1280
 def picture(
     picture: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
-    """Return the HTML of a picture with its space reserved, or of a placeholder if there is none.
+    """Return the HTML of a picture, for which the page reserves space. Without a picture, return the HTML of a placeholder.
 
     `picture` is a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the CSS class: "", "thumb", "tiny", "chip",
-    "main" or "full". `alt` is empty if the name is beside it. `eager` is for the first row of a list, `first` for a page's main
-    picture. Raises NoReverseMatch for a text that is no picture.
+    "main" or "full". `alt` is empty if the name is beside the picture. `eager` is for the first row of a list, `first` for a
+    page's main picture. Raises NoReverseMatch for a text that is no picture.
     """
     photo = parse_photo(picture)
     image = _image(
@@ -96,10 +96,10 @@ def _image(
 
 @register.filter
 def with_images(things: Sequence[Any]) -> list[tuple[Any, SafeString]]:
-    """Pair each of these things with the image of its `picture`. All drawings come in one file, so a row needs one request.
+    """Pair each of these objects with the image of its `picture`. All drawings are in one file, so a row needs one request.
 
-    An image has its `picture_alt`, which may be empty, because the name is beside it. Raises NoReverseMatch for a text that is no
-    picture.
+    The image has the object's `picture_alt`, which may be empty, because the name is beside the image. Raises NoReverseMatch for
+    a text that is no picture.
     """
     drawn = list(dict.fromkeys(each.picture for each in things if is_drawing(each.picture)))
     if not 1 < len(drawn) <= MAX_SHEET:
@@ -123,7 +123,7 @@ def _files(photo: Photo, ending: str, size: str) -> SafeString:
 
 
 def picture_url(picture: str) -> str:
-    """Return the address of a picture as one file (a photo's JPEG), or "". Raises NoReverseMatch."""
+    """Return the address of a picture as one file (for a photo, its JPEG); "" without a picture. Raises NoReverseMatch."""
     if not picture:
         return ""
     if photo := parse_photo(picture):
@@ -134,13 +134,13 @@ def picture_url(picture: str) -> str:
 
 @register.filter
 def full_picture_url(picture: str) -> str:
-    """Return the address of a picture as one file (a photo's largest JPEG), or "". Raises NoReverseMatch."""
+    """Return the address of a picture as one file (for a photo, its largest JPEG); "" without a picture. Raises NoReverseMatch."""
     photo = parse_photo(picture)
     return photo_url(photo, photo.widths[-1], "jpg") if photo else picture_url(picture)
 
 
 def plain_width(photo: Photo) -> int:
-    """Return the width of the JPEG that represents a photo where only one file can be given."""
+    """Return the width of the JPEG that is used where a photo can have only one file."""
     return [width for width in photo.widths if width <= _PLAIN_WIDTH][-1]
 
 
@@ -150,7 +150,7 @@ def public_picture_url(picture: str) -> str:
 
 
 def public_url(address: str) -> str:
-    """Return an address with the shop's public name, unless it already has a host."""
+    """Return an address with the shop's public host, unless it already has a host."""
     return urljoin(f"{settings.PUBLIC_URL}/", address)
 
 
@@ -162,7 +162,7 @@ def picture_of(product: Product, variant: Variant) -> str:
 
 @register.simple_tag
 def swatches(colours: list[str], more: int = 0) -> SafeString:
-    """Return up to five colours as dots, with the number of the others.
+    """Return the HTML of up to five colours as dots, with the number of further colours.
 
     `colours` are hexadecimal digits, with or without "#". Raises ValueError for anything else.
     """

@@ -1,9 +1,10 @@
-"""Every change of stock. Each step is one conditional batch in one partition, and repeating it changes nothing.
+"""Every change of stock. Each change is one conditional batch in one partition, and repeating the change does no harm.
 
     received > available > reserved > committed > shipped
 
-A reservation's id is made of order, line and warehouse. So a repeated step, or one whose answer was lost, finds its own row. Cassandra
-reads a value once per batch, so a batch has one static UPDATE and one row, or one row for each reservation of a group (`group_commit`).
+A reservation's id is made of order, line and warehouse. So a repeated change, or a change whose answer was lost, finds its own
+row. Cassandra reads a value once per batch, so a batch has one static UPDATE and one row, or one row for each reservation of a
+group (`group_commit`).
 """
 
 from inventory.operations.backorders import set_backorder

@@ -1,8 +1,8 @@
 """Sell a variant before it arrives, as a backorder or a pre-order, up to a limit that staff choose.
 
-Promised units are a stock item of their own, "ahead". Its `available` is how many more can be promised; `committed` is paid for and
-waiting. When units arrive, the worker reserves them for the waiting orders (orders.operations.allocate_backorders), which frees the
-promise.
+Promised units are a separate stock item, "ahead". Its `available` is how many more units can be promised. Its `committed` units
+are paid for and waiting. When units arrive, the worker reserves them for the waiting orders
+(orders.operations.allocate_backorders), which frees the promise.
 """
 
 from datetime import date, datetime
@@ -17,7 +17,7 @@ from inventory.operations.receipts import INSERT_RECEIPT, seed_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import SHOP, get_stock_numbers
 
-# How often the limit is set again if a sale comes in between.
+# How often the limit is set anew if a sale comes in between.
 MAX_ATTEMPTS = 20
 INSERT_BACKORDERED_VARIANT = write(
     "Q16",
@@ -46,11 +46,11 @@ def set_backorder(
     actor: str,
     now: datetime,
 ) -> int:
-    """Sell a variant before it arrives, as BACKORDER or PREORDER; '' ends that. Repeating changes nothing.
+    """Sell a variant before it arrives, as BACKORDER or PREORDER; with '' as `kind`, stop that. Repeating changes nothing.
 
-    `limit` bounds all promised units, including those that wait; `expected_on` is their expected day. Returns how many more can be
-    promised now, 0 if more wait than the limit. Raises ValueError for an unknown kind or a negative limit, StockNumbersChanging,
-    CassandraUnavailable.
+    `limit` bounds all promised units, including the units that waiting orders have. `expected_on` is their expected day. Returns
+    how many more units can be promised now; 0 if more wait than the limit. Raises ValueError for an unknown kind or a negative
+    limit. Also raises StockNumbersChanging and CassandraUnavailable.
     """
     if kind not in (BACKORDER, PREORDER, "") or limit < 0:
         raise ValueError(f"{kind} of {limit}")
@@ -72,7 +72,7 @@ def set_backorder(
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
     for _ in retry_attempts(MAX_ATTEMPTS):
         numbers = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
-        # Nothing is shipped from here: a reservation in a warehouse gives these units back.
+        # Nothing is shipped from this stock item: a reservation in a warehouse gives its units back.
         units = max(limit - numbers.received, -numbers.available)
         if not units:
             return numbers.available

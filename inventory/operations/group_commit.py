@@ -1,7 +1,8 @@
-"""Group commit: within a process, conditional writes of one stock item take turns; at most AT_ONCE run.
+"""Group commit: within a process, conditional writes to one stock item take turns; at most AT_ONCE of them run at a time.
 
-A write to a busy stock item waits. All waiting reservations go into one batch: the first of them leads and takes up to 31 others along.
-So a hot SKU costs one round of Paxos for 32 buyers, who would collide alone. Between processes the conditions of the batches decide.
+A write to a busy stock item waits. All waiting reservations go into one batch: the first one writes it, with up to 31 others. So
+a hot SKU costs one round of Paxos for 32 buyers, whose separate writes would collide. Between processes the conditions of the
+batches decide.
 """
 
 import threading
@@ -23,11 +24,11 @@ from cassandra_db import (
     conditional_write,
 )
 
-# How many conditional writes of one stock item a process runs.
+# How many conditional writes to one stock item a process runs at a time.
 AT_ONCE = 2
 # The largest number of reservations in one batch.
 MAX_BATCH_SIZE = 32
-# How often a batch is repeated for requests that did not fit or whose units others took.
+# How often a batch is repeated for requests that did not fit, or whose units other buyers took.
 MAX_ATTEMPTS = 10
 # For how many seconds a request waits for its turn before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
@@ -41,7 +42,7 @@ INSERT_RESERVATION = conditional_write(
     """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, order_id, line_number, reserved_at)
        VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
-# One reservation in one statement, which costs little more than a bare conditional write.
+# One reservation in one statement, which costs little more than a conditional write without a reservation.
 RESERVE_ONE = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, reserved = reserved + :units, quantity = :units, state = 'held',
@@ -53,14 +54,14 @@ RESERVE_ONE = conditional_write(
 
 @dataclass(eq=False, kw_only=True)
 class WriteTurn:
-    """A write to a stock item that waits, and the event that ends its wait."""
+    """A write that waits for its turn at a stock item, and the event that ends its wait."""
 
     called: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(eq=False, kw_only=True)
 class ReservationRequest(WriteTurn):
-    """Units to reserve, and the result: whether they are reserved, and how many units there were."""
+    """Units to reserve, and the result: whether they are reserved, and how many units were available."""
 
     reservation_id: UUID
     order_id: UUID
@@ -71,14 +72,14 @@ class ReservationRequest(WriteTurn):
     available: int = 0
     # The reservation exists with another number of units, from an earlier attempt.
     has_other_quantity: bool = False
-    # Others were faster each time, so the number of units is unknown.
+    # Other processes were faster at each attempt, so the number of units is unknown.
     is_unknown: bool = False
     error: BaseException | None = None
 
 
 @dataclass
 class StockItemQueue:
-    """The running and waiting writes of a stock item. Only touched under the lock."""
+    """The running and the waiting writes of a stock item. Only code that holds the lock may use it."""
 
     running_writes: int = 0
     waiting_turns: deque[WriteTurn] = field(default_factory=deque)
@@ -89,9 +90,9 @@ _lock = threading.Lock()
 
 
 def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
-    """Reserve units, in one batch with all waiting requests of this process; `request` gets the result.
+    """Reserve units in one batch with all waiting requests of this process; `request` gets the result.
 
-    Raises CassandraUnavailable, UnknownOutcome if it is unknown whether they are reserved.
+    Raises CassandraUnavailable. Raises UnknownOutcome if nobody knows whether the units are reserved.
     """
     key = (variant_id, warehouse_id)
     if not _enter_queue(key, request):
@@ -119,7 +120,7 @@ def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
 
 
 def _enter_queue(key: tuple[UUID, str], mine: WriteTurn) -> bool:
-    """Return whether the turn comes at once; otherwise join the queue."""
+    """Return whether the write may run at once; otherwise put it into the queue."""
     with _lock:
         queue = queues.setdefault(key, StockItemQueue())
         if queue.running_writes < AT_ONCE:
@@ -137,7 +138,7 @@ def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
         if queue is not None and mine in queue.waiting_turns:
             queue.waiting_turns.remove(mine)
             raise CassandraUnavailable(f"too many wait for variant {key[0]} in {key[1]}")
-    mine.called.wait()  # another thread has just taken it along, or called it
+    mine.called.wait()  # Another thread has just taken it along, or called it.
 
 
 def _hand_on_turn(key: tuple[UUID, str]) -> None:
@@ -153,7 +154,7 @@ def _hand_on_turn(key: tuple[UUID, str]) -> None:
 
 
 def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
-    """Reserve for this request and all waiting ones, then call the next write, even after an error."""
+    """Reserve for this request and all waiting requests. Then call the next write, even after an error."""
     requests = [mine, *_take_waiting(key, mine)]
     try:
         reserve_all(key, requests)
@@ -177,7 +178,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
         queue = queues[key]
         others: deque[WriteTurn] = deque()
         for each in queue.waiting_turns:
-            # A reservation that is twice in a batch would take its units twice and leave one row.
+            # A reservation that is in a batch twice would take its units twice, and leave only one row.
             if (
                 isinstance(each, ReservationRequest)
                 and each.reservation_id not in ids
@@ -192,10 +193,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Reserve units for as many requests as possible, first come, first served.
-
-    Requests that only fit without the others are tried again after them, since the others may not get their units.
-    """
+    """Reserve for as many requests as possible, first come, first served. Requests that fit only without others come last."""
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(MAX_ATTEMPTS):
         try:
@@ -204,7 +202,7 @@ def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> No
             else:
                 outcome = _reserve_several(key, waiting)
         except CassandraUnavailable:
-            _leave_open(later)  # nothing of these was sent
+            _leave_open(later)  # nothing of these requests was sent
             raise
         if outcome:
             for each in waiting:
@@ -221,13 +219,13 @@ def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> No
 
 
 def _leave_open(requests: Iterable[ReservationRequest]) -> None:
-    """Answer that nothing is reserved and that the number of units is unknown."""
+    """Set the result of these requests: nothing is reserved, and the number of units is unknown."""
     for each in requests:
         each.is_reserved, each.is_unknown = False, True
 
 
 def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
-    # `_sort_out` compares a conflicting row with the request.
+    # If the write is refused, `_sort_out` compares the conflicting row with the request.
     return RESERVE_ONE.apply(
         if_lost=SEND_AGAIN, minus=-request.units, **_reservation_columns(key, request)
     )
@@ -257,15 +255,16 @@ def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> 
 def _sort_out(
     requests: list[ReservationRequest], rows: list[Row]
 ) -> tuple[list[ReservationRequest], list[ReservationRequest]]:
-    """Set the result of requests that have their reservation or too few units; return the others.
+    """Divide the requests of a refused write into decided ones and two lists to try again.
 
-    First those that fit together, then those that would fit alone.
+    A request is decided if its reservation exists, or if there are too few units for it: its result is set. Return the requests
+    that fit into the stock together, and the requests that would fit only without them.
     """
     conflicts = [row for row in rows if len(row) > 1]
     if len(requests) > 1:
         existing_rows = {row.reservation_id: row for row in conflicts if row.reservation_id}
     else:
-        # The answer to one statement does not repeat its key.
+        # A refused single statement does not return the key of its row.
         both = zip(requests, conflicts, strict=False)
         existing_rows = {each.reservation_id: row for each, row in both if row.state}
     available = left = (conflicts[0].available or 0) if conflicts else 0

@@ -1,7 +1,7 @@
 """The ledger: permanent changes of stock, entry by entry, and the numbers that are rebuilt from it.
 
-An entry is written after its step, and again if the step is repeated; it is then the same entry. A reservation's row is deleted only
-after its entries are written. So each reservation has either its row or its entries, and rebuilt numbers never miss one.
+An entry is written after its change of stock. If the change is repeated, the same entry is written again. A reservation's row is
+deleted only after its entries are written. So each reservation has its row or its entries, and rebuilt numbers include all.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ ENTRY = write(
        VALUES (:variant_id, :warehouse_id, :shard, :source_id, :line_number, :kind, :ref, :units, :booked_at, :actor,
                :reason)""",
 )
-# The same entry by its time, for people.
+# The copy of the same entry in the variant's history, sorted by time, for people.
 HISTORY_ENTRY = write(
     "Q16",
     """INSERT INTO stock_history (variant_id, booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason)
@@ -32,7 +32,7 @@ HISTORY_ENTRY = write(
 
 @dataclass(frozen=True)
 class LedgerSource:
-    """The reason for a booking: an order's line, a receipt, a transfer or a correction; when, by whom and why."""
+    """The reason for a booking (an order's line, a receipt, a transfer or a correction), its time, and who booked it and why."""
 
     source_id: UUID
     line_number: int = 0
@@ -45,7 +45,7 @@ class LedgerSource:
 def write_ledger_entries(
     variant_id: UUID, warehouse_id: str, source: LedgerSource, entries: Iterable[tuple[str, int]]
 ) -> None:
-    """Write one source's entries (kind, units so far), except those of no units. Raises CassandraUnavailable.
+    """Write one source's entries (kind, units so far), without entries of 0 units. Raises CassandraUnavailable.
 
     With a `booked_at` each `ref` also gets an entry in the variant's history.
     """
@@ -93,20 +93,20 @@ UPDATE_STOCK_NUMBERS = conditional_write(
        IF received = :was_received AND available = :was_available AND reserved = :was_reserved AND committed = :was_committed
           AND shipped = :was_shipped""",
 )
-# How often the numbers are rebuilt if they change in between.
+# How often the numbers are rebuilt if they change in the meantime.
 MAX_ATTEMPTS = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
-    """Rebuild a stock item's numbers from the ledger and its reservations; return them before and after.
+    """Rebuild a stock item's numbers from the ledger and its reservations; return the numbers before and after.
 
-    The shop may sell meanwhile: if a number changes, everything is read again. If more was sold than received, no unit is free.
-    Raises NothingReceived, StockNumbersChanging (nothing is written), CassandraUnavailable.
+    The shop may go on selling: if a number changes, everything is read again. If more was sold than received, 0 are free. Raises
+    NothingReceived, StockNumbersChanging (nothing is written), CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
-        # Many rows are read in pages. If something changed in between, the pages do not belong together.
+        # Many rows are read in pages. If a number changed in between, the pages do not fit together.
         numbers_again, rows_again = queries.get_stock_item(variant_id, warehouse_id)
         if (numbers_again, _row_states(rows_again)) != (was, _row_states(stock_rows)):
             continue

@@ -1,8 +1,9 @@
-"""A reservation's life: reserved, then committed when it is paid, then sent in one or more parts, or released.
+"""The states of a reservation: reserved, then committed when it is paid, then sent in one or more parts, or released.
 
-A step names the final state of the reservation, not a difference. The first batch guesses the present state; a refused batch returns
-it, and the step goes on from there. So a repeated step finds its work done. A late step takes nothing back, since units only ever leave a
-reservation. A paid reservation's row is first marked as ended, and deleted once the ledger has its entries.
+Each change names the final state of the reservation, not a difference. The first batch guesses the present state. A refused batch
+returns the present state, from which the change continues. So a repeated change finds its work done. A late one takes nothing
+back, since units only ever leave a reservation. A paid reservation's row is first marked as ended, and deleted once the ledger
+has its entries.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +28,7 @@ from inventory.operations.ledger import (
     write_reservation_entries,
 )
 
-# How often a step goes on from the state that it has read before it gives up.
+# How often a change continues from the state that it has read before it gives up.
 MAX_ATTEMPTS = 10
 MOVE_UNITS = conditional_write(
     "Q17",
@@ -56,7 +57,7 @@ DELETE_ENDED_RESERVATION = conditional_write(
 
 @dataclass(frozen=True)
 class ReservationState:
-    """A reservation's state (None: no row), and its reserved, sent and given back units."""
+    """A reservation's state (None: it has no row), and how many of its units are reserved, sent and given back."""
 
     state: str | None
     quantity: int = 0
@@ -64,7 +65,7 @@ class ReservationState:
     released: int = 0
 
     def advance(self, quantity: int, sent: int) -> "ReservationState":
-        """Return the paid state with these reserved and sent units; the rest is given back."""
+        """Return the paid state with these reserved and sent units; the other units are given back."""
         released = self.quantity + self.sent + self.released - quantity - sent
         return ReservationState("committed" if quantity else "ended", quantity, sent, released)
 
@@ -74,9 +75,9 @@ Step = Callable[[ReservationState], ReservationState]
 
 
 def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
-    """Give units back, reserved or committed, so that others can buy them. Sent units stay sent.
+    """Give reserved or committed units back, so that other shoppers can buy them. Units that were sent stay so.
 
-    With `paid=False` paid reservations stay. Raises CassandraUnavailable.
+    With `paid=False`, paid reservations keep their units. Raises CassandraUnavailable.
     """
     for each in sort_allocations(allocations):
         _bring_to(
@@ -99,11 +100,11 @@ def _release_unpaid_step(current: ReservationState) -> ReservationState:
 def set_reservation_units(
     allocation: Allocation, *, reserved_units: int, shipped_units: int
 ) -> bool:
-    """Set a paid order's units of one line and warehouse: how many stay reserved, and how many were shipped in all.
+    """Set a paid order's units of one line and warehouse: how many stay reserved, and how many were shipped in total.
 
     Other reserved units are given back. Units only leave a reservation, so an outdated call changes nothing. Returns whether the
-    reservation exists or existed; False means that the order's units are reserved nowhere. Raises ValueError for negative numbers,
-    CassandraUnavailable.
+    reservation exists or existed; False means that the order's units are reserved nowhere. Raises ValueError for negative
+    numbers. Also raises CassandraUnavailable.
     """
     if min(reserved_units, shipped_units) < 0:
         raise ValueError(f"{reserved_units} left and {shipped_units} shipped")
@@ -121,7 +122,7 @@ def set_reservation_units(
 
 
 def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
-    """Bring a reservation to the state that `step` wants, from any state; return its final state."""
+    """Bring a reservation from any state to the state that `step` returns for it; return its final state."""
     current, wanted = guess, step(guess)
     for _ in retry_attempts(MAX_ATTEMPTS):
         with write_turn(each.variant_id, each.warehouse_id):
@@ -167,7 +168,7 @@ def _write_step(each: Allocation, current: ReservationState, wanted: Reservation
             **stock_item,
         ),
         row,
-        # The caller compares the reservation's state, so it does not matter which call has set it.
+        # The caller compares the reservation's state, so it does not matter which call has written it.
         if_lost=SEND_AGAIN,
     )
 
@@ -178,7 +179,7 @@ def _columns(state: ReservationState) -> dict[str, str | int | None]:
 
 
 def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:
-    """Write a reservation to the ledger, and then delete the row if it has ended."""
+    """Write a reservation to the ledger. If it has ended, delete its row afterwards."""
     if there.state in ("committed", "ended"):
         write_reservation_entries(each, there.quantity, there.sent, there.released)
     if there.state == "ended":
@@ -209,8 +210,8 @@ def restock_units(
 ) -> None:
     """Put returned units back into the warehouse that sent them, for sale.
 
-    A part's `quantity` is the total that this return brings back of its line and warehouse, so repeating changes nothing. Raises
-    LookupError if more would come back than had left, CassandraUnavailable.
+    A part's `quantity` is the total number of units that this return brings back for a line and warehouse. So repeating the call
+    changes nothing. Raises LookupError if more units would come back than were sent. Also raises CassandraUnavailable.
     """
     for each in sort_allocations(parts):
         if not _restock_one(

@@ -1,4 +1,4 @@
-"""Book arrived units and corrections, each once. Also set thresholds and places."""
+"""Book arrived units and corrections, each only once. Also set the thresholds and places of stock items."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,7 +31,7 @@ ADJUST = conditional_write(
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-# Adjusts only if nothing came or was corrected after the count; and (below) if nothing was shipped, either.
+# Adjusts only if no units came and none were corrected after the count; and (below) if none were shipped, either.
 ADJUST_COUNTED = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
@@ -63,7 +63,7 @@ SET_PLACE = conditional_write(
     """UPDATE inventory SET place = :place WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
        IF received >= 0 AND place = :seen""",
 )
-# Only the key: a threshold here would hide a change from `copy_stock`.
+# Only writes the key: a threshold here would hide a change from `copy_stock`.
 INSERT_STOCK_ITEM = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id)
@@ -81,15 +81,15 @@ def receive_stock(
     now: datetime,
     actor: str = "",
 ) -> bool:
-    """Add arrived units, once per receipt. Return whether they were booked now.
+    """Add arrived units, once per receipt. Return whether this call booked them.
 
-    `threshold` is for a stock item without one (see `set_threshold`). Pages show the units after `copy_stock`, which the caller calls
-    once for all receipts of a product. Raises ValueError for fewer than one unit, CassandraUnavailable.
+    `threshold` is for a stock item that has none yet (see `set_threshold`). Pages show the units after `copy_stock`, which the
+    caller calls once for all receipts of a product. Raises ValueError for fewer than one unit. Also raises CassandraUnavailable.
     """
     if units < 1:
         raise ValueError("a receipt has at least one unit")
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    # First, so that `copy_stock` knows of this stock item.
+    # Written first, so that `copy_stock` knows of this stock item.
     INSERT_STOCK_ITEM.run(product_id=product_id, **stock_item)
 
     def book() -> Outcome:
@@ -125,7 +125,7 @@ def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
-    """Set a stock item's numbers to 0 if it has none yet. Raises CassandraUnavailable."""
+    """Set a stock item's numbers to 0 if it has no numbers yet. Raises CassandraUnavailable."""
     SEED_STOCK_ITEM.apply(
         if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,
@@ -137,13 +137,13 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: int | None) -> None:
-    """Set up to how many units a variant is low in a warehouse (0: never), if that was `seen` until now.
+    """Set the threshold at or below which a variant is low in a warehouse (0: never), if it was `seen` until now.
 
-    Pages show it after `copy_stock`. Raises LookupError without a receipt, StockChanged, CassandraUnavailable.
+    Pages show the change after `copy_stock`. Raises LookupError without a receipt, StockChanged, CassandraUnavailable.
     """
     with write_turn(variant_id, warehouse_id):
         outcome = SET_THRESHOLD.apply(
-            # Readers compare the value, so it does not matter which call has written it.
+            # Readers compare the threshold, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
@@ -160,13 +160,13 @@ def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: 
 
 
 def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> None:
-    """Set the place of a variant in a warehouse ("": none), if that was `seen` until now.
+    """Set the place of a variant in a warehouse ("": none), if it was `seen` until now.
 
     Raises LookupError without a receipt, PlaceChanged, CassandraUnavailable.
     """
     with write_turn(variant_id, warehouse_id):
         outcome = SET_PLACE.apply(
-            # Readers compare the value, so it does not matter which call has written it.
+            # Readers compare the place, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
@@ -184,7 +184,7 @@ def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> 
 
 @dataclass(frozen=True)
 class Counted:
-    """How many units had been received and shipped (None: unknown) when a stock item was counted."""
+    """How many units had been received and shipped in total (None: unknown) when staff counted a stock item."""
 
     received: int
     shipped: int | None = None
@@ -212,11 +212,11 @@ def adjust_stock(
     now: datetime,
     counted: Counted | None = None,
 ) -> bool:
-    """Add units to a stock item, or remove them (a negative number), once per id. Return whether it was booked now.
+    """Add units to a stock item, or remove them (a negative number), once per id. Return whether this call booked it.
 
-    Only units that are not reserved can be removed. Pages show the change after `copy_stock`. With `counted`, units that came or went
-    after the count refuse the correction. Raises ValueError for no units or no reason, LookupError without a receipt,
-    NotEnoughAvailable, StockChanged, CassandraUnavailable.
+    Only units that are not reserved can be removed. Pages show the change after `copy_stock`. With `counted`, the correction is
+    refused if units came or went after the count. Raises ValueError for 0 units or no reason, and LookupError without a receipt.
+    Also raises NotEnoughAvailable, StockChanged and CassandraUnavailable.
     """
     if not units or not reason.strip():
         raise ValueError("a correction has units and a reason")

@@ -1,4 +1,4 @@
-"""Reserve an order's units: all of them or none, without a read before (Q17)."""
+"""Reserve an order's units: all of them or none, without a read before the first attempt (Q17)."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ from jobs.minutes import MINUTE, floor_to_minute
 log = logging.getLogger(__name__)
 # How long units are reserved for a shopper who is paying.
 RESERVATION_DURATION = timedelta(minutes=10)
-# An expiry that took longer to be written may have been deleted with its minute, so it counts as not written.
+# A record of an expiry that took longer to write counts as not written: it may have been deleted with its minute.
 MAX_WRITE_DURATION = timedelta(minutes=1)
-# How often a reservation is planned again if others were faster.
+# How often a reservation is planned anew if other buyers were faster.
 MAX_ATTEMPTS = 10
 INSERT_RESERVATION_EXPIRY = write(
     "Q17",
@@ -37,7 +37,7 @@ DELETE_RESERVATION_EXPIRY = write(
     """DELETE FROM reservations_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
 )
-# A reservation is released two minutes after its expiry, when nothing more is written to that minute.
+# A reservation is released two minutes after its expiry, when nobody writes to the rows of its minute any more.
 DUE_EXPIRIES = DueRows(
     job="holds",
     label="reservations of order",
@@ -62,15 +62,15 @@ def reserve_stock(
     seen_units: Mapping[UUID, Mapping[str, int]] | None = None,
     allow_backorder: bool = True,
 ) -> tuple[Allocation, ...]:
-    """Reserve an order's units for ten minutes: all of them or none, never more than there are (Q17).
+    """Reserve an order's units for ten minutes: all of them or none, never more than are available (Q17).
 
-    inventory.allocation chooses the warehouses. A first attempt (`retry=False`) reads nothing: it trusts the page's `seen_units` (by
-    variant and warehouse), assumes enough where the page saw nothing, and learns the rest from refused batches. A further attempt
-    first looks for its own reservations. `allow_backorder=False` takes only arrived units.
-    The expiry for the sweeper is written before each reservation: a crash leaves one too many, never one too few. Only one process may
-    reserve for an order at a time (orders.operations sees to that); `check` raises once its claim may be over.
-    Raises OutOfStock with the true numbers and nothing reserved. Raises CassandraUnavailable, or the error of `check`, and leaves
-    reservations to the sweeper.
+    inventory.allocation chooses the warehouses. A first attempt (`retry=False`) reads nothing. It trusts the page's `seen_units`
+    (by variant and warehouse), and assumes enough units where the page has no number. Refused batches tell the true numbers. A
+    retry first looks for the order's reservations. `allow_backorder=False` takes only arrived units.
+    The expiry for the sweeper is written before each reservation: a crash may leave an expiry without a reservation, never the
+    reverse. Only one process may reserve for an order at a time (orders.operations ensures it); `check` raises once the process's
+    claim to the order may be over. Raises OutOfStock with the true numbers and nothing reserved. Raises CassandraUnavailable or
+    the error of `check`; the sweeper then releases the reservations.
     """
     run = _ReservationRun(
         order_id,
@@ -87,7 +87,7 @@ def reserve_stock(
     try:
         return run.reserve_planned()
     finally:
-        # Their stock may have been copied without the units that this call held for a moment.
+        # The stock of these items may have been copied without the units that this call held for a moment.
         try:
             copy_allocated_stock(run.released)
         except CassandraUnavailable as error:
@@ -96,9 +96,9 @@ def reserve_stock(
 
 @dataclass
 class _ReservationRun:
-    """One call of `reserve_stock`: what it knows of the stock items, and what it has reserved.
+    """One call of `reserve_stock`: the known numbers of the stock items, and the units that are reserved so far.
 
-    A stock item's number includes this call's own reservations. It is a guess until it was read from Cassandra.
+    A stock item's number includes this call's own reservations. A number is a guess until it was read from Cassandra.
     """
 
     order_id: UUID
@@ -111,7 +111,7 @@ class _ReservationRun:
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
     released: set[Allocation] = field(default_factory=set)
-    # when Cassandra told the numbers
+    # when Cassandra told the numbers of each stock item
     heard_at: dict[tuple[UUID, str], float] = field(default_factory=dict)
     began: float = field(default_factory=read_clock)
 
@@ -122,7 +122,7 @@ class _ReservationRun:
         return self.known.get((variant_id, warehouse), 0)
 
     def assume_seen(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
-        """Guess the page's numbers; where the page saw nothing, assume enough until a write is refused."""
+        """Guess the numbers that the page saw. Where it saw none, assume enough units until a write is refused."""
         for variant_id, most in self.needed.items():
             units = seen.get(variant_id)
             for warehouse in self.warehouses:
@@ -133,7 +133,7 @@ class _ReservationRun:
                 self.guessed.add((variant_id, warehouse))
 
     def is_covered(self) -> bool:
-        """Read the stock items and the order's reservations; return whether they are exactly what is wanted."""
+        """Read the stock items and the order's reservations; return whether the reservations are exactly the wanted units."""
         wanted_by_reservation = {
             make_reservation_id(
                 self.order_id, want.line_number, want.variant_id, warehouse, self.take
@@ -169,7 +169,7 @@ class _ReservationRun:
         return True
 
     def reserve_planned(self) -> tuple[Allocation, ...]:
-        """Plan and reserve until a plan succeeds. Raises OutOfStock with nothing reserved."""
+        """Plan and reserve until a plan succeeds. Raises OutOfStock; nothing is reserved then."""
         for _ in retry_attempts(MAX_ATTEMPTS):
             plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
@@ -196,13 +196,13 @@ class _ReservationRun:
         raise OutOfStock(short or orderable)
 
     def _most(self, variant_id: UUID) -> int:
-        """Return how many units a line can have. It is sent from the warehouses or waits, as a whole."""
+        """Return how many units of a variant a line can have. The line is sent from the warehouses, or waits as a whole."""
         ahead = self.known_units(variant_id, BACKORDER_WAREHOUSE)
         others = (each for each in self.warehouses if each != BACKORDER_WAREHOUSE)
         return max(sum(self.known_units(variant_id, each) for each in others), ahead)
 
     def _read_guessed(self) -> None:
-        """Read the guessed numbers, so that nothing is called sold out because a page was old."""
+        """Read the guessed numbers, so that no variant is called sold out because of an old page."""
         self.heard_at |= dict.fromkeys(self.guessed, read_clock())
         reading = [(stock_item, prefetch_stock_numbers(*stock_item)) for stock_item in self.guessed]
         self.guessed = set()
@@ -232,7 +232,7 @@ class _ReservationRun:
             self.reserved[each.reservation_id] = each
             return True
         if request.has_other_quantity:
-            # An earlier attempt reserved another number of units, and this call believed to be the first.
+            # An earlier attempt reserved another number of units, although this call was thought to be the first.
             release_stock([each])
             self.released.add(each)
             self.guessed.add((each.variant_id, each.warehouse_id))
@@ -241,7 +241,7 @@ class _ReservationRun:
         self.heard_at[stock_item] = read_clock()
         self.known[stock_item] = request.available + self._own_units(*stock_item)
         if request.is_unknown:
-            self.guessed.add(stock_item)  # to be read before anything is called sold out
+            self.guessed.add(stock_item)  # to be read before the variant is called sold out
         else:
             self.guessed.discard(stock_item)
         return False
@@ -279,7 +279,8 @@ def record_reservation_expiries(
 def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
     """Write a later expiry of these reservations, because their shopper is still paying. Raises CassandraUnavailable.
 
-    The order's `pay_until` decides: the sweeper ignores an earlier expiry. So an expiry too many does no harm, and this comes first.
+    The order's `pay_until` decides: the sweeper ignores an earlier expiry. So an outdated expiry does no harm, and the new one is
+    written before `pay_until`.
     """
     if reserved := list(allocations):
         record_reservation_expiries(order_id, reserved, until)
@@ -288,7 +289,7 @@ def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[A
 def drop_expired_minute(minute: datetime, written_before: int) -> None:
     """Delete a minute's expiries that were written before a moment (microseconds since 1970). Raises CassandraUnavailable.
 
-    One tombstone replaces those of all deleted rows, which further reads of the minute would meet. The caller has seen, after that
-    moment and at least MAX_WRITE_DURATION after the minute, that no expiry is left.
+    One tombstone replaces the tombstones of all deleted rows, which slow down reads of the minute. Before the call, the caller
+    has read that no expiry is left: after that moment, and at least MAX_WRITE_DURATION after the minute.
     """
     DELETE_MINUTE.run(minute=minute, before=written_before)

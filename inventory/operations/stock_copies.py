@@ -1,7 +1,7 @@
-"""The stock that pages show: a copy, rewritten from the numbers.
+"""The stock that pages show: a copy of the stock items' numbers.
 
-Within a process one copy of a product runs at a time. Further callers wait for the next one, which serves all of them. So every caller's
-copy begins after its own writes.
+Within a process one copy of a product is made at a time. Further callers wait for the next copy, which serves all of them. So
+every caller's copy begins after its own writes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,20 +26,20 @@ from inventory.operations.stock_lists import COPIED, find_last_write, is_moving,
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 from inventory.shortages import forget_shortages
 
-# Variant and warehouse.
+# A stock item: its variant and warehouse.
 StockItemKey = tuple[UUID, str]
 COPY = write(
     "Q16",
     """UPDATE stock_by_product USING TIMESTAMP :read_at SET available = :available, threshold = :threshold
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
-# How often a copy is checked again because others have sold or copied meanwhile.
+# How often a copy is compared again because other processes have sold or copied in the meantime.
 MAX_ATTEMPTS = 10
 
 
 @dataclass(eq=False)
 class _Copy:
-    """One copy, which serves all requests made before it began."""
+    """One making of a copy. It serves all requests that were made before it began."""
 
     stock_items: set[StockItemKey] = field(default_factory=set)
     is_over: bool = False
@@ -47,15 +47,15 @@ class _Copy:
 
 
 next_copies: dict[UUID, _Copy] = {}
-_guard = Lock()  # of next_copies
-_turns = tuple(Lock() for _ in range(64))  # by product
+_guard = Lock()  # guards next_copies
+_turns = tuple(Lock() for _ in range(64))  # chosen by product
 
 
 def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = None) -> None:
-    """Rewrite a product's stock for its pages from the numbers of these stock items, or of all.
+    """Rewrite a product's stock for its pages from the numbers of these stock items, or of all its stock items.
 
-    If the product's availability changes, its cards are updated; if a stock item becomes low, out or neither, the lists of its
-    warehouse are (stock_lists). Raises CassandraUnavailable.
+    If the product's availability changes, its cards are updated. If a stock item becomes low, out or neither, the lists of its
+    warehouse are updated (stock_lists). Raises CassandraUnavailable.
     """
     if stock_items is None:
         rows = COPIED.all(product_id=product_id)
@@ -81,7 +81,7 @@ def copy_allocated_stock(allocations: Iterable[Allocation]) -> None:
 
 def _run_copy(product_id: UUID, copy: _Copy) -> None:
     with _guard:
-        del next_copies[product_id]  # later requests need a later read
+        del next_copies[product_id]  # later requests need a copy that is read later
     try:
         copy_numbers(product_id, sorted(copy.stock_items))
     except CassandraUnavailable as error:
@@ -95,16 +95,16 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
 
 
 def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
-    """Write the differences and look again, until the copy equals the numbers and the product's availability equals the copy.
+    """Write the differences until the copy equals the numbers, and the product's availability equals the copy.
 
-    Of two processes the later one sees the writes of both. A copy's timestamp is when its read began, or later than the copy that it
-    has read. So if two overtake each other, the later read wins, even if their clocks differ.
+    Of two processes the later one sees the writes of both. A copy's timestamp is when its read began, or later than the copy that
+    it has read. So if two copies overtake each other, the later read wins, even if the clocks of the processes differ.
 
-    An overtaking copy has not seen this one, and may have kept rows of the lists that this one deletes. So lists are written again if
-    the numbers now mean other lists than those written here, or if the copy still has the mark of an interrupted write.
+    A copy that overtakes this one has not seen it, and may have kept rows of the lists that this one deletes. So the lists are
+    written again if the numbers now mean other lists, or if the copy still has the mark of an interrupted write.
     """
     has_written = False
-    listed: dict[StockItemKey, Row] = {}  # the numbers for which lists were written
+    listed: dict[StockItemKey, Row] = {}  # the numbers for which the lists were last written
 
     def must_list(copy: Row | None, key: StockItemKey, numbers: Row) -> bool:
         is_overtaken = key in listed and is_moving(listed[key], numbers)
@@ -113,7 +113,7 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
     for _ in retry_attempts(MAX_ATTEMPTS):
         read_at = current_microseconds()
         reading = COPIED.start(product_id=product_id)
-        # The second look mostly finds no difference, so it reads the availability, too.
+        # The second comparison mostly finds no difference, so it reads the availability, too.
         product = prefetch_availability(product_id) if has_written else None
         pending = [(key, prefetch_stock_numbers(*key)) for key in stock_items]
         copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
@@ -148,7 +148,7 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
 
 
 def is_copied(row: Row | None, numbers: Row) -> bool:
-    """Return whether a row of the copy equals the numbers."""
+    """Return whether a row of the copied stock has these numbers."""
     names = ("available", "threshold")
     return row is not None and all(getattr(row, each) == getattr(numbers, each) for each in names)
 

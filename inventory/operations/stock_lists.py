@@ -1,9 +1,9 @@
-"""The lists of a warehouse's stock items by SKU: all, low ones, and those that are out.
+"""The lists of a warehouse's stock items, sorted by SKU: all, low, and out.
 
-They are derived from a stock item's numbers, its threshold and its product. `copy_stock` writes them when numbers change; the worker
-follows the product's SKU and status. A row is written before the copy of the stock and deleted after it, all with one timestamp: a crash
-leaves a row too many, never one too few. Meanwhile the copy has a mark. It tells the next copy that rows may be left, even if the
-numbers are back to those in the copy.
+They are derived from a stock item's numbers, its threshold and its product. `copy_stock` writes them when numbers change. The
+worker adapts them to the product's SKU and status. A row of a list is written before the copy of the stock, and deleted after it,
+all with one timestamp. So a crash leaves a row too many, never one too few. Until the old rows are deleted the copy has a mark.
+The mark tells the next copy that such rows may be left, even if the numbers have not changed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from catalogue.entities import Product
 from catalogue.queries import prefetch_product_at_quorum, product_from_rows
 from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, find_stock_lists
 
-# A product's copies of stock, with their write times and listings.
+# A product's copies of stock, with their write times and their columns for the lists.
 COPIED = read(
     "Q16",
     """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, listed_sku, listed_sold,
@@ -49,7 +49,7 @@ UNMARK_LISTS = write(
     """DELETE lists_written FROM stock_by_product USING TIMESTAMP :at
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
-# How many rows of several partitions are written in one batch.
+# How many rows, which may be in several partitions, are written in one batch.
 _BATCH_SIZE = 100
 
 
@@ -62,7 +62,7 @@ class Listing:
 
 
 def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
-    """Return the listing of a product's variant; None if the product does not have it."""
+    """Return the listing of a product's variant; None if the product does not have the variant."""
     variant = product.get_variant(variant_id) if product else None
     if product is None or variant is None:
         return None
@@ -71,7 +71,7 @@ def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
 
 @dataclass
 class ListChanges:
-    """The writes of a change of lists, in their order: marks, new rows, notes in the copy, deleted rows, ends of the marks."""
+    """The writes that change lists, in their order: marks, new rows, new listings in the copy, deleted rows, ends of the marks."""
 
     marks: list[BoundStatement] = field(default_factory=list)
     inserts: list[BoundStatement] = field(default_factory=list)
@@ -91,7 +91,7 @@ class ListChanges:
     ) -> None:
         """Add the writes for a stock item with these numbers; `row` has its key and its present listing.
 
-        The row in the list of all items is only written if it is new or `anew`.
+        The row in the list of all stock items is written only if it is new, or if `anew` is set.
         """
         key = {"warehouse_id": row.warehouse_id, "variant_id": row.variant_id, "at": at}
         names = find_stock_lists(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
@@ -114,7 +114,7 @@ class ListChanges:
                     product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key
                 )
             )
-        # A stock item without a copy needs no mark: the next copy lists it anew.
+        # A stock item without a copy needs no mark: the next copy writes its rows.
         if row.available is not None:
             where = {**key, "product_id": product_id}
             self.marks.append(MARK_LISTS.bind(**where))
@@ -131,7 +131,7 @@ class ListChanges:
         _write_all(self.ends)
 
     def write(self) -> None:
-        """Write everything in its order. Raises CassandraUnavailable."""
+        """Write all changes in their order. Raises CassandraUnavailable."""
         self.begin()
         _write_all(self.notes)
         self.end()
@@ -159,7 +159,7 @@ def plan_list_changes(
 ) -> ListChanges:
     """Return the changes of lists for stock items (key, present copy, numbers) that move between lists.
 
-    The product is read only if there are any. Raises CassandraUnavailable.
+    The product is read only if stock items move. Raises CassandraUnavailable.
     """
     moved = [
         (copy or _NewCopy(*key), numbers)
@@ -176,12 +176,12 @@ def plan_list_changes(
 
 
 def find_last_write(copy: Row) -> int:
-    """Return when a row of COPIED was last written, in microseconds; 0 for never."""
+    """Return when any part of this row of COPIED was last written, in microseconds; 0 for never."""
     return max(copy.written or 0, copy.listed or 0, copy.marked or 0)
 
 
 def is_moving(copy: Row | None, numbers: Row) -> bool:
-    """Return whether a sold stock item would be in other lists by its numbers than by its copy."""
+    """Return whether a sold stock item is in other lists by its present numbers than by the numbers in its copy."""
     if copy is None or copy.available is None:
         return True
     before, after = (
@@ -191,10 +191,10 @@ def is_moving(copy: Row | None, numbers: Row) -> bool:
 
 
 def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
-    """Let the lists follow a product's SKUs, variants and status; return whether anything was written.
+    """Adapt the lists to a product's SKUs, variants and status; return whether anything was written.
 
-    Rows get the timestamp after that of the copy they are based on, so a later copy wins. `rewrite` writes them all anew, over
-    anything else. Raises CassandraUnavailable.
+    Rows get the timestamp after that of their stock item's copy, so a later copy wins. `rewrite` writes all rows anew, over any
+    others. Raises CassandraUnavailable.
     """
     reading = COPIED.start(product_id=product_id)
     product = product_from_rows(prefetch_product_at_quorum(product_id).rows())
@@ -212,7 +212,7 @@ def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
 
 
 def delete_listed(warehouse_id: str, list_name: str, sku: str, variant_id: UUID) -> None:
-    """Delete a row of a list that does not belong there. Raises CassandraUnavailable."""
+    """Delete a variant's row from a stock list. The consistency check calls it for wrong rows. Raises CassandraUnavailable."""
     DELETE_LISTED.run(
         at=current_microseconds(),
         warehouse_id=warehouse_id,

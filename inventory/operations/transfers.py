@@ -1,11 +1,11 @@
-"""Move units between warehouses: two conditional batches under one id; between them the units are in transit.
+"""Move units between warehouses, with two conditional batches under one id. Between the batches the units are in transit.
 
     leaving -> in_transit -> arriving -> arrived          leaving -> refused
 
-The transfer's own row decides its course. Rows of the warehouses book it, each once: the source under the transfer's id, the destination
-under `make_arrival_id`. A transfer that cannot leave puts a row of no units there under the same id, which blocks later bookings. So any
-process may repeat each step, and the worker finishes interrupted ones (`advance_transfer`). Only people say that units have arrived, or
-call a transfer off; the units then arrive in the source.
+The transfer's own row decides its course. Each warehouse books the transfer once, with a row of its own: the source under the
+transfer's id, the destination under `make_arrival_id`. If a transfer cannot leave, the source gets a row of 0 units under its id,
+which blocks a later booking. So any process may repeat each batch, and the worker finishes interrupted transfers
+(`advance_transfer`). Only people book an arrival or call a transfer off. If they call it off, the units arrive in the source.
 """
 
 from dataclasses import replace
@@ -62,15 +62,16 @@ INSERT_OPEN_TRANSFER = write(
 DELETE_OPEN_TRANSFER = write(
     "Q16", "DELETE FROM open_stock_transfers WHERE shop = :shop AND transfer_id = :transfer_id"
 )
-# The worker finishes a step that was begun this long ago.
+# The worker finishes a change of state that was begun this long ago.
 FINISH_AFTER = timedelta(minutes=1)
 
 
 def start_transfer(transfer: StockTransfer) -> StockTransfer:
     """Send units on their way, or continue a transfer that was started; return its present state.
 
-    Raises ValueError for no units or equal warehouses, LookupError without a receipt, TooManyTransfers and NotEnoughAvailable (nothing
-    changed), TransferRefused if the id belongs to another transfer, CassandraUnavailable (the caller may repeat the call).
+    Raises ValueError for 0 units or equal warehouses, LookupError without a receipt, and TransferRefused if the id belongs to
+    another transfer. Also raises TooManyTransfers, NotEnoughAvailable (nothing changed) and CassandraUnavailable (the call may be
+    repeated).
     """
     if transfer.units < 1 or transfer.source == transfer.destination:
         raise ValueError("a transfer has units and two warehouses")
@@ -92,7 +93,7 @@ def start_transfer(transfer: StockTransfer) -> StockTransfer:
     if not stored.is_same_as(transfer):
         raise TransferRefused(stored)
     if not stored.is_over:
-        # Recorded before units leave: a crash leaves a row too many, never one too few.
+        # Recorded before the units leave, so a crash never leaves an unrecorded transfer.
         record_open_transfer(stored)
     stored = advance_transfer(stored)
     if stored.state == REFUSED:
@@ -105,16 +106,16 @@ def start_transfer(transfer: StockTransfer) -> StockTransfer:
 def end_transfer(
     transfer: StockTransfer, warehouse_id: str, actor: str, now: datetime
 ) -> StockTransfer:
-    """Book that a transfer has arrived in its destination or, called off, in its source. Repeating changes nothing.
+    """Book that a transfer has arrived in its destination or, if it was called off, in its source. Repeating changes nothing.
 
-    Raises ValueError for a third warehouse, TransferRefused if it is not in transit or has arrived in the other warehouse,
-    CassandraUnavailable (the caller may repeat the call).
+    Raises ValueError for a third warehouse, and TransferRefused if the transfer is not in transit or has arrived in the other
+    warehouse. Also raises CassandraUnavailable (the call may be repeated).
     """
     if warehouse_id not in (transfer.source, transfer.destination):
         raise ValueError(f"a transfer to {transfer.destination} does not arrive in {warehouse_id}")
     transfer = advance_transfer(transfer)
     END_TRANSFER.apply(
-        # The row says where it arrives, so it does not matter which call has written it.
+        # The transfer's row says where it arrives, so it does not matter which call has written it.
         if_lost=SEND_AGAIN,
         transfer_id=transfer.transfer_id,
         arrived_in=warehouse_id,
@@ -129,10 +130,7 @@ def end_transfer(
 
 
 def advance_transfer(transfer: StockTransfer) -> StockTransfer:
-    """Continue a transfer until it waits for people or is over; return its present state.
-
-    Raises CassandraUnavailable; the caller may repeat the call.
-    """
+    """Continue a transfer until it waits for people or ends; return its state. Raises CassandraUnavailable (then repeat it)."""
     if transfer.state == LEAVING:
         transfer = _leave(transfer)
     if transfer.state == ARRIVING:
@@ -151,7 +149,7 @@ def record_open_transfer(transfer: StockTransfer) -> None:
 
 
 def advance_open_transfers(now: datetime) -> int:
-    """Finish interrupted transfers; return how many. Transfers that wait for people stay. Raises CassandraUnavailable."""
+    """Finish interrupted transfers; return their number. Transfers that wait for people stay open. Raises CassandraUnavailable."""
     open_ids = [row.transfer_id for row in queries.prefetch_open_transfers().rows()]
     count = 0
     for transfer in queries.get_transfers(open_ids).values():
@@ -164,7 +162,7 @@ def advance_open_transfers(now: datetime) -> int:
 
 
 def _leave(transfer: StockTransfer) -> StockTransfer:
-    """Take the units out of the source, or refuse the transfer if there are too few."""
+    """Take the units out of the source; refuse the transfer if there are too few."""
     booking = book_leg(transfer, transfer.source, transfer.transfer_id, -transfer.units)
     state = booking or _refuse(transfer)
     if state == "transferred":
@@ -174,26 +172,26 @@ def _leave(transfer: StockTransfer) -> StockTransfer:
 
 
 def _arrive(transfer: StockTransfer) -> StockTransfer:
-    """Put the units into the warehouse where they arrive."""
+    """Put the units into the warehouse in which they arrive."""
     key = (transfer.variant_id, transfer.arrived_in)
     arrival_id = make_arrival_id(transfer.transfer_id)
     if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
         # The warehouse never had this variant.
         open_stock_item(transfer.product_id, *key, DEFAULT_THRESHOLD)
         if not book_leg(transfer, transfer.arrived_in, arrival_id, transfer.units):
-            # The transfer stays visible until it is booked.
+            # The transfer stays in the list of open transfers until its arrival is booked.
             raise CassandraUnavailable(f"transfer {transfer.transfer_id} could not be booked")
     _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
-    # Waiting orders come before new buyers. If there are any, the pages' copy is written after they have their units.
+    # Waiting orders come before new buyers. If some wait, the stock for pages is copied after they have their units.
     if not queries.list_waiting_orders(transfer.variant_id):
         copy_stock(transfer.product_id, [key])
     return _move(transfer, ARRIVED)
 
 
 def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
-    """Change a warehouse's numbers by these units, once; return the state of the row that books it, or "" if that failed."""
+    """Change a warehouse's numbers by these units, once. Return the state of the row that books the transfer, or "" if that failed."""
     stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
-    # Leaving units must be free. Arriving units are there even if more were promised to orders.
+    # Units that leave must be free. Units that arrive are counted even if more were promised to orders.
     change = (
         ADJUST.bind(units=units, least=-units, **stock_item)
         if units < 0
@@ -209,14 +207,14 @@ def book_leg(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: in
                 now=_booked_at(transfer, units),
                 **stock_item,
             ),
-            # The booking row exists then, so it does not matter which call has written it.
+            # The row of the booking exists then, so it does not matter which call has written it.
             if_lost=SEND_AGAIN,
         )
     return "transferred" if outcome else _find_state(outcome, row_id)
 
 
 def _refuse(transfer: StockTransfer) -> str:
-    """Block the booking of the source; return the state of the row that decides, since the units may have left."""
+    """Block the booking in the source; return the state of the row that decides, since the units may have left already."""
     with write_turn(transfer.variant_id, transfer.source):
         refused = INSERT_RECEIPT.apply(
             if_lost=applied_if(lambda row: bool(row.state == "refused")),
@@ -255,7 +253,7 @@ def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, u
 
 
 def _move(transfer: StockTransfer, state: str) -> StockTransfer:
-    """Store a transfer's new state, and return the transfer; another process may have brought it further."""
+    """Store a transfer's new state, and return the transfer; another process may have moved it to a later state."""
     moved = MOVE_TRANSFER.apply(
         if_lost=SEND_AGAIN, transfer_id=transfer.transfer_id, state=state, before=transfer.state
     )

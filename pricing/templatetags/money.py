@@ -17,7 +17,7 @@ def format_money(amount: Money | None) -> str:
     return "" if amount is None else _format_amount(amount.amount, amount.currency.code)
 
 
-# A shop has few prices, and Babel takes its time over each.
+# A shop has few different prices, and Babel is slow, so results are kept.
 @lru_cache(maxsize=4096)
 def _format_amount(amount: Decimal, currency: str) -> str:
     return format_currency(amount, currency, locale=LOCALE)

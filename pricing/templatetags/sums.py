@@ -1,4 +1,4 @@
-"""The rows of an order's sums."""
+"""The template tag for the rows of an order's sums."""
 
 from django import template
 

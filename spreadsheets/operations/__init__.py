@@ -1,4 +1,4 @@
-"""Import and export files. The worker does it in steps, which may be interrupted and repeated (decision 042)."""
+"""Import and export files. The worker does the work in parts, which may be interrupted and repeated (decision 042)."""
 
 from spreadsheets.operations.exports import (
     EXPORT_SECONDS,

@@ -1,4 +1,4 @@
-"""Export files: written in parts, joined, fetched, and deleted after an hour (decision 042)."""
+"""Export files. An export is written in parts, which are joined; it can be fetched for an hour, and is then deleted (decision 042)."""
 
 import io
 import json
@@ -48,9 +48,9 @@ def start_export(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start an export of these products, or of all; return it. An export that was started under this id before is returned as it is.
+    """Start an export of these products, or of all; return it. If an export with this id exists, return the existing one.
 
-    Raises CassandraUnavailable, OSError.
+    Raises CassandraUnavailable and OSError.
     """
     ids = None if product_ids is None else b"".join(each.bytes for each in product_ids)
     total = PARTS if product_ids is None else len(product_ids)
@@ -64,9 +64,10 @@ def start_order_file(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start a file of these orders, or of those that a filter finds when the worker runs; return it, or the one with this id.
+    """Start a file of orders: the `chosen` ones, or the orders that a filter finds when the worker runs. Return its task.
 
-    Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
+    If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
+    raises CassandraUnavailable and OSError.
     """
     if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
@@ -86,7 +87,7 @@ def _start_writing(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start an export of `content`: ids, a filter whose `total` is not known yet, or None for all products."""
+    """Start an export of `content`: ids, a filter (its `total` is not known yet), or None for all products."""
     if existing := queries.get_task(task_id):
         return existing
     stored_as = ""
@@ -107,7 +108,7 @@ def _start_writing(
 
 
 def write_on(task: SpreadsheetTask, most: int) -> int:
-    """Write further parts of an export, about `most` rows; after the last one it can be fetched. Return the number of rows."""
+    """Write further parts of an export, about `most` rows; return how many. After the last part the export can be fetched."""
     if task.stored_as and not task.total:
         return _count_orders(task)
     done, count = task.handled, 0
@@ -131,14 +132,14 @@ def write_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _count_orders(task: SpreadsheetTask) -> int:
-    """Replace a filter by the ids of the orders that it finds, once, so that each run continues the same list."""
+    """Replace a filter by the ids of the orders that it finds now, so that each run continues the same list."""
     try:
         with open_stored(task.stored_as) as file:
             chosen = OrderFilter.from_dict(json.load(file))
     except FileRefused as refused:
         current = queries.get_task(task.task_id)
         if current and current.stored_as != task.stored_as:
-            return 0  # another process has counted them meanwhile
+            return 0  # another process has counted the orders in the meantime
         end_task(task, entities.REFUSED, str(refused))
         return 0
     ids = file_of(row.order_id.bytes for row in iterate_orders(chosen))
@@ -161,7 +162,7 @@ def _count_orders(task: SpreadsheetTask) -> int:
 def _iterate_lines(
     task: SpreadsheetTask, ids: IO[bytes] | None, first: int, end: int
 ) -> Iterator[list[str]]:
-    """Yield the lines of a part: of the ids from `first` to `end`, or of a part of all products if `ids` is None."""
+    """Yield the lines of a part: for the ids from `first` to `end`, or for one part of all products if `ids` is None."""
     if ids is None:
         products: Iterable[Product] = iterate_products_of_part(first, PARTS)
     else:
@@ -181,7 +182,7 @@ def _part_name(task: SpreadsheetTask, first: int) -> str:
 
 
 def _write_part(task: SpreadsheetTask, first: int, lines: Iterable[Sequence[str]]) -> int:
-    """Write a part of an export as CSV, over one of an interrupted run; return its number of lines."""
+    """Write a part of an export as CSV; return its number of lines. It replaces the part of an interrupted run."""
     count = 0
 
     def written() -> Iterator[bytes]:
@@ -189,13 +190,13 @@ def _write_part(task: SpreadsheetTask, first: int, lines: Iterable[Sequence[str]
         for count, each in enumerate(lines, 1):  # noqa: B007 -- the last number is the result
             yield csv_line(each)
 
-    # Empty parts are written, too: a missing part is a fault when the file is joined.
+    # Empty parts are written, too: a missing part counts as a fault when the parts are joined.
     _save(task, _part_name(task, first), file_of(written()))
     return count
 
 
 def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
-    """Save a file of an export, over an older one. Order files are encrypted, because they contain addresses."""
+    """Save a file of an export, over an existing one. Order files are encrypted, because they contain addresses."""
     if task.layout in ORDER_FILES:
         sealed = encrypt_bytes(content.read(), _PURPOSE, name)
         content = file_of([sealed])
@@ -204,19 +205,19 @@ def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
 
 
 def _read_sealed(name: str) -> bytes:
-    """Return the content that `_save` encrypted. Raises FileRefused if it is gone, DecryptionError."""
+    """Return the content that `_save` encrypted. Raises FileRefused if the file is gone. Also raises DecryptionError."""
     with open_stored(name) as file:
         return decrypt_bytes(file.read(), _PURPOSE, name)
 
 
 def _list_parts(task: SpreadsheetTask) -> list[str]:
-    # The expected names: of two workers at once, one saves under another name.
+    # The files have these names: if two workers save at the same time, the storage gives one of them another name.
     step = queries.BUCKET_LENGTH if task.stored_as else 1
     return [_part_name(task, first) for first in range(0, task.total, step)]
 
 
 def _put_together(task: SpreadsheetTask) -> None:
-    """Join all parts into one file, unless concatenation is enough. Raises FileRefused."""
+    """Join all parts into one file, unless the parts can be sent one after another. Raises FileRefused."""
     kind = ORDER_FILES.get(task.layout)
     if kind and kind.draw:
         lines = (
@@ -249,11 +250,11 @@ def _whole_name(task: SpreadsheetTask) -> str:
 
 
 def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
-    """Yield the bytes of a written export, piece by piece. Raises OSError, FileRefused, DecryptionError."""
+    """Yield the bytes of a written export, block by block. Raises OSError, FileRefused and DecryptionError."""
     kind = ORDER_FILES.get(task.layout)
     if task.format == "csv":
         names = _list_parts(task)
-        # With the mark by which spreadsheets recognise UTF-8.
+        # The byte order mark comes first: spreadsheets recognise UTF-8 by it.
         yield b"\xef\xbb\xbf" + csv_line(kind.head if kind else LAYOUTS[task.layout].head)
     else:
         names = [_whole_name(task)]
@@ -278,9 +279,9 @@ def expire_export(task: SpreadsheetTask, now: datetime) -> None:
 
 
 def delete_export(task: SpreadsheetTask) -> None:
-    """Delete the files of an expired or refused export, and note that. Raises CassandraUnavailable, OSError."""
+    """Delete the files of an expired or refused export, and store that they are gone. Raises CassandraUnavailable and OSError."""
     folder = f"{OUTGOING}/{task.task_id.hex}"
-    # The existing names: of two workers at once, one saves under another name.
+    # The files that exist may have other names: if two workers save at the same time, the storage gives one of them another name.
     try:
         names = default_storage.listdir(folder)[1]
     except FileNotFoundError:

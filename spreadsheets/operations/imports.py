@@ -1,7 +1,7 @@
 """Import files: a file is read, and the changes of each row are stored (decision 042).
 
-They are applied only after staff have confirmed them, each row once: the conditional batch that saves a product also writes the row's
-mark.
+Changes are applied only after staff have confirmed them. Each row is applied once: the conditional batch that saves a product
+also writes the row's mark.
 """
 
 from collections import Counter
@@ -36,13 +36,13 @@ from spreadsheets.operations.tasks import note_handled, start_task
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 
-# How many rows are planned at once; their products are read in parallel.
+# How many rows are planned together; their products are read in parallel.
 CHUNK = 25
-# The plans of a chunk are one conditional batch, which may have 8 MiB (half a commit log segment). Letters of the file plus
-# _LETTERS_A_LINE for each line bound it to some megabytes, including present values and non-ASCII letters.
+# The plans of a chunk are one conditional batch, which may have 8 MiB (half a commit log segment). A chunk's letters in the file,
+# plus _LETTERS_A_LINE for each line, bound the batch to some megabytes, including present values and non-ASCII letters.
 MAX_CHUNK_LETTERS = 250_000
 _LETTERS_A_LINE = 500
-# Further faults of a row are left out.
+# The number of a row's faults that are stored. Further ones are left out.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
 NOTE_UNPACKED = conditional_write(
@@ -70,9 +70,9 @@ FINISH = conditional_write(
 def start_import(
     task_id: UUID, layout: str, file: "File[Any]", file_name: str, started_by: UUID, now: datetime
 ) -> SpreadsheetTask:
-    """Store a file for the worker, and return its import. An import that was started under this id before is returned as it is.
+    """Store a file for the worker, and return its import. If an import with this id exists, it is returned unchanged.
 
-    Raises CassandraUnavailable, OSError.
+    Raises CassandraUnavailable and OSError.
     """
     if existing := queries.get_task(task_id):
         return existing
@@ -84,7 +84,7 @@ def start_import(
 
 
 def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
-    """Let the worker apply an import that was read; return whether it is being applied or finished. Raises CassandraUnavailable."""
+    """Let the worker apply an import that was read; return whether that has begun or is done. Raises CassandraUnavailable."""
 
     def is_applying(row: Row) -> bool:
         return row.state in (entities.APPLYING, entities.FINISHED)
@@ -100,7 +100,7 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
 
 
 def read_on(task: SpreadsheetTask, most: int) -> int:
-    """Plan about `most` further rows of a file; after the last one, count the plans. Return the number of rows."""
+    """Plan about `most` further rows of a file. After the last row, count the rows of each plan. Return the number of planned rows."""
     layout, done, encoding = LAYOUTS[task.layout], task.handled, ""
     try:
         with open_stored(task.stored_as) as file:
@@ -127,7 +127,7 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
 
 
 def _unpack(task: SpreadsheetTask, table: Table) -> None:
-    """Replace a workbook by a CSV file, so that it is unpacked once. Raises FileRefused."""
+    """Replace a workbook by a CSV file, so that the workbook is unpacked only once. Raises FileRefused."""
     stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of(unpack_workbook(table)))
     outcome = NOTE_UNPACKED.apply(
         if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
@@ -139,10 +139,7 @@ def _unpack(task: SpreadsheetTask, table: Table) -> None:
 
 
 def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
-    """Yield chunks of rows that are written in one batch: within a bucket, and within the bounds of a batch.
-
-    The chunks must be the same whenever the file is read again.
-    """
+    """Yield chunks of rows, each for one batch in one bucket. Each read of the same file yields the same chunks."""
     chunk: list[FileRow] = []
     size = 0
     for row in rows:
@@ -157,7 +154,7 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 
 
 def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
-    """Store the plans of these rows. An interrupted step has written all of them or none."""
+    """Store the plans of these rows. If this is interrupted, all of them are stored or none."""
     planned = layout.plan(rows, task.task_id, current_time())
     queries.ROWS.insert(
         task.task_id,
@@ -199,17 +196,17 @@ def _end_reading(
         queries.UNFINISHED.bind_remove(task.task_id),
         if_lost=REFUSED_MEANS_DONE,
     )
-    # Everything needed is in the rows now.
+    # The uploaded file is not needed any more: the rows have all changes now.
     default_storage.delete(task.stored_as)
 
 
 def mark_of(task_id: UUID, position: int) -> UUID:
-    """Return the mark that products and corrections of stock get from a row of an import."""
+    """Return the mark that a row of an import leaves on the product or the correction of stock."""
     return UUID(int=task_id.int + 1 + position)
 
 
 def apply_on(task: SpreadsheetTask, most: int) -> int:
-    """Apply about `most` further rows; after the last one, count the results. Return how many rows were tried."""
+    """Apply about `most` further rows. After the last row, count the rows of each result. Return how many rows were tried."""
     done, tried = queries.ROWS.run(
         task.rows,
         task.handled,
@@ -237,7 +234,7 @@ def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
 
 
 def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
-    """Return whether the changes of a row were saved by this import. Raises CassandraUnavailable."""
+    """Return whether this import has saved the changes of a row. Raises CassandraUnavailable."""
     mark = mark_of(task.task_id, row.position)
     if task.layout == "stock":
         return is_counted(row, mark)
@@ -245,7 +242,7 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
 
 
 def _finish(task: SpreadsheetTask) -> None:
-    """Count the results and finish the import, or go back to a row that another worker left without a result."""
+    """Count the results and finish the import. If another worker left a row without a result, go back to that row."""
     results, waiting = queries.ROWS.count_results(task.rows)
     if waiting is not None:
         note_handled(task, waiting, task.total)

@@ -8,9 +8,9 @@ from spreadsheets.operations.imports import apply_on, read_on
 
 
 def run_task(task: SpreadsheetTask, most: int) -> int:
-    """Continue an import or export; return how many rows were processed, about `most`.
+    """Continue an import or export with about `most` rows; return how many rows were processed.
 
-    Raises CassandraUnavailable, UnknownOutcome; the caller then calls it again.
+    Raises CassandraUnavailable and UnknownOutcome; the caller then repeats the call.
     """
     renew_settings()
     if task.state == entities.READING:
@@ -19,5 +19,5 @@ def run_task(task: SpreadsheetTask, most: int) -> int:
         return apply_on(task, most)
     if task.state == entities.WRITING:
         return write_on(task, most)
-    # It was finished by another process, which has not taken it off the worker's list yet.
+    # Another process has finished the task, but not yet taken it off the worker's list.
     return 0

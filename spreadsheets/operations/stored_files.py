@@ -1,4 +1,4 @@
-"""Files in the storage: uploaded ones, and those of exports."""
+"""Files in the storage: uploaded files, and the files of exports."""
 
 from collections.abc import Iterable
 from tempfile import TemporaryFile

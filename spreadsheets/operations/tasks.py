@@ -41,9 +41,9 @@ NOTE_ENDED = conditional_write(
 
 
 def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
-    """Put a task on the worker's list, and return it or the one with its id. Raises CassandraUnavailable."""
+    """Put a task on the worker's list. Return it, or the existing task with its id. Raises CassandraUnavailable."""
 
-    # A task that another process has started at the same time under this id has another file.
+    # If another process started a task with this id at the same time, that task has another stored file.
     def is_ours(row: Row) -> bool:
         return bool(row.stored_as == (task.stored_as or None) and row.started_at == now)
 
@@ -68,7 +68,7 @@ def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
 
 
 def note_failure(task: SpreadsheetTask) -> None:
-    """Count a failed run; after MAX_FAILURES in a row the task is refused. Raises CassandraUnavailable."""
+    """Count a failed run of a task. After MAX_FAILURES failed runs in a row the task is refused. Raises CassandraUnavailable."""
     failures = task.failures + 1
     if failures < MAX_FAILURES:
         NOTE_FAILURE.apply(if_lost=SEND_AGAIN, **task.key, failures=failures, state=task.state)
@@ -78,7 +78,7 @@ def note_failure(task: SpreadsheetTask) -> None:
 
 
 def note_handled(task: SpreadsheetTask, handled: int, total: int) -> None:
-    """Store the progress of a task. Raises CassandraUnavailable."""
+    """Store how many rows or parts of a task are done. Raises CassandraUnavailable."""
     NOTE_HANDLED.apply(
         if_lost=SEND_AGAIN, **task.key, handled=handled, total=total, state=task.state
     )

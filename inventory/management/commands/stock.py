@@ -30,7 +30,7 @@ def _parse_location(typed: str) -> str:
 
 
 def _parse_one_of(known: Sequence[str], typed: str) -> str:
-    """Return a known key. Raises ArgumentTypeError, which names the known ones."""
+    """Return the typed key if it is known. Raises ArgumentTypeError, which names the known keys."""
     if typed not in known:
         raise ArgumentTypeError(f"{typed!r} is none of {', '.join(known)}")
     return typed
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         if action in ("receive", "adjust") and (
             waiting := queries.list_waiting_orders(found.variant_id)
         ):
-            # Waiting orders come before new buyers: pages show the rest once these orders have their units.
+            # Waiting orders come before new buyers. Pages show the units that are left after these orders have theirs.
             self.stdout.write(
                 f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
             )
