@@ -107,7 +107,7 @@ class StarBar:
 
 @dataclass(frozen=True)
 class Rating:
-    """The numbers of a product: the count of published reviews, the sum of their stars, and the counts for one to five stars."""
+    """A product's numbers: the count of published reviews, the sum of their stars, and the counts for one to five stars."""
 
     count: int = 0
     total: int = 0
@@ -122,7 +122,7 @@ class Rating:
     def shown(self) -> tuple[float | None, int]:
         """The average and the number of reviews, for cards.
 
-        The number is rounded to two digits, so that cards change less often.
+        The number is rounded down to two digits, so that cards change less often.
         """
         count = self.count
         unit = 10 ** max(0, len(str(count)) - 2)
