@@ -43,7 +43,7 @@ def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
 def merge_typed_fields(
     posted: Mapping[str, str], before: Mapping[str, str], step: str
 ) -> dict[str, str]:
-    """Return the typed fields, updated by a step's submit. Browsers do not send unticked boxes: these are removed."""
+    """Return the typed fields, updated by a step's submit. Browsers do not send an unticked box: it is stored as ""."""
     sent = {name: posted[name] for name in FIELD_NAMES if name in posted}
     if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")

@@ -161,7 +161,7 @@ class BillingForm(AddressFields):
 def checkout_fingerprint(
     form: CheckoutForm, billing: BillingForm | None, snapshot_content: object
 ) -> str:
-    """Return a fingerprint of a checkout's content: the clean values, and the content of the snapshot that was shown with them."""
+    """Return a fingerprint of a checkout's content: its clean values and the content of its snapshot."""
     content = json.dumps(
         [form.cleaned_data, billing.cleaned_data if billing else None, snapshot_content],
         sort_keys=True,

@@ -253,7 +253,7 @@ def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot |
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
-    """Answer a submit of a checkout that is already ordered: the same content leads to the payment, another content is refused."""
+    """Answer a submit of a checkout that is already ordered. The same content leads to the payment; another one is refused."""
     form = CheckoutForm(request.POST, ordered=placed.method)
     billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())

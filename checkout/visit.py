@@ -73,7 +73,7 @@ class CheckoutVisit:
         )
 
     def is_paid_afterwards(self, total: int) -> bool:
-        """Return whether the order is sent before it is paid (payments.methods). `total` is in minor units."""
+        """Return whether the order is placed before anything is paid (payments.methods). `total` is in minor units."""
         method = self.form.payment_method
         return is_paid_afterwards(method.code if method else "", total)
 
