@@ -26,7 +26,7 @@ class Line(VariantSnapshot):
 
     @property
     def limit_message(self) -> str:
-        """The sentence that says how many more units the line can have; "" if many more."""
+        """A sentence that says how many more units the line can have; "" as long as the limit is far."""
         return limits.unit_limit_message(self.quantity)
 
 

@@ -145,7 +145,7 @@ class LineQuantityForm(LineForm):
 
 
 class PriceConsentField(forms.CharField):
-    """The field for lines whose new prices are accepted, as the page showed them: `key:quantity:old:new`, separated by commas."""
+    """The field for lines whose new prices are accepted, as the page showed them: `key:quantity:old:new`, between commas."""
 
     widget = forms.HiddenInput
 

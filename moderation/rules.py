@@ -24,7 +24,7 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """The shop's rules: words that hold a text, whether erased people's texts stay, and whether buyers are asked for reviews."""
+    """The rules: words that hold a text, whether erased people's texts stay, and whether buyers are asked for reviews."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True

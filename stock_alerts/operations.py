@@ -82,10 +82,7 @@ def request_subscription(
 
 
 def subscribe(subscription: Subscription, now: datetime) -> None:
-    """Subscribe a confirmed address for 30 days from the last call.
-
-    Raises CassandraUnavailable.
-    """
+    """Subscribe a confirmed address for 30 days from the last call. Raises CassandraUnavailable."""
     key, variant_columns = (
         email_key(subscription.email),
         {"variant_id": subscription.variant_id, "product_id": subscription.product_id},

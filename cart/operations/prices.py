@@ -19,7 +19,7 @@ from pricing.money import to_minor_units
 def accept_prices(
     person_id: UUID | None, cart_id: UUID, consents: Sequence[PriceConsent], now: datetime
 ) -> None:
-    """Give all these lines today's prices, if the lines and the prices are still the ones that the page showed; else change nothing.
+    """Give these lines today's prices if lines and prices are still the ones that the page showed; otherwise change nothing.
 
     A second call does nothing. Raises PriceChanged if a line or price differs from the page, NoSuchCart, NotAllowed,
     CartBusy, CassandraUnavailable.

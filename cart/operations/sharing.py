@@ -181,10 +181,7 @@ def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> N
 
 
 def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
-    """Withdraw an invitation, if it still exists.
-
-    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
-    """
+    """Withdraw an invitation, if it still exists. Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable."""
     require_access(owner_id, cart_id, OWN)
     _delete_row(cart_id, INVITATION, key)
 
