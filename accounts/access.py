@@ -30,7 +30,11 @@ from web.rendering import view_name
 _CHANGES, _ENTRY = "_audited_changes", "_audited_entry"
 # The time over which the refunds by a member of staff are added up.
 MONEY_WINDOW = timedelta(hours=1)
-_SAFE = ("GET", "HEAD", "OPTIONS")  # requests by these methods change nothing, so they are not logged
+_SAFE = (
+    "GET",
+    "HEAD",
+    "OPTIONS",
+)  # requests by these methods change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
 

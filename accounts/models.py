@@ -34,7 +34,9 @@ class User(DjangoCassandraModel):
     password = columns.Text()
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
-    demo = columns.Boolean()  # whether this is a demo shop's login, which is refused in any other shop
+    demo = (
+        columns.Boolean()
+    )  # whether this is a demo shop's login, which is refused in any other shop
     # slot, '1' to '20' -> address
     addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))
     default_address = columns.Text()
@@ -470,7 +472,9 @@ class AuditEntryByActor(_Entry):
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
     book = columns.Text()  # staff or accounts
-    given_back = columns.BigInt()  # money given back, in minor units; in the row of part 0, for a day
+    given_back = (
+        columns.BigInt()
+    )  # money given back, in minor units; in the row of part 0, for a day
 
 
 class Erasure(Model):

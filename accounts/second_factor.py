@@ -58,7 +58,9 @@ RESET = conditional_write(
     "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
 )
 
-CODE_AT = "_code_at"  # the key in a session of the time at which its user last entered a further code
+CODE_AT = (
+    "_code_at"  # the key in a session of the time at which its user last entered a further code
+)
 FRESH_FOR = 5 * 60  # seconds in which no page asks for another code
 SECONDS = 30  # seconds in which a code is valid
 DRIFT = 1  # half minutes that a telephone's clock may be ahead or behind

@@ -46,7 +46,9 @@ class Cart:
     subtotal: Money
     version: int
     checkout_id: UUID | None = None  # the checkout that claims the cart, or claimed it last
-    checkout_number: int = 0  # the number of the cart's checkouts that had ended without payment before this one
+    checkout_number: int = (
+        0  # the number of the cart's checkouts that had ended without payment before this one
+    )
     voucher: str = ""  # the voucher's code, as it was typed
 
     @property

@@ -23,7 +23,9 @@ class OrderableCart:
     """The orderable part of a cart, and sentences about its differences from the cart's lines."""
 
     lines: tuple[QuotedLine, ...]
-    reasons: Mapping[UUID, str]  # keyed by variant: the reason for which the line differs from the cart
+    reasons: Mapping[
+        UUID, str
+    ]  # keyed by variant: the reason for which the line differs from the cart
     # risen prices that the shopper has not accepted
     price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)

@@ -32,13 +32,13 @@ class QuestionByProduct(Model):
     version = columns.Integer()
     change_id = columns.UUID()  # the id of the form that made the version
     written_at = columns.DateTime()
-    held_for = columns.Text()  # a reason as for reviews, or unanswered; "" if the text does not wait
+    held_for = (
+        columns.Text()
+    )  # a reason as for reviews, or unanswered; "" if the text does not wait
     refusal = columns.Text()
     queued_at = columns.DateTime()
     decided_at = columns.DateTime()
-    reporters = (
-        columns.Text()
-    )  # keyed hashes of the readers who reported the text since the last decision, with spaces between
+    reporters = columns.Text()  # keyed hashes of the readers who reported the text since the last decision, with spaces between
     answers_id = columns.UUID()  # in a question's row: a new id with each new answer
 
 

@@ -41,7 +41,9 @@ class RatingByProduct(Model):
     change_id = columns.UUID()  # the id of the form that made the version
     written_at = columns.DateTime()
     edited_at = columns.DateTime()
-    queued_at = columns.DateTime()  # the time at which the review first waited: its day in the queue
+    queued_at = (
+        columns.DateTime()
+    )  # the time at which the review first waited: its day in the queue
     held_for = (
         columns.Text()
     )  # links, words, repeated, crowd, reported, pictures, again, undone; "" if nothing waits
@@ -50,12 +52,12 @@ class RatingByProduct(Model):
     answer = columns.Text()
     answered_at = columns.DateTime()
     order_id = columns.UUID()  # for a guest's review: the order whose mail led to the form
-    pictures = columns.Text()  # the published pictures (names of catalogue.photos), with spaces between
+    pictures = (
+        columns.Text()
+    )  # the published pictures (names of catalogue.photos), with spaces between
     new_pictures = columns.Text()  # pictures that the staff have not seen yet
     former_pictures = columns.Text()  # removed pictures, until the worker has deleted their files
-    reporters = (
-        columns.Text()
-    )  # keyed hashes of the readers who reported the review since the last decision, with spaces between
+    reporters = columns.Text()  # keyed hashes of the readers who reported the review since the last decision, with spaces between
 
 
 class ReviewByProduct(Model):
