@@ -82,9 +82,8 @@ def staff_required(
 ) -> Callable[[View[P]], View[P]]:
     """Let in staff with one of these roles, or with any role if none is named. Log each change in the audit log.
 
-    Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to the login,
-    shoppers get a 404. `lists` names the form fields that may have several values. If `is_about_people`, the audit log keeps
-    no names from the form.
+    Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to the login, shoppers get
+    a 404. `lists` names the form fields that may have several values. If `is_about_people`, the audit log keeps no names from the form.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -194,10 +193,7 @@ def _run_audited(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> HttpResponse:
-    """Run a view: log the request in the audit log before, and its outcome after.
-
-    If the first logging fails, the view does not run.
-    """
+    """Run a view: log the request in the audit log before, and its outcome after. If the first logging fails, the view does not run."""
     found = request.resolver_match
     entry = audit_log.open_entry(
         view_name(request),
@@ -224,8 +220,7 @@ def _run_audited(
 def note_money(request: HttpRequest, cents: int) -> int:
     """Log how much money a refund will give back, in minor units, before the refund is made.
 
-    Return the sum of the refunds that the same member of staff has made within the hour, with this one. Raises
-    CassandraUnavailable.
+    Return the sum of the refunds that the same member of staff has made within the hour, with this one. Raises CassandraUnavailable.
     """
     entry: audit_log.AuditLogEntry = getattr(request, _ENTRY)
     audit_log.enter_money(entry, cents)

@@ -200,8 +200,7 @@ def enter_money(entry: AuditLogEntry, cents: int) -> None:
 def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
     """Return the money that a user has given back since a moment, in minor units. Raises CassandraUnavailable.
 
-    Each action is logged before the sum is read: of two actions at once, at least one sees the other. Failed actions count,
-    too.
+    Each action is logged before the sum is read: of two actions at once, at least one sees the other. Failed actions count, too.
     """
     first = min_uuid_from_time(since)
     reading = [
@@ -214,10 +213,7 @@ def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
 def describe_changes(
     before: Mapping[str, object], after: Mapping[str, object], *, personal: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the changed fields: the values before and after, keyed by field.
-
-    For a `personal` field say only that it changed.
-    """
+    """Return the changed fields: the values before and after, keyed by field. For a `personal` field say only that it changed."""
     return {
         name: "changed"
         if name in personal
@@ -272,10 +268,7 @@ def mailbox_pseudonym(email: str) -> str:
 
 
 def words_pseudonym(words: str) -> str:
-    """Return the audit log's pseudonym for words that may be a customer's name.
-
-    The same words always get the same pseudonym.
-    """
+    """Return the audit log's pseudonym for words that may be a customer's name. The same words always get the same pseudonym."""
     folded = " ".join(split_words(words))
     return (
         f"words {salted_hmac('accounts.audit.words', folded, algorithm='sha256').hexdigest()[:12]}"
@@ -285,10 +278,7 @@ def words_pseudonym(words: str) -> str:
 def list_day_entries(
     book: str, on: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return a page of a day's entries, newest first, and the token of the next page.
-
-    Raises InvalidPageToken, CassandraUnavailable.
-    """
+    """Return a page of a day's entries, newest first, and the token of the next page. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"book": book, "day": on}
     return _page(DAY, DAY_BEFORE, partition, f"audit {book} {on}", after, limit)
 
@@ -305,10 +295,7 @@ def list_actor_entries(
 
 
 def prefetch_acts(actor_id: UUID, since: datetime, now: datetime) -> PendingResult:
-    """Start reading a user's logged actions since a moment of this month (UTC).
-
-    The rows have the columns `act` and `subject`.
-    """
+    """Start reading a user's logged actions since a moment of this month (UTC). The rows have the columns `act` and `subject`."""
     month = now.date().replace(day=1)
     since_id = max_uuid_from_time(since)
     return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=MAX_RECENT)

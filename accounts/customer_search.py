@@ -48,10 +48,7 @@ def prefetch_customer_search(typed: str) -> CustomerSearch:
 
 
 def found_customers(search: CustomerSearch) -> tuple[list[FoundCustomer], bool]:
-    """Return the customers that a search found, sorted by name, at most MAX_SHOWN, and whether there are more.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the found customers, sorted by name, at most MAX_SHOWN, and whether there are more. Raises CassandraUnavailable."""
     rows = list(search.reading.rows()) if search.reading else []
     found = {
         row.user_id: FoundCustomer(row.user_id, row.name, row.since)

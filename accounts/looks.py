@@ -28,8 +28,7 @@ def record_look(
 ) -> bool:
     """Log that a member of staff looks at `subject`, unless they did so minutes ago; return whether it is logged now.
 
-    An earlier look at one of the subjects `covered` counts, too. Raises CassandraUnavailable: then the page must not be
-    shown.
+    An earlier look at one of the subjects `covered` counts, too. Raises CassandraUnavailable: then the page must not be shown.
     """
     if any(row.act == act and row.subject in {subject, *covered} for row in looks.rows()):
         return False

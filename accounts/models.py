@@ -120,10 +120,7 @@ class User(DjangoCassandraModel):
         return self.get_full_name()
 
     def check_password(self, raw_password: str) -> bool:
-        """Return whether this is the password, renewing its hash if the hasher's settings have changed.
-
-        Raises CassandraUnavailable.
-        """
+        """Return whether this is the password, renewing its hash if the hasher's settings have changed. Raises CassandraUnavailable."""
         return check_password(
             raw_password, self.password, setter=lambda raw: type(self).objects.renew_hash(self, raw)
         )

@@ -184,10 +184,7 @@ class SessionStore(SessionBase):
             )
 
     def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
-        """Set the times at which the session began and was renewed.
-
-        Return the seconds left, 0 or less for an expired session.
-        """
+        """Set the times at which the session began and was renewed. Return the seconds left, 0 or less for an expired session."""
         now = int(current_time().timestamp())
         if began or _BEGAN not in data:
             data[_BEGAN] = now
@@ -228,10 +225,7 @@ class OpenSession:
 
 
 def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
-    """Return a user's open sessions: first the one of `current_session_key`, then the most recently seen.
-
-    Raises CassandraUnavailable.
-    """
+    """Return a user's open sessions: first the one of `current_session_key`, then the most recently seen. Raises CassandraUnavailable."""
     current = stored_keys(current_session_key)
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [

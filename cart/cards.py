@@ -36,10 +36,9 @@ def list_cart_cards(
 ) -> list[CartCard]:
     """Return the cards of a person's carts: the active one first, then the last changed ones.
 
-    `begun` are the pending reads of carts that were started in parallel with the list. Their products are read together with
-    the other carts; the other carts' products need one more round. Shared carts that the person was removed from are left
-    out. At most a hundred products are read for all cards: later carts, and carts with many lines, have no sum. Raises
-    CassandraUnavailable.
+    `begun` are the pending reads of carts that were started in parallel with the list. Their products are read together with the other
+    carts; the other carts' products need one more round. Shared carts that the person was removed from are left out. At most a hundred
+    products are read for all cards: later carts, and carts with many lines, have no sum. Raises CassandraUnavailable.
     """
     listed = sorted(
         queries.listed_carts_from_rows(carts), key=lambda each: each.cart_id not in begun

@@ -13,10 +13,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Line(VariantSnapshot):
-    """A line of a cart: a variant, with its name and price of the time when it was added.
-
-    `price` is for one unit, `total` for all, with tax.
-    """
+    """A line of a cart: a variant, as it was when it was added. `price` is for one unit, `total` for all, with tax."""
 
     key: str
     price: Money
@@ -63,10 +60,7 @@ class Cart:
 
 @dataclass(frozen=True)
 class ListedCart:
-    """A cart on a person's list.
-
-    `role` is '' for the owner; `used_at` is the time at which the cart last became the active one.
-    """
+    """A cart on a person's list. `role` is '' for the owner; `used_at` is the time at which the cart last became the active one."""
 
     cart_id: UUID
     name: str
@@ -99,8 +93,7 @@ class CartWithProduct:
 class CartCard:
     """A cart as the list of carts shows it. `pictures` show a few of its lines.
 
-    `subtotal` is the sum on the cart's page (PricedCart.subtotal), or None if the list does not compute it, as for many
-    lines.
+    `subtotal` is the sum on the cart's page (PricedCart.subtotal), or None if the list does not compute it, as for many lines.
     """
 
     cart: ListedCart

@@ -53,10 +53,7 @@ class QuantityField(forms.CharField):
 
 
 class IdempotencyKeyField(forms.CharField):
-    """The field for the idempotency key of a submit, by which a repeat counts once.
-
-    A missing or invalid key becomes a new one.
-    """
+    """The field for the idempotency key of a submit, by which a repeat counts once. A missing or invalid key becomes a new one."""
 
     widget = forms.HiddenInput
 

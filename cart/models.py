@@ -10,7 +10,7 @@ class CartByUser(Model):
     """K1, K4, U2: an owner's carts, keyed by name, and the active one. Its column is static, so only one cart is active.
 
     Bound: 100 carts an owner (cart.limits.MAX_CARTS).
-    Writer: cart.operations, by conditional batches alone.
+    Writer: cart.operations, only by conditional batches.
     """
 
     __table_name__ = "carts_by_user"
@@ -38,7 +38,7 @@ class ItemByCart(Model):
 
     The static counts and the subtotal always equal the lines (fault 18). Only kinds 'op' and 'undo' have a TTL (fault 17).
     Bound: 1,000 lines (cart.limits.MAX_LINES) and the idempotency keys of a day.
-    Writer: cart.operations, by conditional batches alone.
+    Writer: cart.operations, only by conditional batches.
     """
 
     __table_name__ = "items_by_cart"

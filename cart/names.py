@@ -23,10 +23,7 @@ def default_name() -> str:
 
 
 def clean_name(typed: str) -> str:
-    """Return a typed name as it is stored: in composed Unicode, with single spaces, without invisible characters.
-
-    Raises InvalidCartName.
-    """
+    """Return a typed name as it is stored: composed Unicode, single spaces, no invisible characters. Raises InvalidCartName."""
     visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):

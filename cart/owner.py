@@ -19,10 +19,7 @@ GUEST_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 
 
 def get_owner_id(request: HttpRequest) -> UUID | None:
-    """Return the owner's id, or None for a guest without a cart.
-
-    For a POST the user is checked; other requests trust the session.
-    """
+    """Return the owner's id, or None for a guest without a cart. For a POST the user is checked; other requests trust the session."""
     if request.method in ("GET", "HEAD"):
         if request.session.session_key and (user_id := request.session.get(SESSION_KEY)):
             return UUID(user_id)
@@ -86,10 +83,7 @@ def delete_cart_cookie(response: HttpResponse) -> None:
 
 
 def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
-    """Return the guest's id and the last active cart's id in the cookie, each or None.
-
-    A request parses the cookie only once.
-    """
+    """Return the guest's id and the last active cart's id in the cookie, each or None. A request parses the cookie only once."""
     known = get_request_cart(request)
     if known.cookie is None:
         known.cookie = _parse_cookie(request)

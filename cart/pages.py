@@ -67,8 +67,7 @@ def render_changed_cart(
 ) -> HttpResponse:
     """Answer a submit that has changed the cart: show the cart, and a sentence about the change.
 
-    Without htmx it redirects to the cart's URL and `query`. With htmx the message includes the cart's sum, unless `with_sum`
-    is False.
+    Without htmx it redirects to the cart's URL and `query`. With htmx the message includes the cart's sum, unless `with_sum` is False.
     """
     refresh_badge(request)
     if not getattr(request, "htmx", None):
@@ -122,7 +121,7 @@ def _voucher_form(found: PricedCart) -> VoucherForm:
 
 
 def _people_context(details: CartDetails) -> dict[str, Any]:
-    """Return the part of the context with the cart's people, and with the version that the page polls if others can change the cart."""
+    """Return the context's part with the cart's people, and the version that the page polls if others can change the cart."""
     can_change = details.people.has_others or not details.access.is_owner
     return {
         "people": details.people,
@@ -135,7 +134,7 @@ def _people_context(details: CartDetails) -> dict[str, Any]:
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the part of the context with the URL of the cart's page, and whether this is the active cart: only that can be ordered."""
+    """Return the context's part with the URL of the cart's page, and whether this is the active cart: only that can be ordered."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,

@@ -65,10 +65,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Invitation:
-    """An open invitation.
-
-    Its token is valid only for this invitation: if the person is invited again, the token is another one.
-    """
+    """An open invitation. Its token is valid only for this invitation: if the person is invited again, the token is another one."""
 
     cart_id: UUID
     key: str

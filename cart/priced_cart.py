@@ -184,10 +184,7 @@ def price_lines(
     products: Mapping[UUID, ProductWithStock],
     available_units: Mapping[UUID, int] | None = None,
 ) -> tuple[PricedLine, ...]:
-    """Return a cart's lines with their products; `available_units` has newer stock of some variants.
-
-    Raises CassandraUnavailable.
-    """
+    """Return a cart's lines with their products; `available_units` has newer stock of some variants. Raises CassandraUnavailable."""
     lines = []
     for line in cart.lines:
         product = products[line.product_id]
@@ -246,7 +243,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
 
 
 def count_units_left(cart_id: UUID, variant_id: UUID, available: int) -> int:
-    """Return the number of units of a variant that a cart can order: the `available` ones, and the ones that its checkout has reserved.
+    """Return the units of a variant that a cart can order: the `available` ones, and the ones that its checkout has reserved.
 
     Raises CassandraUnavailable.
     """

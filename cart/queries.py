@@ -152,10 +152,7 @@ def prefetch_person(person_id: UUID, cart: ListedCart) -> PendingResult | None:
 
 
 def is_still_in(person: PendingResult | None) -> bool:
-    """Return whether a person still has access to a listed cart. A cart can stay listed after the role has ended.
-
-    Raises CassandraUnavailable.
-    """
+    """Return whether a person still has access to a listed cart. The list can outlive the role. Raises CassandraUnavailable."""
     return person is None or getattr(person.one(), "role", None) is not None
 
 
@@ -212,10 +209,7 @@ class PendingActiveCart:
         self._lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
 
     def result(self) -> FoundCart | None:
-        """Wait for the active cart and return it, or None if no cart is active. An unexpected cart costs one more round.
-
-        Raises CassandraUnavailable.
-        """
+        """Return the active cart, or None if there is none. An unexpected cart costs one more round. Raises CassandraUnavailable."""
         carts = self._carts.rows()
         row = find_active_cart_row(carts)
         if row is None:
@@ -239,10 +233,7 @@ def get_cart(cart_id: UUID, name: str = "") -> Cart:
 
 
 def get_cart_version(cart: Cart) -> int:
-    """Return the version at which a cart was read. For a cart without lines, the version is read from the sums.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the version at which a cart was read; without lines, read it from the sums. Raises CassandraUnavailable."""
     if cart.lines:
         return cart.version
     sums = SUMS.one(cart_id=cart.cart_id)

@@ -15,9 +15,8 @@ from cassandra_db import Chain
 class RequestCart:
     """The pending reads of the header's cart, and the values that the response's cookie will store.
 
-    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` is the cart that was read as the
-    active one; `badge` is the header's cart after a submit; `cookie` has the guest and the cart that the request's cookie
-    names.
+    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` is the cart that was read as the active one;
+    `badge` is the header's cart after a submit; `cookie` has the guest and the cart that the request's cookie names.
     """
 
     new_guest_id: UUID | None = None

@@ -19,9 +19,6 @@ def prefetch_units_in_carts(request: HttpRequest) -> list[queries.PendingUnits]:
 
 
 def render_carts_with_product(reading: list[queries.PendingUnits], product_id: UUID) -> str:
-    """Return the HTML that lists the carts with a product and their units of it; "" if no cart has it.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the HTML that lists the carts with a product and their units of it; "" if no cart has it. Raises CassandraUnavailable."""
     found = queries.find_carts_with_product(reading, product_id)
     return render_to_string("cart/_with_product.html", {"carts": found}) if found else ""

@@ -26,10 +26,7 @@ MAX_NOTES_LENGTH = 250
 
 
 class CheckoutForm(AddressFields):
-    """The form for contact, delivery address, delivery and payment methods.
-
-    It has no items and prices: the server knows them.
-    """
+    """The form for contact, delivery address, delivery and payment methods. It has no items and prices: the server knows them."""
 
     # The fields of the second step. The first step has all others.
     DELIVERY_FIELDS = ("delivery", "payment", "same_billing", "notes")

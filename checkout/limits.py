@@ -21,9 +21,8 @@ def order_limit(
 ) -> Iterator[None]:
     """Count the order that the block places towards the rate limits.
 
-    A card order is counted in memory, without a write. An order that is paid afterwards, from an unconfirmed e-mail address,
-    is counted for the address and the network, unless the block refuses the order. Raises TooManyAttempts,
-    CassandraUnavailable.
+    A card order is counted in memory, without a write. An order that is paid afterwards, from an unconfirmed e-mail address, is counted
+    for the address and the network, unless the block refuses the order. Raises TooManyAttempts, CassandraUnavailable.
     """
     if not visit.is_paid_afterwards(snapshot.total):
         hit_local_rate_limit(request, "order")

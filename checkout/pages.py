@@ -95,10 +95,7 @@ def _describe_changes(
     *,
     counted: bool,
 ) -> Sequence[str]:
-    """Return sentences about the changes since the shown page.
-
-    With `counted` (an order was submitted) these include sums and fields.
-    """
+    """Return sentences about the changes since the shown page. With `counted` (an order was submitted) these include sums and fields."""
     if previous_snapshot is None:
         return []
     is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
@@ -201,10 +198,7 @@ def placing_page(request: HttpRequest) -> HttpResponse:
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Redirect to the cart's order.
-
-    It was placed in another tab, before the Back button was used, or by another person of the cart.
-    """
+    """Redirect to the cart's order. It was placed in another tab, before the Back button was used, or by another person of the cart."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(

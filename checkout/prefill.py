@@ -9,10 +9,7 @@ from checkout.form_cookie import FIELD_NAMES
 
 
 def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
-    """Return the initial values of the checkout's forms, keyed by field.
-
-    A member's have name, e-mail, telephone and first saved address.
-    """
+    """Return the initial values of the checkout's forms, keyed by field: the country and, for a member, contact and first address."""
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
         return preset

@@ -93,10 +93,7 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
 
 
 def find_other_owner_id(token: str, owner_id: UUID | None) -> UUID | None:
-    """Return the id of the other owner whose cart a page showed.
-
-    Return None for this owner's cart, or a forged or old token.
-    """
+    """Return the id of the other owner whose cart a page showed. Return None for this owner's cart, or a forged or old token."""
     try:
         _order_id, owner, *_rest = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
         found = UUID(hex=owner)

@@ -124,10 +124,7 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
 
 @orderable_cart_required
 def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
-    """Store the typed fields.
-
-    Then show the next step, the step that the shopper wants to change, or the same step with errors.
-    """
+    """Store the typed fields. Then show the next step, the step that the shopper wants to change, or the same step with errors."""
     if visit.checkout.superseded_checkout_id:
         # Units that the order has reserved for this cart count as available.
         operations.abandon_checkout(visit.checkout.superseded_checkout_id)
@@ -240,10 +237,7 @@ def _place_order(
 
 
 def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot | None) -> list[str]:
-    """Return sentences that say why the order must be reviewed again.
-
-    There are none if the page shows the changes since a snapshot.
-    """
+    """Return sentences that say why the order must be reviewed again. There are none if the page shows the changes since a snapshot."""
     if ended:
         return [
             _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")

@@ -32,10 +32,7 @@ def list_waiting(most: int) -> list[Row]:
 
 
 def is_queued_right(text: ModeratedText) -> bool:
-    """Return whether the queue is right about a text: it must have a row for the text if, and only if, the text waits.
-
-    Raises CassandraUnavailable.
-    """
+    """Return whether the queue is right: it has a row for the text if, and only if, the text waits. Raises CassandraUnavailable."""
     if text.queued_at is None:
         return True
     day = text.queued_at.astimezone(UTC).date()

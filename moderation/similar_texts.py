@@ -16,8 +16,7 @@ _OWN_WORDS_FROM = 60
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
     """Return the reason for which the staff read a text before its publication: "crowd", "repeated", or "".
 
-    Texts beyond a person's own limit do not count for the network. A form that is sent twice counts once. Raises
-    CassandraUnavailable.
+    Texts beyond a person's own limit do not count for the network. A form that is sent twice counts once. Raises CassandraUnavailable.
     """
     folded = " ".join(fold_text(body).split())
     try:

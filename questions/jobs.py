@@ -23,10 +23,7 @@ def sweep_questions(now: datetime) -> str:
 
 
 def finish_questions(sweep: Sweep, until: datetime) -> None:
-    """Update the queue and send the mails of the texts whose pending rows are older than `until`.
-
-    Raises CassandraUnavailable.
-    """
+    """Update the queue and send the mails of the texts whose pending rows are older than `until`. Raises CassandraUnavailable."""
     latest = until.timestamp() * 1_000_000
     for rows in sweep.groups("product_id", "question_id", "answer_id"):
         old = [row for row in rows if row.written <= latest]

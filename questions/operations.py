@@ -1,8 +1,7 @@
 """Writes of questions and answers.
 
-The truth is a text's row in `questions_by_product`. From it `follow_text` updates the staff's queue and queues the mails;
-any process may call it at any time. A pending row is written before the truth changes, so that the worker calls
-`follow_text` after a crash.
+The truth is a text's row in `questions_by_product`. From it `follow_text` updates the staff's queue and queues the mails; any process may
+call it at any time. A pending row is written before the truth changes, so that the worker calls `follow_text` after a crash.
 """
 
 from collections.abc import Callable, Sequence
@@ -229,10 +228,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Publish a text. A question without an answer then waits for one, unless it did so before.
-
-    Raises what `change_text` raises.
-    """
+    """Publish a text. A question without an answer then waits for one, unless it did so before. Raises what `change_text` raises."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
@@ -318,8 +314,7 @@ def mark_pending(text: Text) -> None:
 def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
     """Update a text's row in the staff's queue, and queue the mail about it. A second call changes nothing.
 
-    The publication of an answer takes its question out of the queue, if the question waited for an answer. Raises
-    CassandraUnavailable.
+    The publication of an answer takes its question out of the queue, if the question waited for an answer. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     text = queries.get_text(product_id, question_id, answer_id)
@@ -388,10 +383,7 @@ def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
 
 
 def erase_text(text: Text, *, keeps_text: bool) -> None:
-    """Remove the writer from a text. It may be called again. If the text is changed at this moment, nothing is done.
-
-    Raises CassandraUnavailable.
-    """
+    """Remove the writer from a text, unless the text is changed at this moment. It can be repeated. Raises CassandraUnavailable."""
     nobodys = replace(
         text,
         user_id=erased_id(text.text_id),
@@ -419,10 +411,7 @@ def restore_claim(text: Text) -> None:
 
 
 def load_questions(texts: Sequence[Text]) -> None:
-    """Write questions and answers that have ids and times already. Existing texts with the same ids stay.
-
-    Raises CassandraUnavailable.
-    """
+    """Write questions and answers that have ids and times already. Existing texts with the same ids stay. Raises CassandraUnavailable."""
     for text in texts:
         restore_claim(text)
         INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **text.columns())

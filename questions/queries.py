@@ -151,10 +151,7 @@ def list_texts_of_product(product_id: UUID) -> list[Text]:
 
 
 def list_claims(user_id: UUID) -> list[Row]:
-    """Return the rows of a person's list of texts: the ids of each text, and of the form that made it.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the rows of a person's list of texts: the ids of each text, and of the form that made it. Raises CassandraUnavailable."""
     return BY_USER.all(user_id=user_id)
 
 

@@ -126,10 +126,7 @@ def _find_writer(review: Review, slug: str) -> tuple[str, str]:
 
 
 def refresh_rating(product_id: UUID) -> bool:
-    """Write a product's rating to its cards if it has changed; return whether the rating has changed.
-
-    Raises CassandraUnavailable.
-    """
+    """Write a product's rating to its cards if it has changed; return whether the rating has changed. Raises CassandraUnavailable."""
     at = current_microseconds()
     rating, product = queries.get_rating_at_quorum(product_id), get_product_at_quorum(product_id)
     if product is None or (product.rating, product.rating_count) == rating.shown:

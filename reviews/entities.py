@@ -120,10 +120,7 @@ class Rating:
 
     @property
     def shown(self) -> tuple[float | None, int]:
-        """The average and the number of reviews, for cards.
-
-        The number is rounded down to two digits, so that cards change less often.
-        """
+        """The average and the number of reviews, for cards. The number is rounded down to two digits, so that cards change less often."""
         count = self.count
         unit = 10 ** max(0, len(str(count)) - 2)
         return self.average, count - count % unit

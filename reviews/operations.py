@@ -1,9 +1,8 @@
 """Writes of reviews.
 
-The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch.
-`refresh_review` derives the copies and the staff's queue. Any process may call it at any time, because its writes have the
-time of its read as write timestamp. A pending row is written before the truth changes, so that the worker calls
-`refresh_review` after a crash.
+The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch. `refresh_review` derives
+the copies and the staff's queue. Any process may call it at any time, because its writes have the time of its read as write timestamp. A
+pending row is written before the truth changes, so that the worker calls `refresh_review` after a crash.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -178,10 +177,7 @@ def write_review(
 def withdraw_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Withdraw a person's review with its text and pictures; the person may write another review.
-
-    Raises what `change_review` raises.
-    """
+    """Withdraw a person's review with its text and pictures; the person may write another review. Raises what `change_review` raises."""
 
     def withdraw(review: Review) -> Review:
         return replace(_without_words(review), state=WITHDRAWN)
@@ -409,10 +405,7 @@ def forget_unread(review: Review) -> None:
 
 
 def _without_words(review: Review) -> Review:
-    """Return a review without its words and pictures.
-
-    A published review stays published for its stars; others are withdrawn.
-    """
+    """Return a review without its words and pictures. A published review stays published for its stars; others are withdrawn."""
     return replace(
         review.without_pictures(review.own_pictures),
         state=PUBLISHED if review.is_counted else WITHDRAWN,

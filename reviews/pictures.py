@@ -84,8 +84,7 @@ def forget_refused(uploads: Sequence[PictureUpload]) -> None:
 def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
     """Add ready pictures to a review, and delete the files of removed ones; return whether all is done.
 
-    It can be repeated after a crash at any point; one worker at a time calls it. Raises CassandraUnavailable, and the
-    storage's errors.
+    It can be repeated after a crash at any point; one worker at a time calls it. Raises CassandraUnavailable, and the storage's errors.
     """
     uploads = list_uploads(picture_owner(product_id, user_id))
     ready = [each for each in uploads if each.state == "ready"]

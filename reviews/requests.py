@@ -96,10 +96,7 @@ def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 
 def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
-    """Return the ids under which a person may have written reviews: the account's id, then the ids of the mailbox.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the ids under which a person may write reviews: the account's, then the mailbox's. Raises CassandraUnavailable."""
     member = get_user(user_id) if user_id else find_user_by_email(email)
     if member and (user_id or member.verified_at):
         return list(dict.fromkeys([*list_member_ids(member), *queries.guest_ids(email)]))

@@ -82,10 +82,7 @@ def iterate_subscribed_variants() -> Iterator[Row]:
 
 
 def list_subscriptions(email: str) -> list[Row]:
-    """Return the rows of an address's subscriptions: the variant, the product, and the time of subscription.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the rows of an address's subscriptions: variant, product and time of subscription. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [
         SUBSCRIBER.start(variant_id=row.variant_id, email_key=key)

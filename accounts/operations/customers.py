@@ -53,10 +53,7 @@ UNBLOCKED = conditional_write(
 
 
 def record_customer_look(staff: User, user_id: UUID, looks: PendingResult, now: datetime) -> None:
-    """Log that a member of staff looks at a customer (`record_look`), and list the customer among their recent ones.
-
-    Raises CassandraUnavailable.
-    """
+    """Log that a member of staff looks at a customer, and list the customer as a recent one. Raises CassandraUnavailable."""
     if record_look(staff, "customer_looked_at", str(user_id), looks, now):
         LOOKED.run(staff_id=staff.pk, user_id=user_id, now=now)
 

@@ -136,10 +136,7 @@ def _reread_member(member: User, key: str) -> User:
 
 
 def finish_email_change(member: User, now: datetime) -> User:
-    """Finish a change of address: queue its mails and release the old address. Return the member.
-
-    Raises CassandraUnavailable.
-    """
+    """Finish a change of address: queue its mails and release the old address. Return the member. Raises CassandraUnavailable."""
     if not (before := member.email_before):
         return member
     event, context = (
@@ -182,9 +179,6 @@ def process_sign_in(member: User, now: datetime) -> None:
 
 
 def record_email_proof(member: User, now: datetime) -> None:
-    """Store that a member has proved an e-mail address, so that guest orders with this address join the account.
-
-    Raises CassandraUnavailable.
-    """
+    """Store that a member has proved an address, so that guest orders with it join the account. Raises CassandraUnavailable."""
     if member.verified_at and not member.demo:
         EMAIL_PROOFS.note(now, user_id=member.user_id)

@@ -32,10 +32,7 @@ UNDER_WAY = timedelta(minutes=1)
 
 
 def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
-    """Claim an e-mail address for a user; return whether the user has it. `key` is the address as `email_key` writes it.
-
-    Raises CassandraUnavailable.
-    """
+    """Claim an e-mail address for a user; return whether the user has it. `key` is its `email_key`. Raises CassandraUnavailable."""
     outcome = EMAIL_CLAIMED.apply(
         if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
         email=key,

@@ -97,10 +97,7 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
 
 
 def remove_access(user_id: UUID) -> None:
-    """End a user's sessions, delete the second factor, and remove the user from the list of staff.
-
-    Raises CassandraUnavailable.
-    """
+    """End a user's sessions, delete the second factor, and remove the user from the list of staff. Raises CassandraUnavailable."""
     delete_second_factor(user_id)  # ends the sessions, too
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 

@@ -1,8 +1,7 @@
 """Search terms of customers' names, for the staff.
 
-The request that writes a name also writes its search terms. A row in `named_users`, written first and removed last, leads
-the worker to names whose request died (accounts.jobs). The terms' write timestamp is the time before the user was read, so
-that the latest read wins.
+The request that writes a name also writes its search terms. A row in `named_users`, written first and removed last, leads the worker to
+names whose request died (accounts.jobs). The terms' write timestamp is the time before the user was read, so that the latest read wins.
 """
 
 from collections.abc import Iterable, Iterator
@@ -113,10 +112,7 @@ def forget_name(user_id: UUID, name: str) -> None:
 
 
 def delete_search_terms(user_id: UUID, terms: Iterable[str], write_timestamp: int) -> None:
-    """Delete search terms of a customer with a write timestamp in microseconds: terms written later stay.
-
-    Raises CassandraUnavailable.
-    """
+    """Delete search terms of a customer with a write timestamp in microseconds: terms written later stay. Raises CassandraUnavailable."""
     key = {"user_id": user_id, "at": write_timestamp}
     found = sorted(terms)
     if found:

@@ -77,10 +77,7 @@ def edit_address(request: HttpRequest, key: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest) -> AddressForm | None:
-    """Return the form of a POST request: to be saved, or without errors to show another country's fields.
-
-    Return None for a GET.
-    """
+    """Return the form of a POST request: to be saved, or without errors to show another country's fields. Return None for a GET."""
     if request.method != "POST":
         return None
     return (

@@ -45,10 +45,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
-    """Write the cart's new name into one person's list.
-
-    A taken name is refused in the owner's list; otherwise it gets a number.
-    """
+    """Write the cart's new name into one person's list. A taken name is refused in the owner's list; otherwise it gets a number."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)

@@ -145,10 +145,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a submit makes.
-
-    It is also made of the person's id: a key cannot lead to other people's carts.
-    """
+    """Return the id of the cart that a submit makes. It is also made of the person's id: a key cannot lead to other people's carts."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 
@@ -170,9 +167,8 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
 def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     """Delete a person's own cart; return the undo, which is valid for a day.
 
-    The cart is marked as deleted first, so that an add at the same moment goes to the next active cart. If the deleted cart
-    was active, the previously active cart becomes the active one. Raises NoSuchCart, NotAllowed, CartBusy,
-    CassandraUnavailable.
+    The cart is marked as deleted first, so that an add at the same moment goes to the next active cart. If the deleted cart was active,
+    the previously active cart becomes the active one. Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
     found = require_access(person_id, cart_id, OWN)
     initialize_cart(cart_id, person_id, now)
@@ -273,7 +269,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
 
 
 def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
-    """Remove a deleted cart from a person's list, unless the cart is restored at this moment.
+    """Remove a deleted cart from a person's list, unless it has just been restored.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -359,10 +355,7 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 def _insert_cart(
     owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
-    """Insert a cart's row into the list `carts`, as it was read. Return False if the list has changed since.
-
-    Raises TooManyCarts.
-    """
+    """Insert a cart's row into the list `carts`, as it was read. Return False if the list has changed since. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)

@@ -41,10 +41,7 @@ DELETE_OWNER = conditional_write(
 
 
 def iterate_stale_carts(now: datetime) -> Iterator[Row]:
-    """Yield the rows of carts that were deleted more than 25 hours ago, and of guests' carts unchanged for 30 days.
-
-    Reads all carts.
-    """
+    """Yield the rows of carts that were deleted more than 25 hours ago, and of guests' carts unchanged for 30 days. Reads all carts."""
     for row in ALL_CARTS.iterate_table():
         if row.version is None:
             continue

@@ -1,7 +1,6 @@
 """A cart's whole contents at one version, and changes that apply only to this version.
 
-A change of many lines is also one conditional batch. Its condition is the version that was read, so the computed sums equal
-the lines.
+A change of many lines is also one conditional batch. Its condition is the version that was read, so the computed sums equal the lines.
 """
 
 import json

@@ -34,8 +34,7 @@ DELETE_CARTS = conditional_write("K1", "DELETE FROM carts_by_user WHERE owner_id
 def erase_carts(person_id: UUID, now: datetime) -> None:
     """Leave all shared carts, and remove the person's own carts with their contents.
 
-    A cart is removed from the list last, so that a second call finds it. `now` is in UTC. Raises CartBusy,
-    CassandraUnavailable.
+    A cart is removed from the list last, so that a second call finds it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
     """
     for row in [row for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None]:
         if row.role:

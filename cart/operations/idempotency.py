@@ -1,8 +1,7 @@
 """The target cart of a submit of "Add to cart".
 
-An idempotency key counts once per cart. When a submit is repeated by a reload or after a time-out, another cart may be
-active. So the first call stores its cart, and a repeat goes to the same cart, whose batch counts the key once
-(cart.operations.line_batches).
+An idempotency key counts once per cart. When a submit is repeated by a reload or after a time-out, another cart may be active. So the
+first call stores its cart, and a repeat goes to the same cart, whose batch counts the key once (cart.operations.line_batches).
 """
 
 from uuid import UUID

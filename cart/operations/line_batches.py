@@ -69,7 +69,7 @@ INSERT_IDEMPOTENCY_ROW = conditional_write(
 
 @dataclass(frozen=True)
 class PutResult:
-    """The result of adding units: the line's old price if it has changed, and whether this was a repeat or the cart's first line."""
+    """The result of adding units: the line's old price if it has changed, and whether it was a repeat or the first line."""
 
     repriced_from: Money | None = None
     is_repeated: bool = False

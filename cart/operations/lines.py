@@ -201,10 +201,7 @@ def restore_line(
 def change_line_quantity(
     person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime
 ) -> LineResult:
-    """Set a line's quantity. The line keeps its price.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
-    """
+    """Set a line's quantity. The line keeps its price. Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable."""
     name = require_access(person_id, cart_id, EDIT).name
     idempotency_key = uuid4()
     for _ in retry_attempts(MAX_ATTEMPTS):

@@ -34,10 +34,7 @@ def move_saved_line_to_cart(
 def remove_saved_line(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> str:
-    """Remove a saved line; return the name of its variant.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
-    """
+    """Remove a saved line; return the name of its variant. Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable."""
     require_access(person_id, cart_id, EDIT)
 
     def drop(change: CartChange) -> str:

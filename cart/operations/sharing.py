@@ -383,10 +383,7 @@ def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
 
 
 def remove_shared_cart_from_list(person_id: UUID, cart_id: UUID) -> None:
-    """Remove a shared cart from a person's list, if it is on the list. The person's own cart stays.
-
-    Raises CartBusy, CassandraUnavailable.
-    """
+    """Remove a shared cart from a person's list, if it is there. The person's own cart stays. Raises CartBusy, CassandraUnavailable."""
     row = queries.get_listed_cart_row(person_id, cart_id)
     if row is not None and row.role:
         remove_cart_from_list(person_id, cart_id)

@@ -98,9 +98,8 @@ def move_line(
 ) -> MoveResult:
     """Move a line's units to another cart, or with `copy` copy them.
 
-    If the target has a line of the variant, that line gets the units, at its own price. A repeat with the same
-    `idempotency_key` changes nothing. Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether,
-    TooManyLines, CartBusy, CassandraUnavailable.
+    If the target has a line of the variant, that line gets the units, at its own price. A repeat with the same `idempotency_key` changes
+    nothing. Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
     source = require_access(person_id, source_id, VIEW if copy else EDIT)
     target = require_access(person_id, target_id, EDIT)
@@ -150,9 +149,8 @@ def copy_cart(
 ) -> tuple[UUID, str]:
     """Make a new cart of a person with the lines and prices of another cart; return its id and name. The active cart stays.
 
-    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name. A
-    repeat with the same `idempotency_key` makes no second cart. Raises NoSuchCart, TooManyCarts, CartBusy,
-    CassandraUnavailable.
+    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name. A repeat with the
+    same `idempotency_key` makes no second cart. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):

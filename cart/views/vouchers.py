@@ -56,10 +56,7 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
-    """Return the voucher of a typed code, or None. The cart's lines are not checked.
-
-    Raises TooManyAttempts, CassandraUnavailable.
-    """
+    """Return the voucher of a typed code, or None. The cart's lines are not checked. Raises TooManyAttempts, CassandraUnavailable."""
     person_id = owner.get_owner_id(request)
     # The network has a limit, too, because accounts are easily made.
     attempt = hit_rate_limit(request, "voucher", str(person_id))
