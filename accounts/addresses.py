@@ -222,7 +222,7 @@ def _is_in_use(code: str, country: str) -> bool:
 
 
 def normalize_postcode(typed: str, country: str) -> str:
-    """Return a typed postcode as the country writes it. Spaces, dashes and case in `typed` do not matter.
+    """Return a typed postcode as the country writes it. Spaces, dashes and case do not matter.
 
     Raises ValueError with an error text for the visitor if the country has no such postcode.
     """

@@ -234,10 +234,7 @@ def add_entry(
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = ACCOUNTS,
 ) -> None:
-    """Log an event that has just happened, such as a login or a new password, in one row. `now` is in UTC.
-
-    Raises CassandraUnavailable.
-    """
+    """Log an event that has just happened, such as a login, in one row. `now` is in UTC. Raises CassandraUnavailable."""
     at = uuid_from_time(now)
     entry = AuditLogEntry(
         at,

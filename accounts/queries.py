@@ -96,7 +96,7 @@ def list_staff() -> list[User]:
 
 
 def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
-    """Return the version of the list of staff, and the ids of users with this role there and in their row.
+    """Return the version of the list of staff, and the ids of users with this role in both rows.
 
     Raises CassandraUnavailable.
     """

@@ -138,10 +138,7 @@ def _enrol(
 
 
 def verify_totp_code(user_id: UUID, code: str, now: datetime) -> bool:
-    """Use up a telephone's code; return whether it was right and unused. `now` is in UTC.
-
-    Raises DecryptionError, CassandraUnavailable.
-    """
+    """Use up a telephone's code; return whether it was valid. `now` is in UTC. Raises DecryptionError, CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
     if row is None:
         return False

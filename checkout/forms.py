@@ -63,10 +63,7 @@ class CheckoutForm(AddressFields):
     )
 
     def __init__(self, *args: Any, ordered: PromisedDelivery | None = None, **kwargs: Any) -> None:
-        """Build the form.
-
-        If an order was made of these fields, `ordered` is its delivery, which is accepted even if no longer offered.
-        """
+        """Build the form. `ordered` is the delivery of an existing order: it is accepted even if no longer offered."""
         self.ordered = ordered
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")

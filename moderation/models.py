@@ -35,7 +35,7 @@ class ReviewToModerate(Model):
 
 
 class ModerationDay(Model):
-    """R5: the days on which a text began to wait that still waits.
+    """R5: the days that have texts in the staff's queue (ReviewToModerate).
 
     Bound: one row for each day with waiting texts.
     Writer: moderation.operations.update_queue and leave_queue.

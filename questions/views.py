@@ -228,10 +228,7 @@ def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
 
 
 def _hit_rate_limit(request: HttpRequest, member_id: UUID, change_id: UUID) -> None:
-    """Count a question or an answer towards the limit, unless its form was counted before.
-
-    Raises TooManyAttempts, CassandraUnavailable.
-    """
+    """Count a question or an answer, unless its form was counted before. Raises TooManyAttempts, CassandraUnavailable."""
     if not queries.find_claim(member_id, change_id):
         hit_rate_limit(request, "question", str(member_id), hit_id=change_id)
 

@@ -54,7 +54,7 @@ def take_in_files(
     change_id: UUID,
     now: datetime,
 ) -> None:
-    """Store a review's files for the worker. A form that is sent twice stores them once.
+    """Store a review's files for the worker. A repeated form stores them once.
 
     Raises MediaUnavailable, CassandraUnavailable.
     """

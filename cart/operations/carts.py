@@ -269,7 +269,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
 
 
 def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
-    """Remove a deleted cart from a person's list, unless it has just been restored.
+    """Remove a deleted cart from a list, unless it has just been restored.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """

@@ -304,10 +304,7 @@ def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
 
 
 def end_sharing(cart_id: UUID) -> None:
-    """End the sharing of a deleted cart: people, invitations and links.
-
-    Raises CartBusy, CassandraUnavailable; a second call continues.
-    """
+    """End the sharing of a deleted cart. A second call continues an interrupted one. Raises CartBusy, CassandraUnavailable."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
