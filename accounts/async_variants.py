@@ -1,4 +1,4 @@
-"""Django's async API of users and sessions: each `a…` method runs the method of its name in a thread."""
+"""Django's async API of users and sessions: the method `aget` runs the method `get` in a thread, and so on."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -7,7 +7,7 @@ from asgiref.sync import sync_to_async
 
 
 def async_variant(name: str) -> Callable[..., Awaitable[Any]]:
-    """Return a method that awaits the method `name` of the same object, with the same arguments and errors."""
+    """Return an async method that runs the method `name` of its object in a thread, with the same arguments and errors."""
 
     async def variant(self: Any, *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(getattr(self, name))(*args, **kwargs)

@@ -1,8 +1,8 @@
 """The audit log: who did what, on what, when, and how it ended.
 
-An act of the staff is logged before it is done; if logging fails, it is not done. A second row holds its outcome and its
-changes. No code changes or deletes an entry: the tables' TTL removes it after 400 days (a test checks this), and its network
-address and browser after 90 days.
+A staff member's action is logged before it is done; if the logging fails, the action is not done. A second row has the
+outcome of the action, and the changed values. No code changes or deletes an entry: the tables' TTL removes it after 400 days
+(a test checks this), and its network address and browser after 90 days.
 """
 
 import json
@@ -94,7 +94,7 @@ OF_ACTOR_BEFORE = read(
        FROM audit_log_by_actor
        WHERE actor_id = :actor_id AND month = :month AND at < :before LIMIT :most""",
 )
-# A user's acts since a moment of one month. Missing a look from before the month's first midnight does no harm.
+# A user's actions in a month, since a moment. A page view before the month began is missing: it is logged twice, at worst.
 SINCE = read(
     "audit log",
     """SELECT act, subject FROM audit_log_by_actor
@@ -102,15 +102,15 @@ SINCE = read(
 )
 
 STAFF, ACCOUNTS = "staff", "accounts"
-# The most acts of the last minutes that are searched; beyond, a look may be logged twice.
+# The most recent actions that are searched for an earlier page view. With more actions a view may be logged twice.
 MAX_RECENT = 500
 RETENTION = timedelta(days=400)  # the tables' TTL
 # How long the IP address and the device are kept; the entry itself stays longer.
 ORIGIN_RETENTION = timedelta(days=90)
-# Sums need an hour. No cell of an entry may outlive the entry.
+# The sum of refunds needs one hour. No cell of an entry may outlive the entry.
 MONEY_RETENTION = timedelta(days=1)
 MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # the most logged fields, and characters of each
-# A number for a line of an order.
+# The number of an order's line in a field's name.
 _LINE = re.compile(r"line_([0-9]{1,4})")
 _SECRET = re.compile(r"passw|(?<!bar)code|token|secret|card|cvc|key", re.IGNORECASE)
 log = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class AuditLogEntry:
 
     @property
     def moment(self) -> datetime:
-        """When it was logged, in UTC."""
+        """The time at which the action was logged, in UTC."""
         made: datetime = datetime_from_uuid1(self.at)
         return made.replace(tzinfo=UTC)
 
@@ -150,10 +150,10 @@ def open_entry(
     book: str = STAFF,
     is_about_people: bool = True,
 ) -> AuditLogEntry:
-    """Log an act before it is done; return the entry for `close_entry`. `now` is in UTC.
+    """Log an action before it is done; return the entry, which `close_entry` completes. `now` is in UTC.
 
-    `is_about_people=False` keeps names and notes among the fields: they are no customer's.
-    Raises CassandraUnavailable: then the act must not be done.
+    `is_about_people=False` keeps names and notes among the logged fields, because they are not a customer's. Raises
+    CassandraUnavailable: then the action must not be done.
     """
     entry = AuditLogEntry(
         uuid_from_time(now),
@@ -174,10 +174,7 @@ def open_entry(
 def close_entry(
     entry: AuditLogEntry, outcome: str, changes: Mapping[str, str] | None = None
 ) -> None:
-    """Log how an act ended, and its changes (`describe_changes`).
-
-    Without Cassandra the entry stays open; the act stays done.
-    """
+    """Log how an action ended, and its changes (`describe_changes`). Without Cassandra the entry stays without an outcome."""
     try:
         _enter(entry, 1, _plain(outcome), changes or {})
     except CassandraUnavailable:
@@ -187,9 +184,9 @@ def close_entry(
 
 
 def enter_money(entry: AuditLogEntry, cents: int) -> None:
-    """Log how much money an act gives back, before it is done; 0 takes that back.
+    """Log how much money an action gives back, before it is done; 0 cancels an amount that was logged before.
 
-    Raises CassandraUnavailable: then it must not be done.
+    Raises CassandraUnavailable: then the action must not be done.
     """
     MONEY_ENTERED_BY_ACTOR.run(
         actor_id=entry.actor_id,
@@ -203,7 +200,7 @@ def enter_money(entry: AuditLogEntry, cents: int) -> None:
 def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
     """Return the money that a user has given back since a moment, in minor units. Raises CassandraUnavailable.
 
-    Each act is logged before the sum is read, so of two acts at once at least one sees the other. Failed acts count, too.
+    Each action is logged before the sum is read: of two actions at once, at least one sees the other. Failed actions count, too.
     """
     first = min_uuid_from_time(since)
     reading = [
@@ -216,7 +213,7 @@ def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
 def describe_changes(
     before: Mapping[str, object], after: Mapping[str, object], *, personal: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the values before and after by field; of `personal` fields only that they changed."""
+    """Return the changed fields: the values before and after, keyed by field. For a `personal` field say only that it changed."""
     return {
         name: "changed"
         if name in personal
@@ -237,10 +234,7 @@ def add_entry(
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = ACCOUNTS,
 ) -> None:
-    """Log something that has just happened, in one row: a login, a new password. `now` is in UTC.
-
-    Raises CassandraUnavailable.
-    """
+    """Log an event that has just happened, such as a login, in one row. `now` is in UTC. Raises CassandraUnavailable."""
     at = uuid_from_time(now)
     entry = AuditLogEntry(
         at,
@@ -258,7 +252,7 @@ def add_entry(
 
 
 def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
-    """Return whether an entry can hold all fields of a form. Fields outside `lists` must be sent once."""
+    """Return whether an entry can hold all fields of a form. A field that `lists` does not name may be sent only once."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
     return len(names) <= MAX_FIELDS and all(
         len(values) == 1 or name in lists for name, values in sent.lists()
@@ -266,12 +260,12 @@ def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
 
 
 def mailbox_pseudonym(email: str) -> str:
-    """Return the audit log's pseudonym for an unproved e-mail address, the same each time."""
+    """Return the audit log's pseudonym for an unproved e-mail address. An address always gets the same pseudonym."""
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
 def words_pseudonym(words: str) -> str:
-    """Return the audit log's pseudonym for words that may be a customer's name, the same each time."""
+    """Return the audit log's pseudonym for words that may be a customer's name. The same words always get the same pseudonym."""
     folded = " ".join(split_words(words))
     return (
         f"words {salted_hmac('accounts.audit.words', folded, algorithm='sha256').hexdigest()[:12]}"
@@ -281,10 +275,7 @@ def words_pseudonym(words: str) -> str:
 def list_day_entries(
     book: str, on: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return a page of a day's entries, newest first, and the token of the next page.
-
-    Raises InvalidPageToken, CassandraUnavailable.
-    """
+    """Return a page of a day's entries, newest first, and the token of the next page. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"book": book, "day": on}
     return _page(DAY, DAY_BEFORE, partition, f"audit {book} {on}", after, limit)
 
@@ -292,13 +283,16 @@ def list_day_entries(
 def list_actor_entries(
     actor_id: UUID, month: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return a page of a user's entries in a month, like `list_day_entries`; `month` is its first day. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a user's entries in a month, newest first, and the token of the next page. `month` is its first day.
+
+    Raises InvalidPageToken, CassandraUnavailable.
+    """
     partition = {"actor_id": actor_id, "month": month}
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
 def prefetch_acts(actor_id: UUID, since: datetime, now: datetime) -> PendingResult:
-    """Start reading a user's acts since a moment of this month (UTC): rows with `act` and `subject`."""
+    """Start reading a user's logged actions since a moment of this month (UTC). The rows have the columns `act` and `subject`."""
     month = now.date().replace(day=1)
     since_id = max_uuid_from_time(since)
     return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=MAX_RECENT)
@@ -349,7 +343,7 @@ def _page(
     after: str,
     limit: int,
 ) -> tuple[list[AuditLogEntry], str]:
-    # An entry has at most two rows, so this suffices for one entry more than shown.
+    # An entry has at most two rows, so these rows have one entry more than the page shows.
     most = 2 * limit + 2
     if after:
         (before,) = page_key(after, list_name)
@@ -387,7 +381,7 @@ def _plain(text: str) -> str:
 def _loggable_fields(
     sent: Mapping[str, Sequence[str]], *, is_about_people: bool = True
 ) -> dict[str, str]:
-    """Return the sent fields as the log may keep them: without secrets, shortened, in one line each."""
+    """Return the sent fields as the audit log may keep them: without secrets, each value shortened and in one line."""
     fields: dict[str, str] = {}
     lines = [
         f"{found[1]}: {values[-1][:8]}"
@@ -395,7 +389,7 @@ def _loggable_fields(
         if (found := _LINE.fullmatch(name))
     ]
     if lines:
-        # An order can have many lines: together they are one field.
+        # An order can have many lines: their fields are logged together as one field.
         fields["lines"] = escape_control_characters(", ".join(lines))
     for name, values in _first(sent.items()):
         text = ", ".join(values)
@@ -408,7 +402,7 @@ def _loggable_fields(
 
 
 def _impersonal(name: str, value: str) -> str:
-    """Return what the log keeps of a field about a customer, who may be erased before the entry expires."""
+    """Return the value that the log keeps for a field about a customer, who may be erased before the entry expires."""
     if name == "email":
         return mailbox_pseudonym(value)
     if name in _KEPT_WITH_CUSTOMERS and value:

@@ -17,7 +17,7 @@ from web.rate_limits import hit_rate_limit
 
 
 class EmailBackend(BaseBackend):
-    """Logs in by e-mail address and password (Q7), and says what a role may (accounts.access)."""
+    """Logs users in by e-mail address and password (Q7), and answers Django's questions about permissions (accounts.access)."""
 
     def authenticate(
         self,
@@ -27,12 +27,13 @@ class EmailBackend(BaseBackend):
         email: str = "",
         **_: Any,
     ) -> User | None:
-        """Return the user, or None. Known and unknown addresses cost the same two reads and one hash (fault 7).
+        """Return the user with this address and password, or None.
 
-        Wrong passwords that come with a request are counted. Raises TooManyAttempts, CassandraUnavailable.
+        Known and unknown addresses cost the same two reads and one hash (fault 7). Wrong passwords that come with a request
+        are counted. Raises TooManyAttempts, CassandraUnavailable.
         """
         key = queries.email_key(email or username)
-        # Even a refusal without a check is logged in the audit log.
+        # A login that is refused before the password is checked is logged, too.
         attempt = (
             hit_rate_limit(
                 request,
@@ -58,7 +59,7 @@ class EmailBackend(BaseBackend):
         return found
 
     def get_user(self, user_id: UUID | str) -> User | None:
-        """Return the user of a session, or None."""
+        """Return the user with this id, or None if there is no such user."""
         found = queries.get_user(user_id if isinstance(user_id, UUID) else UUID(user_id))
         return found if found and can_log_in(found) else None
 

@@ -1,4 +1,4 @@
-"""What every template knows about the user."""
+"""The context processor that gives `user` to every template."""
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
@@ -6,6 +6,6 @@ from django.http import HttpRequest
 
 
 def user(request: HttpRequest) -> dict[str, AbstractBaseUser | AnonymousUser]:
-    """Return `user`, read when a template looks at it; a request refused before the user was looked up has a guest."""
+    """Return `user`, which is read when a template uses it. If a middleware refused the request earlier, `user` is a guest."""
     # No `or`: that would wait for the user here.
     return {"user": request.user if hasattr(request, "user") else AnonymousUser()}

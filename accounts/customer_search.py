@@ -1,4 +1,4 @@
-"""The staff's search for customers by a word of their name: one bounded read."""
+"""The staff's search for customers by the words of their names, with one bounded read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ BY_TERM = read(
 
 @dataclass(frozen=True)
 class FoundCustomer:
-    """A customer whose name matches; `since` is when the account was made, in UTC."""
+    """A customer whose name matches the search. `since` is the time at which the account was made, in UTC."""
 
     user_id: UUID
     name: str
@@ -30,16 +30,16 @@ class FoundCustomer:
 
 @dataclass(frozen=True)
 class CustomerSearch:
-    """A search under way: the typed words, and the pending read; None for too few letters."""
+    """A search that was started: the typed words, and the pending read. The read is None if too few letters were typed."""
 
     words: tuple[str, ...]
     reading: PendingResult | None
 
 
 def prefetch_customer_search(typed: str) -> CustomerSearch:
-    """Start searching customers whose names have words with these prefixes, for `found_customers`."""
+    """Start the search for customers whose names have words that begin with the typed ones, for `found_customers`."""
     words = tuple(split_words(typed))
-    # The longest word matches the fewest names; the other words are compared with these.
+    # The longest word matches the fewest names; the names that it finds are compared with the other words.
     term = max(words, key=len, default="")
     if len(term) < HEAD:
         return CustomerSearch(words, None)
@@ -48,7 +48,7 @@ def prefetch_customer_search(typed: str) -> CustomerSearch:
 
 
 def found_customers(search: CustomerSearch) -> tuple[list[FoundCustomer], bool]:
-    """Return at most MAX_SHOWN found customers by name, and whether there are more. Raises CassandraUnavailable."""
+    """Return the found customers, sorted by name, at most MAX_SHOWN, and whether there are more. Raises CassandraUnavailable."""
     rows = list(search.reading.rows()) if search.reading else []
     found = {
         row.user_id: FoundCustomer(row.user_id, row.name, row.since)

@@ -1,4 +1,4 @@
-"""The logins of a demo, which the setting DEMO_LOGINS brings in. No shop has any."""
+"""The public logins of a demo, from the module that the setting DEMO_LOGINS names. Outside a demo there are none."""
 
 from collections.abc import Sequence
 from typing import Protocol, cast
@@ -11,7 +11,7 @@ from accounts.models import User
 
 
 class DemoLogin(Protocol):
-    """A login to try the shop out with. All of it is public."""
+    """A login with which anybody can try out the demo. Its password and secret are public."""
 
     @property
     def label(self) -> str: ...

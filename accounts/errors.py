@@ -1,4 +1,4 @@
-"""What can go wrong with accounts, in words fit for their reader."""
+"""The errors of accounts, with texts for the person who sees them."""
 
 from django.utils.translation import gettext as _
 
@@ -8,11 +8,11 @@ class EmailTaken(Exception):
 
 
 class AccountChanged(Exception):
-    """The password or the address has changed meanwhile; nothing was changed."""
+    """The password or the e-mail address has changed since it was read; nothing was written."""
 
 
 class SaveRefused(Exception):
-    """A user object cannot write this itself. The text names the operation that does."""
+    """A user object cannot write this change by itself. The error's text names the operation that can."""
 
 
 class AddressBookFull(Exception):
@@ -23,15 +23,15 @@ class AddressBookFull(Exception):
 
 
 class NoSuchAddress(Exception):
-    """The address is not in the address book, or no longer."""
+    """The address is not in the address book, or was removed."""
 
 
 class NoSuchUser(Exception):
-    """There is no such account, or no longer."""
+    """The account does not exist, or was erased."""
 
 
 class AlreadyEnrolled(Exception):
-    """The user has a second factor, which must be reset first."""
+    """The user already has a second factor, which must be reset first."""
 
 
 class TooManyNotes(Exception):
@@ -42,7 +42,7 @@ class TooManyNotes(Exception):
 
 
 class BlockChanged(Exception):
-    """A customer was blocked or unblocked meanwhile; nothing was changed."""
+    """A customer was blocked or unblocked since the page was shown; nothing was written."""
 
 
 class BlockRefused(Exception):
@@ -55,14 +55,14 @@ class BlockRefused(Exception):
 
 
 class RoleChanged(Exception):
-    """The role has changed since the page showed it; nothing was changed."""
+    """The role has changed since the page showed it; nothing was written."""
 
     def __str__(self) -> str:
         return _("Someone else has changed this role in the meantime. This is what it is now.")
 
 
 class LastAdmin(Exception):
-    """No admin would be left."""
+    """The change would leave the shop without an admin."""
 
     def __str__(self) -> str:
         return _("This is the last admin. Make someone else an admin first.")

@@ -1,4 +1,4 @@
-"""Untrusted input of accounts -> clean values."""
+"""The forms of accounts: they turn untrusted input into clean values."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SingleLineField(forms.CharField):
-    """Text in one line; white space and control characters become single spaces."""
+    """A field for text in one line. White space and control characters become single spaces."""
 
     def to_python(self, value: Any) -> str:
-        """Return the text as it is kept."""
+        """Return the text in one line, with single spaces."""
         text = super().to_python(value) or ""
         return " ".join(
             "".join(
@@ -85,7 +85,7 @@ def new_password_field(label: StrOrPromise) -> forms.CharField:
 
 
 class NewPasswordForm(Form):
-    """A form with a new password, for the account with this e-mail address."""
+    """A form with a new password. The constructor gets the account's e-mail address, which the password must not resemble."""
 
     password = new_password_field(_("Password"))
 
@@ -101,7 +101,7 @@ class NewPasswordForm(Form):
 
 
 class FinishRegistrationForm(NewPasswordForm):
-    """Name and password of a new member, whose e-mail address the mailed link has proved."""
+    """The form with the name and password of a new member, whose e-mail address the mailed link has proved."""
 
     field_order = ("name", "password")
     name = SingleLineField(
@@ -117,7 +117,7 @@ class PasswordResetForm(Form):
 
 
 class PasswordChangeForm(NewPasswordForm):
-    """A new password, for a member who knows the present one."""
+    """The form that changes a password; it also asks for the present one."""
 
     field_order = ("current", "password")
     current = password_field(
@@ -127,7 +127,7 @@ class PasswordChangeForm(NewPasswordForm):
 
 
 class EmailChangeForm(Form):
-    """A new e-mail address, for a member who knows the password."""
+    """The form that changes the e-mail address; it also asks for the password."""
 
     email = email_field()
     current = password_field(
@@ -140,7 +140,7 @@ class EmailChangeForm(Form):
         self.current_email = current_email
 
     def clean_email(self) -> str:
-        """Return the address. Raises ValidationError if it is the one that the account has."""
+        """Return the new address. Raises ValidationError if the account has this address already."""
         email: str = self.cleaned_data["email"]
         if email == self.current_email:
             raise ValidationError(_("This is already your email address. Enter a different one."))
@@ -148,7 +148,7 @@ class EmailChangeForm(Form):
 
 
 class PreferencesForm(Form):
-    """A member's preferences."""
+    """The form that changes a member's preferences."""
 
     country = forms.ChoiceField(
         label=_("Country you usually order to"),
@@ -176,7 +176,7 @@ class LoginForm(Form):
 
 
 class PasswordConfirmationForm(Form):
-    """The password again, before an act that must not be done on an unattended screen."""
+    """The form that asks for the password again, before an action that nobody else at the screen may start."""
 
     password = password_field(
         _("Your password"), "current-password", required=_("Enter your password")
@@ -217,7 +217,7 @@ class ProfileForm(Form):
     )
 
     def clean_phone(self) -> str:
-        """Return the number as it is stored. Raises ValidationError if it is none."""
+        """Return the telephone number as it is stored. Raises ValidationError for an invalid number."""
         try:
             return addresses.normalize_phone(self.cleaned_data["phone"])
         except ValueError as error:
@@ -225,10 +225,10 @@ class ProfileForm(Form):
 
 
 class AddressFields(Form):
-    """The fields of an address in the chosen country, here and at the checkout.
+    """The form fields of an address in the chosen country, for the address book and the checkout.
 
-    Draw them by `accounts/_country.html` and `accounts/_address_fields.html`. `section` goes before the autocomplete
-    tokens: `shipping` or `billing`.
+    Templates draw the fields by `accounts/_country.html` and `accounts/_address_fields.html`. `section` is the first word of
+    the autocomplete tokens: `shipping` or `billing`.
     """
 
     country = forms.ChoiceField(
@@ -298,7 +298,7 @@ class AddressFields(Form):
         self.order_fields([*names[: names.index("country")], *block, *names])
 
     def _apply_address_format(self) -> None:
-        """Give the fields the country's labels and required parts."""
+        """Give the fields the labels of the country, and require the fields that the country requires."""
         address_format, fields = self.address_format, self.fields
         fields["postal_code"].label, fields["city"].label = (
             gettext(address_format.postcode_label),
@@ -323,7 +323,7 @@ class AddressFields(Form):
         fields["area"].error_messages["required"] = gettext("Choose the %(field)s") % {
             "field": area_label.lower()
         }
-        # Django gives each visible widget the field's length, which a select does not have.
+        # Django writes the field's length into each visible widget, but a select element has no such attribute.
         fields["area"].widget.attrs.pop("maxlength", None)
         fields["area"].widget.choices = [
             ("", gettext("Choose…") if fields["area"].required else ""),
@@ -332,14 +332,14 @@ class AddressFields(Form):
 
     @property
     def rows(self) -> list[list[BoundField]]:
-        """The fields below the name, row by row as the country writes them, without the second address line."""
+        """The fields below the name, in rows as the country writes its addresses, without the second address line."""
         rows = [
             [self[name] for name in row if name != "street2"] for row in self.address_format.rows
         ]
         return [row for row in rows if row]
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, with postcode and telephone number as the country writes them."""
+        """Return the clean values, with postcode and telephone number as the country writes them."""
         cleaned = super().clean() or self.cleaned_data
         if "postal_code" in cleaned and cleaned.get("country"):
             self._normalize_field(
@@ -368,12 +368,12 @@ class AddressFields(Form):
             self.add_error(name, ValidationError(str(error)))
 
     def cleaned_address(self) -> addresses.Address:
-        """Return the address of a valid form."""
+        """Return the address that a valid form contains."""
         return addresses.address_from_fields(self.cleaned_data)
 
 
 class AddressForm(AddressFields):
-    """An address in a member's address book."""
+    """The form for an address in a member's address book."""
 
     default = forms.BooleanField(label=_("Make this my default address"), required=False)
 

@@ -21,7 +21,7 @@ def erase_accounts(now: datetime) -> str:
 
 
 def follow_names(now: datetime) -> str:
-    """Update the search terms of names whose requests died before they did."""
+    """Update the search terms of names that a request has written before it died."""
     with NAMES_UNDER_WAY.sweep(now) as sweep:
         finish_names(sweep)
     return describe_count(

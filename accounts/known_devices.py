@@ -1,7 +1,8 @@
-"""Browsers that have logged in to an account before. Failed logins by strangers do not lock them out (web.rate_limits).
+"""Browsers that have logged in to an account before.
 
-A signed cookie has a keyed hash of each account, and a rate-limit bucket of this browser. Each login renews it. A new password,
-or the end of all sessions, changes the account's stamp and voids the cookie.
+A stranger's failed logins do not lock these browsers out (web.rate_limits). A signed cookie has a keyed hash of each
+account, and a rate-limit bucket of this browser. Each login renews it. A new password, or the end of all sessions, changes
+the account's stamp and voids the cookie.
 """
 
 import secrets
@@ -20,14 +21,14 @@ STAMPED = conditional_write(
     "Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS"
 )
 _SALT = "accounts.known_devices"
-_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
+_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 _MAX_ACCOUNTS = 5  # the most accounts of people who share a browser
 
-KnownAccount = tuple[str, str, str]  # account, stamp, bucket
+KnownAccount = tuple[str, str, str]  # the account's keyed hash, its stamp, the rate-limit bucket
 
 
 def get_device_bucket(request: HttpRequest, email: str) -> str:
-    """Return this browser's bucket for an account, or '' if it has not logged in since the stamp changed.
+    """Return this browser's rate-limit bucket for an account, or '' if it has not logged in since the stamp changed.
 
     Only a browser with the cookie costs the two reads. Raises CassandraUnavailable.
     """
@@ -45,7 +46,7 @@ def get_device_bucket(request: HttpRequest, email: str) -> str:
 def renew_device_cookie(
     request: HttpRequest, response: HttpResponse, user_id: UUID
 ) -> HttpResponse:
-    """Renew the cookie on a response, after this browser has changed the stamp."""
+    """Renew the cookie on a response, after a request of this browser has changed the account's stamp."""
     user = queries.get_user(user_id)
     if user is not None:
         set_device_cookie(request, response, user)
@@ -53,7 +54,7 @@ def renew_device_cookie(
 
 
 def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) -> None:
-    """Note in a cookie that this browser has logged in to an account."""
+    """Store in a cookie on the response that this browser has logged in to an account."""
     account = _account(user.email)
     others = [entry for entry in _entries(request) if entry[0] != account]
     made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][
@@ -70,7 +71,7 @@ def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) 
 
 
 def forget_devices(user_id: UUID) -> None:
-    """Void the cookies of all browsers for this account. Raises CassandraUnavailable."""
+    """Change the account's stamp, which voids the cookies of all browsers for it. Raises CassandraUnavailable."""
     STAMPED.apply(if_lost=SEND_AGAIN, user_id=user_id, stamp=uuid4())
 
 

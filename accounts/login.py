@@ -28,7 +28,7 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     audit_log.add_entry("login", current_time(), by=user.pk)
     operations.process_sign_in(user, current_time())
     _record_login(user)
-    # Staff without another wish go to the second factor, and from there to their pages.
+    # Staff who asked for no other page go to the second factor, and from there to the staff's pages.
     response = HttpResponseRedirect(
         next_url(to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
     )
@@ -48,13 +48,13 @@ def log_out(request: HttpRequest, to: str) -> HttpResponse:
     # The typed checkout fields and the opened orders: the next user of this browser may be another person.
     for name in (settings.CHECKOUT_COOKIE_NAME, settings.ORDER_COOKIE_NAME):
         response.delete_cookie(name, samesite="Lax")
-    # Pages behind the Back button, and the page's storage (S56).
+    # The browser also deletes the pages behind the Back button, and the pages' storage (S56).
     response["Clear-Site-Data"] = '"cache", "storage"'
     return response
 
 
 def _claim_guest_carts(request: HttpRequest, user: User) -> ClaimedCarts | None:
-    """Give a guest's carts to the member. Return None without carts, or if they were busy: then the next login claims them."""
+    """Give a guest's carts to the member. Return None if there are none, or if they were busy: the next login claims them."""
     if (guest_id := get_guest_id(request)) is None:
         return None
     try:
@@ -73,5 +73,5 @@ def _record_login(user: User) -> None:
 
 
 def next_url(to: str) -> str:
-    """Return the page after a login: a page of this site, or the profile."""
+    """Return the URL to show after a login: `to` if it is a page of this site, else the profile."""
     return to if is_own_page(to) else resolve_url(settings.LOGIN_REDIRECT_URL)

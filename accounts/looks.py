@@ -1,6 +1,6 @@
-"""Looks of the staff at customers, orders, drafts and names: each is logged in the audit log first.
+"""Logs page views of the staff: of customers, orders, drafts and names. A view ("look") is logged before it is shown.
 
-Repeated looks within some minutes, as by reloads and forms, are logged once.
+Repeated views within some minutes, as by reloads and forms, are logged once.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ LOGGED_AGAIN_AFTER = timedelta(minutes=10)
 
 
 def prefetch_looks(staff: User, now: datetime) -> PendingResult:
-    """Start reading the recent acts of a member of staff, for `record_look`."""
+    """Start reading the recent log entries of a member of staff, for `record_look`."""
     return audit_log.prefetch_acts(staff.pk, now - LOGGED_AGAIN_AFTER, now)
 
 
@@ -26,9 +26,9 @@ def record_look(
     now: datetime,
     covered: Collection[str] = (),
 ) -> bool:
-    """Log a look of a member of staff, unless they looked minutes ago; return whether it is logged now.
+    """Log that a member of staff looks at `subject`, unless they did so minutes ago; return whether it is logged now.
 
-    A look at one of `covered` counts, too. Raises CassandraUnavailable: then the page must not be shown.
+    An earlier look at one of the subjects `covered` counts, too. Raises CassandraUnavailable: then the page must not be shown.
     """
     if any(row.act == act and row.subject in {subject, *covered} for row in looks.rows()):
         return False

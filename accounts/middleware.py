@@ -1,4 +1,4 @@
-"""Sets request.session and request.user."""
+"""The middlewares that set request.session and request.user."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,20 +23,20 @@ class SessionMiddleware(sessions.SessionMiddleware):
     """Django's middleware, with a page for requests whose session ended while they ran."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Open the session of the request's cookie, which is read when first needed."""
+        """Set the session of the request's cookie. The session is read from the database when it is first needed."""
         super().process_request(request)
         if isinstance(request.session, SessionStore):
             request.session.device = browser_name(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Save the session. If it has ended since the request began, say so and delete its cookie."""
+        """Save the session. If it has ended since the request began, show a page that says so, and delete the cookie."""
         try:
             return super().process_response(request, response)
         except SessionInterrupted:
             return super().process_response(request, self._ended(request))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Show the same page if the session ended before it could get a new key."""
+        """Show the page about an ended session if the session ended before it could get a new key."""
         return self._ended(request) if isinstance(exception, SessionInterrupted) else None
 
     @staticmethod
@@ -47,7 +47,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
 
 
 class UserMiddleware:
-    """Starts reading the session's member at once, and waits for the answer when it is needed.
+    """Starts to read the session's member when the request begins, and waits for the answer when the member is needed.
 
     A request without a session cookie reads nothing.
     """
@@ -56,7 +56,7 @@ class UserMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # A thread serves many requests: drop the read that an earlier request left.
+        # A thread serves many requests: drop a pending read that an earlier request has left.
         queries.prefetch_user(None)
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         request.auser = partial(_get_user_async, request)
@@ -77,7 +77,7 @@ class UserMiddleware:
 
 
 async def _get_user_async(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
-    # Any attribute makes the lazy object read, which blocks: use a thread.
+    # Any attribute makes the lazy object read the user, and the read blocks: use a thread.
     await sync_to_async(lambda: request.user.is_authenticated)()
     return request.user
 

@@ -1,4 +1,4 @@
-"""Users: their e-mail and delivery addresses, sessions, staff roles."""
+"""The tables of users: profiles, e-mail and delivery addresses, sessions, staff roles, the audit log."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -22,7 +22,7 @@ class User(DjangoCassandraModel):
     """Q6, Q8: a person's profile and addresses. It is Django's user model; `User.objects` is accounts.users.
 
     Bound: one row, at most 20 addresses (accounts.operations.MAX_ADDRESSES).
-    Writer: accounts.operations, and accounts.known_devices for the stamp, by conditional writes alone.
+    Writer: accounts.operations, and accounts.known_devices for the stamp. All writes are conditional.
     """
 
     __table_name__ = "users"
@@ -34,29 +34,31 @@ class User(DjangoCassandraModel):
     password = columns.Text()
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
-    demo = columns.Boolean()  # a demo shop's login; refused anywhere else
+    demo = (
+        columns.Boolean()
+    )  # whether this is a demo shop's login, which is refused in any other shop
     # slot, '1' to '20' -> address
     addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))
     default_address = columns.Text()
     created_at = columns.DateTime()
     last_login_at = columns.DateTime()
     phone = columns.Text()  # for carriers; '' and null are none
-    # when a mailed link proved the present e-mail address
+    # the time at which a mailed link proved the present e-mail address
     verified_at = columns.DateTime()
-    # the address that the account is moving to
+    # the e-mail address that the account is moving to
     email_next = columns.Text()
-    # the address that it has left, whose claim is not released yet
+    # the e-mail address that the account has left, while its claim is not released yet
     email_before = columns.Text()
     delivery_country = columns.Text()  # the usual shipping country; '' is the shop's own
-    plain_mail = columns.Boolean()  # mail about orders as text only
+    plain_mail = columns.Boolean()  # whether mails about orders are sent as text only
     low_stock_mail = columns.Boolean()  # for staff: a daily mail about low stock
-    # changes whenever all sessions end, and voids the cookies of known devices
+    # changes when all sessions end; a change voids the cookies of known devices
     stamp = columns.UUID()
     # When, why and by whom the customer was blocked from ordering; null for nearly everybody.
     blocked_at = columns.DateTime()
     block_reason = columns.Text()
     blocked_by = columns.Text()
-    # when the user asked to be erased: the account cannot be used any more
+    # the time at which the user asked to be erased; from then on the account cannot be used
     erasing_at = columns.DateTime()
 
     USERNAME_FIELD = "email"
@@ -65,7 +67,7 @@ class User(DjangoCassandraModel):
     is_authenticated = True
     is_anonymous = False
 
-    # The columns as read, for `save`; None for a new object.
+    # The columns as they were read, for `save`; None for a new object.
     loaded_values: dict[str, Any] | None = None
 
     class Meta:
@@ -118,23 +120,20 @@ class User(DjangoCassandraModel):
         return self.get_full_name()
 
     def check_password(self, raw_password: str) -> bool:
-        """Return whether this is the password, renewing its hash if the hasher's settings have changed.
-
-        Raises CassandraUnavailable.
-        """
+        """Return whether this is the password, renewing its hash if the hasher's settings have changed. Raises CassandraUnavailable."""
         return check_password(
             raw_password, self.password, setter=lambda raw: type(self).objects.renew_hash(self, raw)
         )
 
     def set_password(self, raw_password: str | None) -> None:
-        """Set another password on this object, or an unusable one with None; `save` writes it."""
+        """Set another password on this object; None sets a password that no login matches. `save` writes it."""
         self.password = make_password(raw_password)
 
     def save(self, *, update_fields: Collection[str] | None = None, **_: Any) -> None:
-        """Write the changed name, password or role, or those of them in `update_fields`.
+        """Write the name, password and role, if they were changed on this object; with `update_fields` only these fields.
 
-        The shop's operations write them, with all effects: another password ends all sessions and is confirmed by mail. A
-        password is written only if the account still has the one that was read.
+        The shop's operations write the fields, with all effects: a new password ends all sessions and is confirmed by mail.
+        It is written only if the account still has the password that was read.
 
         Raises SaveRefused if another column was set or the account is new, AccountChanged, NoSuchUser, LastAdmin, ValueError
         for an unknown field or role, CassandraUnavailable.
@@ -146,37 +145,37 @@ class User(DjangoCassandraModel):
         type(self).objects.refresh(self)
 
     def update(self, **_: Any) -> None:
-        """Raise SaveRefused: the mapper's writes are unconditional."""
+        """Raise SaveRefused, because the mapper's writes are unconditional."""
         raise SaveRefused(
             "Set what is to change and call save(), or call one of accounts.operations."
         )
 
     def delete(self, *_: Any, **__: Any) -> None:
-        """Raise SaveRefused: a person has more data than this row."""
+        """Raise SaveRefused, because a person has more data than this row (see accounts.operations.erasure)."""
         raise SaveRefused(
             "An account goes by accounts.operations.request_erasure, and all that is held about the person with it."
         )
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:
-        """Return whether this role opens the staff page that a permission names, as in "adminpanel.refund"; an admin has all.
+        """Return whether this user's role opens the staff page that a permission names, as "adminpanel.refund" does.
 
-        The authentication backend decides, by accounts.access.
+        An admin has all permissions. The authentication backend decides (accounts.access).
         """
         return any(backend.has_perm(self, perm, obj) for backend in get_backends())
 
     def has_perms(self, perm_list: Iterable[str], obj: Any = None) -> bool:
-        """Return whether this user has each of these permissions. Raises ValueError for a single one as a string."""
+        """Return whether this user has each of these permissions. Raises ValueError if `perm_list` is a string."""
         if isinstance(perm_list, str):
             raise ValueError("perm_list must be an iterable of permissions.")
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Return whether this role opens any staff page of an app."""
+        """Return whether this user's role opens any staff page of an app."""
         backends: list[Any] = get_backends()
         return any(backend.has_module_perms(self, app_label) for backend in backends)
 
     def get_user_permissions(self, obj: Any = None) -> set[str]:
-        """Return the permissions besides the role's: none in this shop."""
+        """Return an empty set: in this shop all permissions come from the role."""
         return self._list_permissions("get_user_permissions", obj)
 
     def get_group_permissions(self, obj: Any = None) -> set[str]:
@@ -213,10 +212,10 @@ class User(DjangoCassandraModel):
 
 
 class UserByEmail(Model):
-    """Q7: the user of an e-mail address, claimed by IF NOT EXISTS, which alone decides (fault 6).
+    """Q7: the user of an e-mail address. Of two users who claim it at once, IF NOT EXISTS lets one succeed (fault 6).
 
-    A claim counts while the user's own row names the same address. A user who proves the address takes over a claim that a
-    crash has left.
+    A claim counts while its user's own row names the same address. Another user who proves the address can take over a claim
+    that no longer counts.
     Bound: one row a partition.
     Writer: accounts.operations.register_user and change_email.
     """
@@ -241,7 +240,7 @@ class Session(Model):
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     session_key = columns.Text(
         partition_key=True
-    )  # a keyed hash of it; the cookie alone has the key
+    )  # a keyed hash of the session key; only the browser's cookie has the key itself
     data = columns.Text()
     user_id = columns.UUID()
 
@@ -257,17 +256,18 @@ class SessionByUser(Model):
     __partition_bytes__ = 1 * MB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
-    session_key = columns.Text(primary_key=True)  # a keyed hash of it
+    session_key = columns.Text(primary_key=True)  # a keyed hash of the session key
     created_at = columns.DateTime()
-    seen_at = columns.DateTime()  # to the hour: when the session was last saved
-    device = columns.Text()  # in words, from the browser's own: "Firefox on Windows"
+    seen_at = columns.DateTime()  # the time at which the session was last saved, to the hour
+    device = columns.Text()  # in words made of the User-Agent header: "Firefox on Windows"
 
 
 class EmailProof(Model):
-    """Users who have just proved an e-mail address or signed in, by minute: guest orders with it may join the account.
+    """Users who have just proved an e-mail address or signed in, by minute.
 
+    Guest orders with this address may join the account.
     Bound: the registrations and logins of one minute.
-    Writer: accounts.operations.record_email_proof; removed by a job of orders, at the latest by their TTL.
+    Writer: accounts.operations.record_email_proof; a job of orders removes the rows, or their TTL does.
     """
 
     __table_name__ = "verified_users_by_minute"
@@ -284,7 +284,7 @@ class EmailProof(Model):
 
 
 class UserBySearchTerm(Model):
-    """The staff's search: customers by the words of their names; a copy of the user's row.
+    """The staff's search: customers by the words of their names. The name is a copy from the user's row.
 
     Bound: the words with the same first two letters. A tenth of 1,000,000 users are 100,000 rows of 100 bytes: 10 MB.
     Writer: accounts.operations.search_terms.
@@ -297,13 +297,13 @@ class UserBySearchTerm(Model):
     term = columns.Text(primary_key=True)  # a word of the name, without case and accents
     user_id = columns.UUID(primary_key=True)
     name = columns.Text()
-    since = columns.DateTime()  # when the account was made
+    since = columns.DateTime()  # the time at which the account was made
 
 
 class SearchTermByUser(Model):
-    """A customer's search terms, including those of former names, for their removal.
+    """The search terms of a customer's present and former names, so that they can be removed from the search.
 
-    Bound: 12 words, and those of former names.
+    Bound: 12 words a name, for the present and the former names.
     Writer: accounts.operations.search_terms.
     """
 
@@ -316,10 +316,10 @@ class SearchTermByUser(Model):
 
 
 class NamedUser(Model):
-    """Users whose names are being written, by the hour: if the request dies, the worker updates the search terms.
+    """Users whose names are being written, by the hour. If the request dies, the worker updates the search terms.
 
     Bound: the running registrations and changes of name of one hour.
-    Writer: accounts.operations.search_terms; gone after a week.
+    Writer: accounts.operations.search_terms; the rows go after a week.
     """
 
     __table_name__ = "named_users_by_hour"
@@ -336,12 +336,12 @@ class NamedUser(Model):
 
 
 class StaffMember(Model):
-    """Present and former staff; keeps at least one admin.
+    """Present and former staff. Writes to this list make sure that at least one admin stays.
 
     Every change of a role increments the version, so that of two admins who demote each other at once only one succeeds. The
-    role in the user's own row counts; lists leave out shoppers.
+    role in the user's own row counts; pages leave out users who are shoppers now.
     Bound: one partition, some hundreds of rows.
-    Writer: accounts.operations.set_role, by conditional batches alone.
+    Writer: accounts.operations.set_role, only by conditional batches.
     """
 
     __table_name__ = "staff"
@@ -357,7 +357,7 @@ class SecondFactor(Model):
     """The second factor of a member of staff: a telephone that makes codes, and ten recovery codes.
 
     Bound: one row, ten recovery codes.
-    Writer: accounts.second_factor, by conditional writes alone.
+    Writer: accounts.second_factor, only by conditional writes.
     """
 
     __table_name__ = "second_factors"
@@ -372,10 +372,10 @@ class SecondFactor(Model):
 
 
 class CustomerNote(Model):
-    """The staff's notes about a customer.
+    """The notes of the staff about a customer.
 
     Bound: 200 notes (accounts.operations.customers.MAX_NOTES) of 1,000 characters, 800 kB at most.
-    Writer: accounts.operations.customers, by conditional batches alone, which increment `version`.
+    Writer: accounts.operations.customers, only by conditional batches, which increment `version`.
     """
 
     __table_name__ = "customer_notes"
@@ -384,16 +384,16 @@ class CustomerNote(Model):
     user_id = columns.UUID(partition_key=True)
     note_id = columns.UUID(primary_key=True)  # made by the form
     version = columns.Integer(static=True)
-    author = columns.Text()  # the name of a member of staff at that time
+    author = columns.Text()  # the name of the member of staff when the note was written
     text = columns.Text()
     written_at = columns.DateTime()
 
 
 class CustomerLook(Model):
-    """Customers at whom a member of staff has looked lately.
+    """Customers whose pages a member of staff has opened lately.
 
-    Bound: the looks of one person in a week, some thousands of 24 bytes.
-    Writer: accounts.operations.record_customer_look; the rows go after a week. The audit log has all looks.
+    Bound: the customers whom one member of staff has looked at in a week, some thousands of 24 bytes.
+    Writer: accounts.operations.record_customer_look; the rows go after a week. The audit log has all page views.
     """
 
     __table_name__ = "customer_looks"
@@ -410,26 +410,27 @@ class CustomerLook(Model):
 
 
 class _Entry(Model):
-    """An entry in two rows: the act, written before it is done, and its outcome."""
+    """An audit log entry in two rows: the action, written before it is done, and its outcome."""
 
     __abstract__ = True
-    actor = columns.Text()  # the name of a member of staff, as it was then
+    actor = columns.Text()  # the name that the member of staff had when the entry was written
     act = columns.Text()
     subject = columns.Text()
     fields = columns.Text()  # JSON: the sent fields, without secrets
     outcome = columns.Text()
-    # JSON, in the second row: values before and after by field; of personal fields only the names
+    # JSON, in the second row: the values before and after, keyed by field; personal fields without values
     changes = columns.Text()
     request_id = columns.UUID()
-    # The network address, and the browser in words. Both go after 90 days.
+    # The network address, and the browser in words. Both expire after 90 days.
     address = columns.Text()
     device = columns.Text()
 
 
 class AuditEntryByDay(_Entry):
-    """The audit log by day: acts of the staff, and changes of accounts. No code changes or deletes an entry.
+    """The audit log by day: actions of the staff, and changes of accounts. No code changes or deletes an entry.
 
-    Bound: a day's acts of the staff, some ten thousand of 400 bytes; or a day's logins and changes of accounts, by rate limits.
+    Bound: the actions of the staff on a day, some ten thousand of 400 bytes; or a day's logins and changes of accounts,
+    which rate limits bound.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 
@@ -445,13 +446,13 @@ class AuditEntryByDay(_Entry):
     day = columns.Date(partition_key=True)  # UTC
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
-    actor_id = columns.UUID()  # null for a command, and where the user is unknown
+    actor_id = columns.UUID()  # null for a command, and for an unknown user
 
 
 class AuditEntryByActor(_Entry):
     """The audit log by person and month, with the same entries.
 
-    Bound: the acts of one person in a month, some ten thousand of 400 bytes.
+    Bound: the actions of one person in a month, some ten thousand of 400 bytes.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 
@@ -468,12 +469,15 @@ class AuditEntryByActor(_Entry):
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
     book = columns.Text()  # staff or accounts
-    given_back = columns.BigInt()  # money given back, in minor units; in part 0, for a day
+    given_back = (
+        columns.BigInt()
+    )  # money given back, in minor units; in the row of part 0, for a day
 
 
 class Erasure(Model):
-    """Users who have asked to be erased, by minute. Written first, removed after the erasure.
+    """Users who have asked to be erased, by minute.
 
+    A row is written before the account is closed, and removed after the erasure.
     Bound: the requests of one minute.
     Writer: accounts.operations.erasure.
     """

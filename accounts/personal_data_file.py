@@ -14,7 +14,7 @@ from web.personal_data import PersonalDataEncoder, export_personal_data
 
 
 def answer_with_personal_data(user: User) -> HttpResponse:
-    """Return an answer that hands out the file."""
+    """Return the response that downloads the file."""
     answer = StreamingHttpResponse(
         _personal_data_file(user), content_type="application/json; charset=utf-8"
     )
@@ -27,7 +27,7 @@ def answer_with_personal_data(user: User) -> HttpResponse:
 
 
 def _personal_data_file(user: User) -> Iterator[str]:
-    """Yield the file app by app, so that many orders need not fit into memory."""
+    """Yield the file's text app by app, so that the data of all apps need not fit into memory at once."""
     encoder = PersonalDataEncoder(indent=1, ensure_ascii=False)
     yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
     for app, personal_data in export_personal_data(operations.person_from_user(user)):

@@ -1,4 +1,4 @@
-"""Personal data in accounts. The claim of the e-mail address and the user's row go last (operations.erasure)."""
+"""Personal data in accounts. The claim of the e-mail address and the user's row are deleted last (operations.erasure)."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -21,7 +21,7 @@ _A_PAGE = 500
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return profile, addresses, sessions and audit log entries; no password hashes and no session keys."""
+    """Return the person's profile, addresses, sessions and audit log entries, without password hashes and session keys."""
     user = queries.get_user(person.user_id)
     if user is None:
         return {}
@@ -75,7 +75,7 @@ def _exported_entry(entry: audit_log.AuditLogEntry) -> dict[str, Any]:
         "from": entry.origin.address,
         "device": entry.origin.device,
     }
-    # The subjects of the staff's work are other people's data, and need the second factor.
+    # The subjects of the staff's actions are other people's data: they are left out.
     return (
         exported
         if entry.book == audit_log.STAFF
@@ -94,7 +94,7 @@ def _entries(person: DataSubject) -> Iterator[audit_log.AuditLogEntry]:
 
 
 def _months(today: date) -> Iterator[date]:
-    """Yield the months with entries in the audit log, latest first."""
+    """Yield the first day of each month that can have entries in the audit log, latest first."""
     month = today.replace(day=1)
     while month > today - timedelta(days=LOG_DAYS + 31):
         yield month
@@ -102,7 +102,7 @@ def _months(today: date) -> Iterator[date]:
 
 
 def list_erasure_obstacles(person: DataSubject) -> list[str]:
-    """Return why a member of staff or a demo login cannot be erased."""
+    """Return the reasons why the person cannot be erased: a role as staff, or a demo login."""
     if person.demo:
         return [_("This is a demo login that everyone can use, so it can’t be deleted.")]
     if person.role:
@@ -117,7 +117,7 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """End the person's access, and delete the staff's notes. A block goes with the user's row."""
+    """End the person's access, and delete the staff's notes about them. A block is deleted with the user's row."""
     remove_access(person.user_id)
     delete_customer_notes(person.user_id)
     forget_name(person.user_id, person.name)

@@ -24,14 +24,14 @@ USER_ID_BY_EMAIL = read("Q7", "SELECT user_id, claimed_at FROM users_by_email WH
 # Present and former staff. The user's own row has the role.
 STAFF = read("staff", "SELECT version, user_id, role FROM staff WHERE shop = :shop")
 SHOP = "shop"
-# Read for an unknown e-mail address, so that it costs the same reads. It has no row.
+# The id that is read for an unknown e-mail address, so that it costs the same reads. It has no row.
 NOBODY = UUID(int=0)
 
 _started: ContextVar[PendingResult | None] = ContextVar("started", default=None)
 
 
 def prefetch_user(user_id: UUID | None) -> None:
-    """Start reading the user who is needed later in this request; None drops the pending read."""
+    """Start reading the user who is needed later in this request; the id None drops the pending read."""
     _started.set(USER.start(user_id=user_id) if user_id else None)
 
 
@@ -58,12 +58,12 @@ def find_user_by_email(email: str) -> User | None:
     key = email_key(email)
     row = USER_ID_BY_EMAIL.one(email=key)
     found = USER.one(user_id=row.user_id if row else NOBODY)
-    # A claim alone proves nothing: a change of address that broke off may have left it.
+    # A claim alone proves nothing: an interrupted change of address may have left it.
     return user_from_row(found) if found and email_key(found.email) == key else None
 
 
 def list_addresses(member: User) -> list[Address]:
-    """Return a member's addresses, default first."""
+    """Return the addresses in a member's address book, the default first."""
     stored = {key: dict(fields) for key, fields in (member.addresses or {}).items()}
     keys = sorted(stored, key=int)
     first = member.default_address if member.default_address in stored else next(iter(keys), "")
@@ -74,12 +74,12 @@ def list_addresses(member: User) -> list[Address]:
 
 
 def get_address(member: User, key: str) -> Address | None:
-    """Return one of a member's addresses, or None."""
+    """Return the address with this key in a member's address book, or None."""
     return next((each for each in list_addresses(member) if each.key == key), None)
 
 
 def get_users(ids: Iterable[UUID]) -> dict[UUID, User]:
-    """Return these users by id, read in parallel, without ids that have no user. Raises CassandraUnavailable."""
+    """Return these users, keyed by id. Ids without a user are left out. Raises CassandraUnavailable."""
     started = [USER.start(user_id=user_id) for user_id in set(ids)]
     return {
         row.user_id: user_from_row(row) for row in (pending.one() for pending in started) if row
@@ -87,7 +87,7 @@ def get_users(ids: Iterable[UUID]) -> dict[UUID, User]:
 
 
 def list_staff() -> list[User]:
-    """Return all users with a role, by role and name. Raises CassandraUnavailable."""
+    """Return all users with a role, sorted by role and name. Raises CassandraUnavailable."""
     everybody = get_users(row.user_id for row in STAFF.all(shop=SHOP) if row.user_id)
     return sorted(
         (each for each in everybody.values() if each.role),
@@ -96,7 +96,10 @@ def list_staff() -> list[User]:
 
 
 def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
-    """Return the version of the list of staff, and the users with a role both there and in their own row. Raises CassandraUnavailable."""
+    """Return the version of the list of staff, and the ids of users with this role in both rows.
+
+    Raises CassandraUnavailable.
+    """
     rows = STAFF.all(shop=SHOP)
     found = get_users(row.user_id for row in rows if row.user_id and row.role == role)
     version = rows[0].version if rows else None
@@ -127,7 +130,7 @@ class CustomerNote:
 
 
 def prefetch_profile(user_id: UUID) -> PendingResult:
-    """Start reading a user beside other reads, for `user_from_row`."""
+    """Start reading a user in parallel with other reads, for `user_from_row`."""
     return USER.start(user_id=user_id)
 
 
@@ -137,7 +140,7 @@ def prefetch_customer_notes(user_id: UUID) -> PendingResult:
 
 
 def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
-    """Return the notes, newest first."""
+    """Return the notes in these rows, newest first."""
     found = [
         CustomerNote(row.note_id, row.author, row.text, row.written_at)
         for row in rows
@@ -147,7 +150,7 @@ def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
 
 
 def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
-    """Return at most `most` customers that a member of staff looked at in the last week, with the times, latest first.
+    """Return the customers whom a member of staff looked at in the last week, with the times: the latest `most`.
 
     Erased customers are left out. Raises CassandraUnavailable.
     """

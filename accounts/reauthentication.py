@@ -1,4 +1,4 @@
-"""Asking a signed-in user for the password again, or staff for a code, before sensitive acts."""
+"""Asking a signed-in user for the password again, or staff for a code, before sensitive actions."""
 
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
@@ -28,7 +28,7 @@ def verify_password(request: HttpRequest, user: User, password: str) -> bool:
 
 
 def verify_code(request: HttpRequest, user: User, code: str) -> bool:
-    """Use up a code of a member of staff; return whether it was right. The session then asks for none for five minutes.
+    """Use up a code of a member of staff; return whether it was right. For five minutes the session then asks for no code.
 
     Wrong codes are counted. Raises TooManyAttempts, CassandraUnavailable.
     """

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from django.utils.translation import gettext_noop as _
 
-# An admin may do what any of the others may.
+# An admin has the rights of all other roles.
 ADMIN = "admin"
 ROLE_DUTIES = {
     "support": _("orders and customer questions"),
@@ -14,10 +14,10 @@ ROLE_DUTIES = {
     ADMIN: _("everything, including staff and the audit log"),
 }
 ROLES = tuple(ROLE_DUTIES)
-# Roles that work on orders; those that record payments, and those that refund.
+# Roles that work on orders; roles that record payments; roles that refund.
 ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)
-# Roles that work on products, and on stock.
+# Roles that work on products; roles that work on stock.
 CATALOGUE_STAFF = ("catalogue",)
 STOCK_STAFF = ("catalogue", "warehouse")
 # Roles that read the mails to customers.

@@ -2,11 +2,11 @@
 
 from catalogue.words import name_words
 
-# The letters of a term that must be typed. They are its partition key.
+# The number of letters of a term that must be typed. These letters are the term's partition key.
 HEAD = 2
 MAX_TERMS = 12
 
 
 def list_name_terms(name: str) -> list[str]:
-    """Return the words of a name, without case and accents, each once."""
+    """Return the different words of a name, without case and accents."""
     return name_words(name)[:MAX_TERMS]

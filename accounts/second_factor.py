@@ -1,7 +1,7 @@
-"""The staff's second factor: codes of a telephone (TOTP, RFC 6238), and recovery codes in case it is lost.
+"""The staff's second factor: codes of a telephone (TOTP, RFC 6238), and recovery codes for a lost telephone.
 
-A code counts once, even in a race: a compare-and-set writes its half minute, and only a later one is accepted after it.
-A session stores that it has passed; deleting the factor ends all sessions.
+A code counts once, even in a race: a conditional write stores its half minute, and after it only codes of later half minutes
+are accepted. A session stores that its user has entered a code. Deleting the second factor ends all sessions.
 """
 
 import base64
@@ -58,12 +58,14 @@ RESET = conditional_write(
     "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
 )
 
-CODE_AT = "_code_at"  # in a session: when its user last entered a code after the first one
+CODE_AT = (
+    "_code_at"  # the key in a session of the time at which its user last entered a further code
+)
 FRESH_FOR = 5 * 60  # seconds in which no page asks for another code
 SECONDS = 30  # seconds in which a code is valid
-DRIFT = 1  # steps that a telephone's clock may be ahead or behind
+DRIFT = 1  # half minutes that a telephone's clock may be ahead or behind
 RECOVERY_CODES = 10
-# No two of these look alike. Twelve of them are 60 bits.
+# No two of these characters look alike. Twelve of them are 60 bits.
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor offered"
 
@@ -83,7 +85,7 @@ def get_second_factor(user_id: UUID) -> SecondFactorStatus | None:
 
 
 def enrolment_secret(session_key: str, user: User) -> str:
-    """Return the secret (base 32) that this session can enrol.
+    """Return the secret (base 32) that this session can enrol as its user's second factor.
 
     It is derived from the session's key: the page and its QR code agree, and nothing is stored before a code confirms it.
     """
@@ -99,7 +101,7 @@ def provisioning_uri(secret: str, user: User) -> str:
 
 
 def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
-    """Enrol a telephone that makes the right code as the second factor; return ten recovery codes, None for a wrong code.
+    """Enrol a telephone as the second factor, if `code` is right; return ten recovery codes, or None for a wrong code.
 
     `now` is in UTC. Raises AlreadyEnrolled, CassandraUnavailable.
     """
@@ -112,7 +114,7 @@ def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> li
 
 
 def enrol_demo_second_factor(user: User, now: datetime) -> None:
-    """Enrol the public second factor for a demo login of the staff, once. Raises CassandraUnavailable."""
+    """Enrol the public second factor for a demo login of the staff, if it has none. Raises CassandraUnavailable."""
     if secret := demo_logins.demo_totp_secret(user):
         try:
             _enrol(user, secret, 0, {}, now)
@@ -136,10 +138,7 @@ def _enrol(
 
 
 def verify_totp_code(user_id: UUID, code: str, now: datetime) -> bool:
-    """Use up a telephone's code; return whether it was right and unused. `now` is in UTC.
-
-    Raises DecryptionError, CassandraUnavailable.
-    """
+    """Use up a telephone's code; return whether it was valid. `now` is in UTC. Raises DecryptionError, CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
     if row is None:
         return False
@@ -165,9 +164,9 @@ def use_recovery_code(user_id: UUID, code: str) -> bool:
 
 
 def renew_recovery_codes(user_id: UUID, code: str, now: datetime) -> list[str] | None:
-    """Use up a telephone's code, and replace the recovery codes by ten new ones; return these, None for a wrong code.
+    """Use up a telephone's code, and replace the recovery codes by ten new ones.
 
-    `now` is in UTC. Raises DecryptionError, CassandraUnavailable.
+    Return the new codes, or None for a wrong code. `now` is in UTC. Raises DecryptionError, CassandraUnavailable.
     """
     row = FACTOR.one(user_id=user_id)
     if row is None:
@@ -193,7 +192,7 @@ def delete_second_factor(user_id: UUID) -> bool:
 
 
 def mark_second_factor_passed(session: SessionBase, user: User) -> None:
-    """Mark a session as passed. It gets a new key and the short life of a staff session."""
+    """Mark a session as passed by the second factor. It gets a new key and the short life of a staff session."""
     session.cycle_key()
     session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(current_time().timestamp())
     session.set_expiry(STAFF_IDLE)
@@ -205,7 +204,7 @@ def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], us
 
 
 def note_code(session: SessionBase) -> None:
-    """Store in a session that its user has just entered another code; its end stays the same."""
+    """Store in a session that its user has just entered another code. The session's expiry stays the same."""
     session[CODE_AT] = int(current_time().timestamp())
 
 
@@ -216,7 +215,7 @@ def has_fresh_code(session: SessionBase | MutableMapping[str, Any]) -> bool:
 
 
 def clear_second_factor_pass(session: SessionBase) -> None:
-    """Clear the mark in a session that a user has just logged in with."""
+    """Remove the mark of the second factor from a session in which a user has just logged in."""
     for key in (SECOND_FACTOR, PASSED_AT, CODE_AT):
         session.pop(key, None)
     session.set_expiry(None)
@@ -248,7 +247,7 @@ def _code(secret: str, step: int) -> str:
 
 
 def _step_of(secret: str, code: str, now: datetime) -> int | None:
-    """Return the half minute of a code: the present one or a neighbour."""
+    """Return the half minute to which a code belongs: the present one or a neighbour. Return None for a wrong code."""
     typed = "".join(code.split())
     near = range(_step_at(now) - DRIFT, _step_at(now) + DRIFT + 1)
     return next(

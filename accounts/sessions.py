@@ -1,11 +1,11 @@
 """Sessions on Cassandra (SESSION_ENGINE).
 
-The row's TTL is the session's expiry: no job deletes rows, and no clocks are compared. A made-up key writes nothing. A known
-session is saved by UPDATE … IF EXISTS, so a running request cannot revive a session that has ended. Every write is
+The row's TTL is the session's expiry: no job deletes rows, and no clocks are compared. A made-up session key writes nothing.
+A known session is saved by UPDATE … IF EXISTS, so a running request cannot revive a session that has ended. Every write is
 conditional, because conditional and plain writes use different clocks.
 
-Only the browser's cookie has the key. The tables have its keyed hash, so a copy of them opens no session. A session from before
-a change of SECRET_KEY is found by the hash under the old key (SECRET_KEY_FALLBACKS).
+Only the browser's cookie has the key. The tables have a keyed hash of the key, so a copy of the tables opens no session. A
+session from before a change of SECRET_KEY is found by the hash under the old key (SECRET_KEY_FALLBACKS).
 """
 
 import re
@@ -69,7 +69,7 @@ MAX_SESSION_SECONDS = settings.MAX_SESSION_SECONDS
 STAFF_IDLE = 30 * 60  # seconds without a request
 MAX_STAFF_SESSION_SECONDS = settings.MAX_STAFF_SESSION_SECONDS
 STAFF_RENEWED_AFTER = 60  # seconds
-# the user who passed it, and when: accounts.second_factor
+# the keys of the user who passed the second factor, and of the time (accounts.second_factor)
 SECOND_FACTOR, PASSED_AT = ("_second_factor", "_passed_at")
 _KEY = re.compile(f"[{VALID_KEY_CHARS}]{{32}}")
 _RENEWED, _BEGAN = "_renewed", "_began"
@@ -105,7 +105,7 @@ class SessionStore(SessionBase):
         return any(EXISTS.one(key=stored) for stored in stored_keys(session_key))
 
     def _get_new_session_key(self) -> str:
-        # IF NOT EXISTS shows whether the key is taken.
+        # IF NOT EXISTS of the write shows whether the key is taken.
         return get_random_string(32, VALID_KEY_CHARS)
 
     def create(self) -> None:
@@ -123,11 +123,11 @@ class SessionStore(SessionBase):
     def cycle_key(self) -> None:
         """Give the session another key, at login and whenever its rights change.
 
-        The new row is listed and written before the old one goes, so that `end_sessions` meets one of them.
-        Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a new key.
+        The new row is listed and written before the old one is deleted, so that `end_sessions` finds one of the two. Raises
+        SessionInterrupted if the session has ended meanwhile: it must not live on under a new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
-        # after the read, which sets the key of an ended session to None
+        # must follow the read, which sets the key of an ended session to None
         key, stored, user_id = self.session_key, self.stored_key, self.user_id
         self._session_cache = data
         self.create()
@@ -158,9 +158,9 @@ class SessionStore(SessionBase):
             "ttl": seconds,
         }
         if must_create:
-            # Listed before it can be used: from now on `end_sessions` ends it, too.
+            # The session is listed before it can be used: from now on `end_sessions` ends it, too.
             self._remember(data, seconds)
-            # Recognised by its data: a lost answer makes no second row.
+            # The row is recognised by its data: after a lost answer no second row is made.
             if not CREATE.apply(
                 if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params
             ):
@@ -168,7 +168,7 @@ class SessionStore(SessionBase):
         # A repeat has the same effect.
         elif not UPDATE.apply(if_lost=SEND_AGAIN, **params):
             raise UpdateError
-        # Listed again after a new row: `end_sessions` may have removed the first entry before the row existed.
+        # A new session is listed again: `end_sessions` may have removed the first entry before the row existed.
         self._remember(data, seconds)
         return None
 
@@ -184,19 +184,19 @@ class SessionStore(SessionBase):
             )
 
     def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
-        """Set when the session began and was renewed; return the seconds left, 0 or less once it has expired."""
+        """Set the times at which the session began and was renewed. Return the seconds left, 0 or less for an expired session."""
         now = int(current_time().timestamp())
         if began or _BEGAN not in data:
             data[_BEGAN] = now
         data[_RENEWED] = now
         ends = int(data[_BEGAN]) + MAX_SESSION_SECONDS
         if SECOND_FACTOR in data:
-            # Not when the key began: a new password makes a new key, but no new day.
+            # The session's begin, not that of its key: a new password makes a new key, but does not prolong the session.
             ends = int(data.get(PASSED_AT, data[_BEGAN])) + MAX_STAFF_SESSION_SECONDS
         return min(int(self.get_expiry_age()), ends - now)
 
     def renew(self) -> None:
-        """Renew the expiry with this response, unless it was renewed within the last hour (staff: minute)."""
+        """Renew the session's expiry with this response, unless that was done within the last hour (for staff: minute)."""
         seldom = STAFF_RENEWED_AFTER if SECOND_FACTOR in self else RENEWED_AFTER
         if int(current_time().timestamp()) - self.get(_RENEWED, 0) > seldom and is_clock_right():
             self.modified = True
@@ -215,7 +215,7 @@ class SessionStore(SessionBase):
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A browser where the user is signed in. `handle` is the stored key; it opens no session."""
+    """A browser where the user is signed in. `handle` is the keyed hash of the session key; it opens no session."""
 
     handle: str
     device: str
@@ -225,7 +225,7 @@ class OpenSession:
 
 
 def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
-    """Return a user's open sessions: first that of `current_session_key`, then the last seen ones. Raises CassandraUnavailable."""
+    """Return a user's open sessions: first the one of `current_session_key`, then the most recently seen. Raises CassandraUnavailable."""
     current = stored_keys(current_session_key)
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [
@@ -258,13 +258,13 @@ def end_session(user_id: UUID, handle: str) -> bool:
 
 
 def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
-    """End all of a user's sessions except that of `except_key`, and forget all known browsers.
+    """End all of a user's sessions except the one of `except_key`, and void the cookies of all known devices.
 
     Return the number of ended sessions. Raises CassandraUnavailable.
     """
     forget_devices(user_id)
     kept, ended = stored_keys(except_key), set[str]()
-    # Repeat until no session is left: one that got another key meanwhile is listed under it the next time.
+    # Repeat until no session is left: a session that got another key meanwhile is found in the next round.
     while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {*kept, *ended}:
         for key in keys:
             _end(user_id, key)
@@ -278,5 +278,5 @@ def _end(user_id: UUID, key: str) -> None:
 
 
 def stored_keys(key: str | None) -> list[str]:
-    """Return the stored forms of a session's key, by today's SECRET_KEY first, then the old ones; none for an invalid key."""
+    """Return the keyed hashes of a session key: by today's SECRET_KEY first, then by the old ones; none for an invalid key."""
     return keyed_digests(key, "session", "") if key and _KEY.fullmatch(key) else []

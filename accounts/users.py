@@ -1,6 +1,6 @@
-"""`User.objects`: the manager that Django, its test client and pytest-django expect, by the shop's reads and writes.
+"""`User.objects`: the manager that Django, its test client and pytest-django expect. It uses the shop's reads and writes.
 
-It has no queryset: a search by another column than the key would read all accounts.
+It has no queryset: a search by a column other than the key would read all accounts.
 """
 
 from collections.abc import Collection
@@ -77,7 +77,7 @@ class UserManager:
         return self
 
     def save(self, user: User, fields: Collection[str] | None) -> None:
-        """Do what `User.save` says."""
+        """Write the changed fields of a user, as the docstring of `User.save` says."""
         if user.loaded_values is None:
             raise SaveRefused(
                 "A new account is made by User.objects.create_user, which claims its e-mail address."
@@ -106,13 +106,13 @@ class UserManager:
             user.loaded_values[name] = getattr(user, name)
 
     def renew_hash(self, user: User, password: str) -> None:
-        """Store the password that a user has just logged in with under today's hasher. Raises CassandraUnavailable."""
+        """Hash the password that a user has just logged in with by today's hasher, and store the hash. Raises CassandraUnavailable."""
         rehash_password(user, password)
         if user.loaded_values is not None:
             user.loaded_values["password"] = user.password
 
     def refresh(self, user: User) -> None:
-        """Do what `User.refresh_from_db` says."""
+        """Read a user again, as the docstring of `User.refresh_from_db` says."""
         now = _found(queries.get_user(user.user_id), str(user.user_id))
         for name in now.loaded_values or ():
             setattr(user, name, getattr(now, name))

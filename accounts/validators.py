@@ -25,7 +25,7 @@ class MaxBytesValidator:
 
 
 class EmailOrShopNameValidator:
-    """Refuses the e-mail address, its first part and the shop's name, also with a few digits at the end."""
+    """Refuses passwords made of the e-mail address, its first part or the shop's name, also with a few digits at the end."""
 
     def validate(self, password: str, user: Any = None) -> None:
         """Raise ValidationError for a password made of the account's or the shop's words."""

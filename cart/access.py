@@ -19,7 +19,7 @@ _PERMISSIONS = {
 }
 
 ROLE_NAMES = {"viewer": _("Viewer"), "editor": _("Editor"), "buyer": _("Buyer")}
-# What a role can do, as in "Ben can view it".
+# The rights of a role in words, as in "Ben can view it".
 ROLE_DESCRIPTIONS = {
     "viewer": _("can view it"),
     "editor": _("can view and edit it"),
@@ -29,7 +29,7 @@ ROLE_DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Access:
-    """A person's access to a cart. `role` is '' for the owner; `shared_by` is the owner's name, for other people."""
+    """A person's access to a cart. `role` is '' for the owner. For other people, `shared_by` is the owner's name."""
 
     cart_id: UUID
     name: str
@@ -42,29 +42,29 @@ class Access:
 
     @property
     def role_description(self) -> str:
-        """What the person's role can do: "can view it"."""
+        """The rights of the person's role in words: "can view it"."""
         return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
     @property
     def can_edit(self) -> bool:
-        """Whether the lines may be changed."""
+        """Whether the person may change the cart's lines."""
         return self.is_allowed(EDIT)
 
     @property
     def can_order(self) -> bool:
-        """Whether it may be ordered."""
+        """Whether the person may order the cart."""
         return self.is_allowed(BUY)
 
     def is_allowed(self, act: str) -> bool:
-        """Return whether VIEW, EDIT, BUY or OWN is allowed."""
+        """Return whether the person may do `act`: VIEW, EDIT, BUY or OWN."""
         return act in _PERMISSIONS.get(self.role, ())
 
 
 def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
-    """Return a person's access to a cart, if `act` is allowed.
+    """Return a person's access to a cart, if their role allows `act`.
 
-    An own cart costs one read. The role in a shared cart is read where its owner writes it, so a withdrawn role ends at once.
-    Raises NoSuchCart (also for other people's carts), NotAllowed, CassandraUnavailable.
+    For the person's own cart this is one read. The role in a shared cart is read from `people_by_cart`, so a withdrawn role
+    ends at once. Raises NoSuchCart (also for other people's carts), NotAllowed, CassandraUnavailable.
     """
     row = queries.get_listed_cart_row(person_id, cart_id) if person_id else None
     if row is None or person_id is None:
@@ -73,7 +73,7 @@ def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
 
 
 def require_listed_access(person_id: UUID, row: Row, act: str) -> Access:
-    """Do what `require_access` does, for a cart whose row on the person's list was read in this request."""
+    """Return a person's access like `require_access`, for a cart whose row on the person's list was read in this request."""
     cart_id = row.cart_id
     if not row.role:
         return Access(cart_id, row.cart_name)

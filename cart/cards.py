@@ -1,4 +1,4 @@
-"""A person's carts as their list shows them, with the sums of their own pages."""
+"""The cards of a person's carts for the list of carts. A card has the same sum as the cart's page."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class PendingCard:
     sharing: PendingResult
 
 
-# A cart on the list, its first rows, whether it is shared, and its lines with products if it can be summed.
+# A cart on the list, its first rows, whether it is shared, and the cart with its lines if its sum can be computed.
 _Found = tuple[ListedCart, list[Row], PendingResult, Cart | None, PendingProductsWithStock | None]
 
 
@@ -36,9 +36,9 @@ def list_cart_cards(
 ) -> list[CartCard]:
     """Return the cards of a person's carts: the active one first, then the last changed ones.
 
-    `begun` are reads that were started in parallel with the list; their products are read with the other carts, and the other
-    carts' products in one more round. Shared carts that the person was removed from are left out. Sums stop at a hundred
-    products in all: later carts, and carts with many lines, have none. Raises CassandraUnavailable.
+    `begun` are the pending reads of carts that were started in parallel with the list. Their products are read together with the other
+    carts; the other carts' products need one more round. Shared carts that the person was removed from are left out. At most a hundred
+    products are read for all cards: later carts, and carts with many lines, have no sum. Raises CassandraUnavailable.
     """
     listed = sorted(
         queries.listed_carts_from_rows(carts), key=lambda each: each.cart_id not in begun
@@ -58,13 +58,13 @@ def list_cart_cards(
             products_left -= len(ids)
             products = PendingProductsWithStock(ids)
         found.append((each, rows, pending.sharing, cart, products))
-    # Read last, so that carts whose first rows are known need no extra round.
+    # The other carts' products are read last, so that carts whose first rows are known need no extra round.
     cards = [_card(*each) for each in found if queries.is_still_in(people[each[0].cart_id])]
     return sorted(cards, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
 
 
 def _whole_cart(listed: ListedCart, rows: list[Row]) -> Cart | None:
-    """Return the cart, if all its lines are among its first rows."""
+    """Return the cart with its lines if its first rows contain all lines, else None."""
     lines = [row for row in rows if row.kind == "line"]
     if not lines or len(lines) < lines[0].line_count:
         return None

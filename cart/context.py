@@ -1,4 +1,4 @@
-"""The cart in every page's header."""
+"""The context processor for the cart in every page's header."""
 
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
@@ -9,11 +9,11 @@ from cart.request_cart import get_request_cart
 
 
 def cart_badge(request: HttpRequest) -> dict[str, object]:
-    """Return `cart_badge` (name, item_count, subtotal), read when a template looks at it."""
+    """Return `cart_badge` (name, item_count, subtotal), which is read when a template uses it."""
 
     def load() -> CartBadge:
         if not hasattr(request, "user"):
-            return CartBadge()  # refused by a middleware, before the user was looked up
+            return CartBadge()  # a middleware refused the request before the user was read
         if (owner_id := owner.get_owner_id(request)) is None:
             return CartBadge()
         known = get_request_cart(request)

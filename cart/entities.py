@@ -13,7 +13,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Line(VariantSnapshot):
-    """A variant in a cart, as it was when it was added. `price` is for one unit, `total` for all, with tax."""
+    """A line of a cart: a variant, as it was when it was added. `price` is for one unit, `total` for all, with tax."""
 
     key: str
     price: Money
@@ -23,7 +23,7 @@ class Line(VariantSnapshot):
 
     @property
     def limit_message(self) -> str:
-        """How many more units the line can have, once few are left."""
+        """A sentence that says how many more units the line can have; "" as long as the limit is far."""
         return limits.unit_limit_message(self.quantity)
 
 
@@ -31,7 +31,7 @@ class Line(VariantSnapshot):
 class Cart:
     """A cart with its lines, newest first. The counts and the subtotal equal the lines.
 
-    `subtotal` is the sum at the prices of adding, for the cart's conditional writes. Pages show today's prices
+    `subtotal` is the sum at the prices of the time of adding, for the cart's conditional writes. Pages show today's prices
     (cart.priced_cart).
     """
 
@@ -42,9 +42,11 @@ class Cart:
     item_count: int
     subtotal: Money
     version: int
-    checkout_id: UUID | None = None  # the checkout that claims it, or did last
-    checkout_number: int = 0  # how many of its checkouts had ended without payment by then
-    voucher: str = ""  # the code, as it was typed
+    checkout_id: UUID | None = None  # the checkout that claims the cart, or claimed it last
+    checkout_number: int = (
+        0  # the number of the cart's checkouts that had ended without payment before this one
+    )
+    voucher: str = ""  # the voucher's code, as it was typed
 
     @property
     def limit_message(self) -> str:
@@ -58,7 +60,7 @@ class Cart:
 
 @dataclass(frozen=True)
 class ListedCart:
-    """A cart on a person's list. `role` is '' for the owner; `used_at` is when it last became the active one."""
+    """A cart on a person's list. `role` is '' for the owner; `used_at` is the time at which the cart last became the active one."""
 
     cart_id: UUID
     name: str
@@ -81,7 +83,7 @@ class CartBadge:
 
 @dataclass(frozen=True)
 class CartWithProduct:
-    """A cart, and its units of a product in all variants."""
+    """A cart, and the number of units of a product in it, in all variants."""
 
     cart: ListedCart
     units: int
@@ -89,9 +91,9 @@ class CartWithProduct:
 
 @dataclass(frozen=True)
 class CartCard:
-    """A cart as the list of carts shows it. `pictures` are of a few of its lines.
+    """A cart as the list of carts shows it. `pictures` show a few of its lines.
 
-    `subtotal` is that of the cart's page (PricedCart.subtotal); None if the list does not compute it, as for many lines.
+    `subtotal` is the sum on the cart's page (PricedCart.subtotal), or None if the list does not compute it, as for many lines.
     """
 
     cart: ListedCart

@@ -1,14 +1,14 @@
-"""Why a cart could not be changed, in words for the shopper."""
+"""The errors of changes of carts, with texts for the shopper."""
 
 from django.utils.translation import gettext as _
 
 
 class CartError(Exception):
-    """The cart stays as it was. The text is for the shopper."""
+    """The base of these errors: the cart was not changed. The text of the error is for the shopper."""
 
 
 class NoSuchCart(CartError):
-    """The cart is not, or no longer, one of this owner's."""
+    """The owner does not have the cart, or no longer has it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -17,7 +17,7 @@ class NoSuchCart(CartError):
 
 
 class NotAllowed(CartError):
-    """The person's role in the cart does not allow this."""
+    """The person's role in the cart does not allow the action."""
 
     def __init__(self, name: str, shared_by: str, role: str) -> None:
         whose = (
@@ -38,7 +38,7 @@ class InvalidCartName(CartError):
 
 
 class NameTaken(InvalidCartName):
-    """Another cart of the same person has this name, in any case."""
+    """Another cart of the same person has this name, in upper or lower case."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -47,7 +47,7 @@ class NameTaken(InvalidCartName):
 
 
 class SameCart(CartError):
-    """Source and target are the same cart."""
+    """The source and the target of a move are the same cart."""
 
     def __init__(self) -> None:
         super().__init__(_("That’s the same cart, so nothing was changed. Choose a different one."))
@@ -93,7 +93,7 @@ class TooManyUnits(CartError):
 
 
 class NotEnoughLeft(CartError):
-    """Too few units are left: the line can have `left`, and has `in_cart`."""
+    """Too few units are left: the line can have `left` units, and has `in_cart` units."""
 
     def __init__(self, left: int, in_cart: int = 0) -> None:
         words = _("Only %(left)s left.")
@@ -105,7 +105,7 @@ class NotEnoughLeft(CartError):
 
 
 class TooManyUnitsTogether(CartError):
-    """Two lines of one variant would be more than a line can have."""
+    """Two lines of one variant would together have more units than a line can have."""
 
     def __init__(self, name: str, limit: int, together: int) -> None:
         super().__init__(
@@ -138,14 +138,14 @@ class UndoExpired(CartError):
 
 
 class SoldOut(CartError):
-    """None of the variant is left."""
+    """No unit of the variant is left."""
 
     def __init__(self, name: str) -> None:
         super().__init__(_("%(name)s is sold out.") % {"name": name})
 
 
 class CartBusy(CartError):
-    """Too many others changed the same cart at the same moment."""
+    """Too many other requests changed the same cart at the same moment."""
 
     def __init__(self) -> None:
         super().__init__(_("Your cart is being changed in several places at once. Try again."))
@@ -170,7 +170,7 @@ class CartChanged(CartError):
 
 
 class TooManyPeople(CartError):
-    """The cart is shared with as many people as it can be."""
+    """The cart is shared with as many people as allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -182,14 +182,14 @@ class TooManyPeople(CartError):
 
 
 class NoSuchPerson(CartError):
-    """The cart is not, or no longer, shared with this person."""
+    """The cart is not shared with this person, or no longer."""
 
     def __init__(self) -> None:
         super().__init__(_("This person no longer has access to the cart, so nothing was changed."))
 
 
 class AlreadyInvited(CartError):
-    """The email address has access already, or an invitation in another role."""
+    """The person with this e-mail address has access already, or an invitation in another role."""
 
     def __init__(self, email: str, role: str = "") -> None:
         super().__init__(
@@ -206,7 +206,7 @@ class AlreadyInvited(CartError):
 
 
 class InvitationOver(CartError):
-    """The invitation was used, withdrawn or is too old, or its cart is deleted."""
+    """The invitation was used or withdrawn, is too old, or its cart is deleted."""
 
     def __init__(self) -> None:
         super().__init__(

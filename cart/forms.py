@@ -1,4 +1,4 @@
-"""Untrusted input about carts -> clean values. Prices are never input."""
+"""The forms of carts: they turn untrusted input into clean values. Prices are never input."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would also accept "٣", "1_0" and " 
 
 
 class _OneValue(forms.TextInput):
-    """A text field that notes when it was sent more than once."""
+    """A widget for text that detects that its field was sent more than once."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
         self.sent_twice = isinstance(data, MultiValueDict) and len(data.getlist(name)) > 1
@@ -29,7 +29,7 @@ class _OneValue(forms.TextInput):
 
 
 class QuantityField(forms.CharField):
-    """A whole number from 1 to 999 in plain digits; `none` is the error for 0."""
+    """A field for a whole number from 1 to 999 in plain digits. `none` is the error text for 0."""
 
     widget = _OneValue
 
@@ -39,7 +39,7 @@ class QuantityField(forms.CharField):
         super().__init__(label=_("Quantity"), error_messages=messages)
 
     def clean(self, value: Any) -> int:
-        """Return the number. Raises ValidationError with a sentence for the shopper."""
+        """Return the number. Raises ValidationError with an error text for the shopper."""
         text = super().clean(value)
         if getattr(self.widget, "sent_twice", False):
             raise forms.ValidationError(_("Enter one quantity."))
@@ -53,7 +53,7 @@ class QuantityField(forms.CharField):
 
 
 class IdempotencyKeyField(forms.CharField):
-    """The idempotency key of one submit, so that a repeat counts once. A missing or broken one gets a new key."""
+    """The field for the idempotency key of a submit, by which a repeat counts once. A missing or invalid key becomes a new one."""
 
     widget = forms.HiddenInput
 
@@ -69,7 +69,7 @@ class IdempotencyKeyField(forms.CharField):
 
 
 class CartNameForm(Form):
-    """Names a cart (cart.names has the rules)."""
+    """The form with the name of a cart (cart.names has the rules)."""
 
     name = forms.CharField(
         label=_("Cart name"),
@@ -81,7 +81,7 @@ class CartNameForm(Form):
 
 
 class TargetCartForm(Form):
-    """Chooses the target cart of a merge, move or copy."""
+    """The form that chooses the target cart of a merge, move or copy."""
 
     into = forms.UUIDField(
         error_messages={"required": _("Choose a cart."), "invalid": _("Choose a cart.")}
@@ -90,21 +90,21 @@ class TargetCartForm(Form):
 
 
 class AddForm(Form):
-    """Puts a variant into the active cart. Made by `build_add_form` for a page that offers one."""
+    """The form that puts a variant into the active cart. `build_add_form` makes it for a page."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
-    # Saves the look-up of the variant's product; a missing or wrong value does no harm.
+    # This id saves the search for the variant's product; a missing or wrong id does no harm.
     product = forms.CharField(widget=forms.HiddenInput({"id": "add-product"}), required=False)
     quantity = QuantityField()
     operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The response replaces the fields by these ids, anywhere on the page.
+        # The response finds the fields to replace by these ids, anywhere on the page.
         super().__init__(*args, auto_id="%s", **kwargs)
 
     @property
     def product_id(self) -> UUID | None:
-        """The product that the form names, if it names one."""
+        """The id of the product that the form names, or None."""
         try:
             return UUID(str(self["product"].value()))
         except ValueError:
@@ -118,14 +118,14 @@ def build_add_form(product_id: UUID, sku: str) -> AddForm:
 
 
 class LineForm(Form):
-    """Names a line of a cart."""
+    """The form that names a line of a cart."""
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
     line = forms.UUIDField(widget=forms.HiddenInput)
 
 
 class LineQuantityForm(LineForm):
-    """Sets a line's quantity."""
+    """The form that sets a line's quantity."""
 
     quantity = QuantityField(
         none=_("Enter 1 or more. To remove the item from your cart, select Remove.")
@@ -142,7 +142,7 @@ class LineQuantityForm(LineForm):
 
 
 class PriceConsentField(forms.CharField):
-    """Lines with accepted new prices, as the page showed them: `key:quantity:old:new`, between commas."""
+    """The field for lines whose new prices are accepted, as the page showed them: `key:quantity:old:new`, between commas."""
 
     widget = forms.HiddenInput
 
@@ -150,7 +150,7 @@ class PriceConsentField(forms.CharField):
         super().__init__(max_length=100_000)
 
     def clean(self, value: Any) -> list[PriceConsent]:
-        """Return them. Raises ValidationError if anything else was sent."""
+        """Return the consents. Raises ValidationError if the text has another format."""
         try:
             return [
                 _parse_price_consent(*each.split(":")) for each in super().clean(value).split(",")
@@ -164,14 +164,14 @@ def _parse_price_consent(key: str, quantity: str, old_price: str, new_price: str
 
 
 class PriceConsentForm(Form):
-    """Accepts risen prices."""
+    """The form that accepts risen prices."""
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
     agreed = PriceConsentField()
 
 
 class VoucherForm(Form):
-    """Puts a code into a cart, or takes it out."""
+    """The form that puts a voucher's code into a cart, or removes it."""
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
     code = forms.CharField(
@@ -188,7 +188,7 @@ class VoucherForm(Form):
 
 
 class RestoreForm(Form):
-    """Puts back a removed line."""
+    """The form that restores a removed line."""
 
     removed = forms.CharField(widget=forms.HiddenInput, max_length=2000)
 
@@ -201,7 +201,7 @@ _EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class InviteForm(Form):
-    """Invites a person into a cart."""
+    """The form that invites a person into a cart."""
 
     email = forms.EmailField(
         label=_("Email address"),
@@ -225,24 +225,24 @@ class InviteForm(Form):
 
 
 class CartPersonForm(Form):
-    """Names a person with whom a cart is shared."""
+    """The form that names a person with whom a cart is shared."""
 
     person = forms.UUIDField(widget=forms.HiddenInput)
 
 
 class CartRoleForm(CartPersonForm):
-    """Gives a person another role."""
+    """The form that gives a person another role in a cart."""
 
     role = forms.ChoiceField(label=_("Role"), choices=list(ROLE_NAMES.items()))
 
 
 class InvitationOrLinkForm(Form):
-    """Names an invitation or a link."""
+    """The form that names an invitation or a link of a cart."""
 
     key = forms.UUIDField(widget=forms.HiddenInput)
 
 
 class IdempotencyForm(Form):
-    """A submit with only an idempotency key."""
+    """The form that has only an idempotency key."""
 
     operation = IdempotencyKeyField()

@@ -6,11 +6,11 @@ from django.utils.translation import ngettext
 MAX_CARTS = 100
 MAX_LINES = 1000
 MAX_QUANTITY = 999
-_NEARLY = 9 / 10  # from here on a message says how many are left
+_NEARLY = 9 / 10  # the part of a limit from which on a message says how many are left
 
 
 def cart_limit_message(count: int) -> str:
-    """Return a message about the carts left, from 90 carts on."""
+    """Return a message that says how many more carts a person can have; "" below 90 carts."""
     left = MAX_CARTS - count
     if count < MAX_CARTS * _NEARLY:
         return ""
@@ -24,7 +24,7 @@ def cart_limit_message(count: int) -> str:
 
 
 def line_limit_message(count: int) -> str:
-    """Return a message about the lines left, from 900 lines on."""
+    """Return a message that says how many more lines the cart can take; "" below 900 lines."""
     left = MAX_LINES - count
     if count < MAX_LINES * _NEARLY:
         return ""
@@ -38,7 +38,7 @@ def line_limit_message(count: int) -> str:
 
 
 def unit_limit_message(count: int) -> str:
-    """Return a message about the units left, from 900 units on."""
+    """Return a message that says how many more units of an item the cart can take; "" below 900 units."""
     left = MAX_QUANTITY - count
     if count < MAX_QUANTITY * _NEARLY:
         return ""

@@ -26,7 +26,7 @@ class MergedLine:
 
     @property
     def price(self) -> Money:
-        """The price of a unit in the target cart, where existing lines keep their prices."""
+        """The price of a unit after the merge. Existing lines of the target cart keep their prices."""
         return self.existing_line.price if self.existing_line else self.line.price
 
     @property
@@ -52,7 +52,7 @@ class MergePreview:
 
     @property
     def merged(self) -> Cart:
-        """The target with the source's lines. Existing lines keep their prices."""
+        """The target with the source's lines. The target's existing lines keep their prices."""
         coming = {each.line.key: each for each in self.lines}
         lines = [
             replace(line, quantity=coming[line.key].total_quantity) if line.key in coming else line

@@ -1,4 +1,4 @@
-"""Starts reading the header's cart early, and gives a new guest the cookie."""
+"""The middleware that starts reading the header's cart early, and sets a guest's cookie."""
 
 from collections.abc import Callable
 from typing import ParamSpec
@@ -12,13 +12,13 @@ P = ParamSpec("P")
 
 
 def without_badge_prefetch(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
-    """Mark a view that sets the header's cart from what it reads itself, or shows no page."""
+    """Mark a view for which the middleware reads no cart: it shows no page, or sets the header's cart from its own reads."""
     view.without_badge_prefetch = True  # type: ignore[attr-defined]
     return view
 
 
 class OwnerMiddleware:
-    """Reads the header's cart in parallel with what the page itself reads, and sets the cookie."""
+    """Reads the header's cart in parallel with the page's own reads, and sets the guest's cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -31,7 +31,7 @@ class OwnerMiddleware:
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
     ) -> None:
-        # A POST changes the cart: its header is read afterwards.
+        # A POST may change the cart: the header's cart is read after the change.
         if (
             request.method == "GET"
             and not getattr(view, "without_header", False)

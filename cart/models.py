@@ -1,4 +1,4 @@
-"""Named carts: one active, many saved, for guests and members alike."""
+"""The tables of carts. Guests and members have named carts, one of which is active."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,10 +7,10 @@ from cassandra_db.partitions import KB, MB
 
 
 class CartByUser(Model):
-    """K1, K4, U2: an owner's carts by name, and the active one (static, so there cannot be two).
+    """K1, K4, U2: an owner's carts, keyed by name, and the active one. Its column is static, so only one cart is active.
 
     Bound: 100 carts an owner (cart.limits.MAX_CARTS).
-    Writer: cart.operations, by conditional batches alone.
+    Writer: cart.operations, only by conditional batches.
     """
 
     __table_name__ = "carts_by_user"
@@ -24,21 +24,21 @@ class CartByUser(Model):
     cart_name = columns.Text()
     created_at = columns.DateTime()
     activated_at = columns.DateTime()
-    # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
+    # '' for the owner; else viewer, editor or buyer: a copy, because the role in people_by_cart counts
     role = columns.Text()
     shared_by = columns.Text()  # the owner's name, for other people
 
 
 class ItemByCart(Model):
-    """Q9, Q10, K5, U1: the contents of a cart, and its changes within a day.
+    """Q9, Q10, K5, U1: the contents of a cart, and the idempotency keys of its changes within a day.
 
     Lines (kind 'line', key = variant id), saved lines (kind 'later'), the idempotency keys of a day (kind 'op', key =
     idempotency key) and removed lines while the emptying of a cart can be undone (kind 'undo', key = idempotency key/variant
-    id). A row without kind and key sorts first, where a read of the sums stops.
+    id). The row without kind and key sorts first: a read of the sums stops at it.
 
     The static counts and the subtotal always equal the lines (fault 18). Only kinds 'op' and 'undo' have a TTL (fault 17).
     Bound: 1,000 lines (cart.limits.MAX_LINES) and the idempotency keys of a day.
-    Writer: cart.operations, by conditional batches alone.
+    Writer: cart.operations, only by conditional batches.
     """
 
     __table_name__ = "items_by_cart"
@@ -55,14 +55,14 @@ class ItemByCart(Model):
     changed_at = columns.DateTime(static=True)
     later_count = columns.Integer(static=True)
     owner_id = columns.UUID(static=True)
-    # a guest's cart lives for 30 days after its last change, as a whole
+    # whether a guest owns the cart: then the whole cart is removed 30 days after its last change
     guest = columns.Boolean(static=True)
-    voucher_code = columns.Text(static=True)  # as it was typed; null for none
-    # the cart is closed; a day later it is removed
+    voucher_code = columns.Text(static=True)  # the code as it was typed; null for none
+    # the time at which the cart was deleted; a day later it is removed
     deleted_at = columns.DateTime(static=True)
-    # the checkout that claims this cart, or did last; an order's id
+    # the checkout that claims this cart, or claimed it last; also the id of its order
     checkout_id = columns.UUID(static=True)
-    # how many of its checkouts had ended without payment by then
+    # the number of the cart's checkouts that had ended without payment before this one
     checkout_number = columns.Integer(static=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
@@ -74,15 +74,15 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
-    # of a move between carts: JSON with the moved units
+    # for a move between carts: JSON with the moved units
     note = columns.Text()
 
 
 class CartByIdempotencyKey(Model):
-    """U1: the cart of a submit of "Add to cart", so that a repeat goes there, too; gone after a day.
+    """U1: the cart to which a submit of "Add to cart" went, so that a repeat goes there, too. The rows expire after a day.
 
     Bound: one row a partition.
-    Writer: cart.operations.idempotency, by conditional writes alone.
+    Writer: cart.operations.idempotency, only by conditional writes.
     """
 
     __table_name__ = "carts_by_idempotency_key"
@@ -94,9 +94,10 @@ class CartByIdempotencyKey(Model):
 
 
 class PendingCartMoveByMinute(Model):
-    """Running moves between two carts: written before the first change, removed after the second.
+    """Running moves between two carts.
 
-    Bound: the moves of a minute; the worker finishes interrupted ones.
+    A row is written before the change of the first cart, and removed after that of the second.
+    Bound: the moves of a minute. The worker finishes interrupted moves.
     Writer: cart.operations.transfers.
     """
 
@@ -117,11 +118,11 @@ class PendingCartMoveByMinute(Model):
 class PersonByCart(Model):
     """A cart's people, invitations and links.
 
-    People (kind 'person', key = user id), open invitations (kind 'invitation', key made of cart and e-mail address, with a TTL
-    of 14 days) and links (kind 'link', key = link id). Expired invitations make `row_count` too high: it is counted again
-    before a refusal.
+    People (kind 'person', key = user id), open invitations (kind 'invitation', key made of cart and e-mail address, with a
+    TTL of 14 days) and links (kind 'link', key = link id). Expired invitations make `row_count` too high: before a refusal
+    the rows are counted again.
     Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
-    Writer: cart.operations.sharing, by conditional batches alone.
+    Writer: cart.operations.sharing, only by conditional batches.
     """
 
     __table_name__ = "people_by_cart"
@@ -131,17 +132,17 @@ class PersonByCart(Model):
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     row_count = columns.Integer(static=True)
-    # the owner's name for it, for people without it on their list
+    # the cart's name on the owner's list, for people who do not have the cart on their list
     cart_name = columns.Text(static=True)
     owner_name = columns.Text(static=True)
     role = columns.Text()  # viewer, editor or buyer
-    name = columns.Text()  # of the person
+    name = columns.Text()  # the person's name
     email = columns.Text()
     added_at = columns.DateTime()
 
 
 class InvitationByEmail(Model):
-    """Carts to which an e-mail address was invited, for its owner's erasure. Written before the invitation.
+    """Carts to which an e-mail address was invited, for the erasure of the address. A row is written before its invitation.
 
     Bound: 16 days of invitations to one address, 16 bytes each: at most 190 kB by LIMIT_INVITATION (30 an hour).
     Writer: cart.operations.sharing; the rows go after 16 days, after the invitations.

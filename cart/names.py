@@ -1,4 +1,4 @@
-"""Names of carts: valid names, equal names and free names."""
+"""Names of carts: which names are valid, which are equal, and which are free."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ _JOINERS = (
 
 
 def default_name() -> str:
-    """Return the name of an unnamed cart."""
+    """Return the name of a cart that the shopper has given no name."""
     return _("My cart")
 
 
 def clean_name(typed: str) -> str:
-    """Return a typed name as it is stored: composed, one space between words, nothing invisible. Raises InvalidCartName."""
+    """Return a typed name as it is stored: composed Unicode, single spaces, no invisible characters. Raises InvalidCartName."""
     visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
@@ -37,14 +37,14 @@ def clean_name(typed: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return the key of a name. Names that read the same share it: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
+    """Return the key of a name. Names that read the same have the same key: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS
     )
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return the name, with the first free number behind it if its `name_key` is taken."""
+    """Return the name `wanted`. If its `name_key` is taken, return it with the first free number behind it."""
     keys = set(taken)
     numbered = (f"{wanted[: MAX_NAME_LENGTH - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
     return (
@@ -55,8 +55,9 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
-    """Return what a guest's cart is called once it is a member's: its own name if it has one and that is free,
-    else where it comes from: "From your phone, 21 November".
+    """Return the name of a guest's cart after a login has given it to a member.
+
+    The cart's own name stays if it has one that is free. Otherwise the name says the source: "From your phone, 21 November".
     """
     keys = set(taken)
     has_own_name = not name_key(name).startswith(name_key(default_name()))

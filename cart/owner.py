@@ -1,7 +1,7 @@
 """The owner of a request's carts: a member, or a guest with a signed cookie.
 
-The cookie also has the last active cart. That is only a guess: it lets the cart page read the lines in parallel with the owner's
-list of carts, which confirms it.
+The cookie also has the id of the last active cart. This id is only a guess: with it the cart page reads the lines in
+parallel with the owner's list of carts, which confirms the guess.
 """
 
 from uuid import UUID, uuid4
@@ -19,7 +19,7 @@ GUEST_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 
 
 def get_owner_id(request: HttpRequest) -> UUID | None:
-    """Return the owner's id, or None for a guest without a cart. Writes check the user; reads trust the session."""
+    """Return the owner's id, or None for a guest without a cart. For a POST the user is checked; other requests trust the session."""
     if request.method in ("GET", "HEAD"):
         if request.session.session_key and (user_id := request.session.get(SESSION_KEY)):
             return UUID(user_id)
@@ -28,7 +28,7 @@ def get_owner_id(request: HttpRequest) -> UUID | None:
 
 
 def get_checked_owner_id(request: HttpRequest) -> UUID | None:
-    """Return the owner's id, after checking that the session's user may still sign in."""
+    """Return the owner's id, as `get_owner_id` does, after a check that the session's user may still sign in."""
     return request.user.pk if request.user.is_authenticated else get_guest_id(request)
 
 
@@ -38,7 +38,7 @@ def get_guest_id(request: HttpRequest) -> UUID | None:
 
 
 def get_or_create_owner_id(request: HttpRequest) -> UUID:
-    """Return the owner's id; a new guest gets an id, and a cookie with the response."""
+    """Return the owner's id. A new guest gets an id, and the cookie is set on the response."""
     owner_id = get_owner_id(request)
     if owner_id is None:
         owner_id = get_request_cart(request).new_guest_id = _new_guest_id(request)
@@ -51,12 +51,12 @@ def is_guest(request: HttpRequest) -> bool:
 
 
 def get_last_active_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the last active cart of this browser, a guess that the owner's list must confirm."""
+    """Return the id of this browser's last active cart: a guess that the owner's list of carts must confirm."""
     return _read_cookie(request)[1]
 
 
 def remember_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
-    """Store the active cart as the next request's guess."""
+    """Store the id of the active cart, which will be the next request's guess."""
     get_request_cart(request).active_cart_id = cart_id
 
 
@@ -78,12 +78,12 @@ def set_cart_cookie(request: HttpRequest, response: HttpResponse) -> None:
 
 
 def delete_cart_cookie(response: HttpResponse) -> None:
-    """Remove the guest's cookie, once the carts belong to a member."""
+    """Remove the guest's cookie, after the carts were given to a member."""
     response.delete_cookie(settings.CART_COOKIE_NAME, samesite="Lax")
 
 
 def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
-    """Return the cookie's guest and cart, parsed once a request."""
+    """Return the guest's id and the last active cart's id in the cookie, each or None. A request parses the cookie only once."""
     known = get_request_cart(request)
     if known.cookie is None:
         known.cookie = _parse_cookie(request)

@@ -34,13 +34,13 @@ from promotions.operations import voucher_customer_keys
 from shop_settings.queries import prefetch_settings
 from web.rendering import render_page
 
-# The most lines on the page, unless the request asks for all.
+# The most lines on the page, unless the request asks for all lines.
 MAX_LINES_DRAWN = 100
 
 
 @dataclass(frozen=True)
 class CartDetails:
-    """A page's cart with today's prices, its saved lines, the visitor's access and its people."""
+    """The cart of a page at today's prices, with its saved lines, its people, and the visitor's access to it."""
 
     priced_cart: PricedCart
     saved_lines: tuple[Line, ...]
@@ -51,7 +51,7 @@ class CartDetails:
 def render_cart_page(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Show the cart of a submit as it is now."""
+    """Return the page of a cart for this context; after a submit it has the cart's present state."""
     return render_page(
         request, "cart/show.html", cart_context(request) | context, part="cart", status=status
     )
@@ -65,10 +65,9 @@ def render_changed_cart(
     undo: RemovedLine | None = None,
     with_sum: bool = True,
 ) -> HttpResponse:
-    """Answer a submit that has changed the cart by the cart and a sentence about the change.
+    """Answer a submit that has changed the cart: show the cart, and a sentence about the change.
 
-    Without htmx it redirects to the cart's URL and `query`. With htmx the message includes the cart's sum, unless `with_sum`
-    is False.
+    Without htmx it redirects to the cart's URL and `query`. With htmx the message includes the cart's sum, unless `with_sum` is False.
     """
     refresh_badge(request)
     if not getattr(request, "htmx", None):
@@ -81,7 +80,7 @@ def render_changed_cart(
 
 
 def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Show the cart as it is, and why the submit changed nothing."""
+    """Answer a submit that has changed nothing: show the cart, and a sentence about the reason."""
     return render_cart_page(request, {"refused": sentence, "has_errors": True}, 422)
 
 
@@ -113,7 +112,7 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
 
 
 def _voucher_form(found: PricedCart) -> VoucherForm:
-    """Return the form with the cart's code, and with the reason if the code gives no discount."""
+    """Return the form with the cart's code; if the code gives no discount, the form shows the reason as an error."""
     typed = found.cart.voucher
     form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
     if found.applied_promotions.refusal_reason:
@@ -122,7 +121,7 @@ def _voucher_form(found: PricedCart) -> VoucherForm:
 
 
 def _people_context(details: CartDetails) -> dict[str, Any]:
-    """Return the cart's people, and the version that the page polls if others can change the cart."""
+    """Return the context's part with the cart's people, and the version that the page polls if others can change the cart."""
     can_change = details.people.has_others or not details.access.is_owner
     return {
         "people": details.people,
@@ -135,7 +134,7 @@ def _people_context(details: CartDetails) -> dict[str, Any]:
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return whether this is the active cart, which alone can be ordered, and the URL of its page."""
+    """Return the context's part with the URL of the cart's page, and whether this is the active cart: only that can be ordered."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,
@@ -144,7 +143,7 @@ def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the cart that the URL or the form names; None for the active cart."""
+    """Return the id of the cart that the URL or the form names; None if they name none and the active cart is meant."""
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None
@@ -157,7 +156,7 @@ def _named_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | None:
-    """Return the page's cart; None if it does not exist, or is no longer shared with this person."""
+    """Return the page's cart. Return None if it does not exist, or is no longer shared with this person."""
     reading = get_request_cart(request).prefetch_badge(person_id)
     wanted, expected_cart_id = _named_cart_id(request), owner.get_last_active_cart_id(request)
     saved_rows = (
@@ -186,7 +185,7 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
             if row.role
             else Access(row.cart_id, row.cart_name)
         )
-    except NoSuchCart:  # not shared any more
+    except NoSuchCart:  # the cart is not shared with the person any more
         return None
     if found is None or found.cart.cart_id != row.cart_id:
         found = get_priced_cart(
@@ -222,7 +221,7 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the cart's sums in the chosen country, with each delivery method."""
+    """Return the part of the context with the cart's sums for the chosen country, with each delivery method."""
     country, now = get_shipping_country(request), current_time()
     grams, methods = lines_weight(found.quoted_lines), delivery.list_delivery_methods(country)
     methods = [each for each in methods if each.takes(grams)] or methods
@@ -246,7 +245,7 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the lines of the page: the first hundred, or all if the request asks for them."""
+    """Return the part of the context with the page's lines: the first hundred, or all lines if the request asks for them."""
     show_all = "all" in request.GET or len(found.lines) <= MAX_LINES_DRAWN
     return {
         "lines": found.lines if show_all else found.lines[:MAX_LINES_DRAWN],
@@ -255,20 +254,20 @@ def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def refresh_badge(request: HttpRequest) -> CartBadge:
-    """Read the header's cart again, and show it in the header of this response."""
+    """Read the header's cart again; return it, and show it in the header of this response."""
     reading = get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
     return set_badge(request, queries.collect_badge(reading))
 
 
 def set_badge(request: HttpRequest, badge: CartBadge) -> CartBadge:
-    """Show this badge in the header of this response; return it."""
+    """Show this badge in the header of this response; return the badge."""
     get_request_cart(request).badge = badge
     owner.remember_active_cart(request, badge.cart_id)
     return badge
 
 
 def describe_cart(name: str, item_count: int, subtotal: Money | None) -> str:
-    """Return a sentence about a cart's items and sum; without the sum if it is not known."""
+    """Return a sentence about a cart's items and sum; the sentence has no sum if `subtotal` is None."""
     if not item_count:
         return _("%(cart)s is empty.") % {"cart": name}
     said = {"cart": name, "count": item_count}
@@ -292,7 +291,7 @@ def describe_page_cart(context: Mapping[str, Any]) -> str:
 
 
 def get_voucher_customer_keys(request: HttpRequest, person_id: UUID) -> tuple[str, ...]:
-    """Return a member's customer keys for codes; none for a guest, whose address is not known yet."""
+    """Return a member's customer keys for codes; none for a guest, whose e-mail address is not known yet."""
     if person_id == owner.get_guest_id(request) or not request.user.is_authenticated:
         return ()
     email: str = request.user.confirmed_email  # type: ignore[attr-defined]

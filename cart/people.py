@@ -40,7 +40,7 @@ INVITING_CARTS = read("sharing", "SELECT cart_id FROM invitations_by_email WHERE
 
 @dataclass(frozen=True)
 class CartUser:
-    """A member, as carts know one."""
+    """A logged-in member: the id, name and e-mail address that the sharing of carts needs."""
 
     user_id: UUID
     name: str
@@ -59,13 +59,13 @@ class Person:
 
     @property
     def role_description(self) -> str:
-        """What the person can do, in words."""
+        """The rights of the person's role in words."""
         return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """An open invitation. Its token names this one: sent again, it gets another token."""
+    """An open invitation. Its token is valid only for this invitation: if the person is invited again, the token is another one."""
 
     cart_id: UUID
     key: str
@@ -77,22 +77,22 @@ class Invitation:
 
     @property
     def expires_at(self) -> datetime:
-        """When it expires: at the end of its last day."""
+        """The time at which the invitation expires: the end of its last day."""
         return end_after_days(self.invited_at, INVITED_DAYS)
 
     @property
     def last_day(self) -> date:
-        """The last day on which it can be accepted."""
+        """The last day on which the invitation can be accepted."""
         return last_day(self.expires_at)
 
     @property
     def role_description(self) -> str:
-        """What the person will be able to do, in words."""
+        """The rights of the invitation's role in words."""
         return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
     @property
     def hidden_email(self) -> str:
-        """The address as anyone with the link may see it: "a…@example.com"."""
+        """The e-mail address as everybody with the link may see it: "a…@example.com"."""
         name, _, domain = self.email.partition("@")
         return f"{name[:1]}…@{domain}"
 
@@ -102,7 +102,7 @@ class Invitation:
 
     @property
     def token(self) -> str:
-        """The signed text that the mail carries."""
+        """The signed text in the link of the invitation's mail."""
         return _sign_ids(INVITATION, self.cart_id, UUID(self.key), _stamp(self.invited_at))
 
 
@@ -116,7 +116,7 @@ class Link:
 
     @property
     def url(self) -> str:
-        """The whole URL, to be passed on."""
+        """The whole URL of the link, which the owner can pass on."""
         return f"{settings.PUBLIC_URL}{reverse('cart:shared', args=[_sign_ids(LINK, self.cart_id, self.link_id)])}"
 
 
@@ -130,12 +130,12 @@ class People:
 
     @property
     def count(self) -> int:
-        """The number of rows that they take."""
+        """The number of rows of people, invitations and links."""
         return len(self.people) + len(self.invitations) + len(self.links)
 
     @property
     def has_others(self) -> bool:
-        """Whether others can change the cart while its page is open, now or once they accept."""
+        """Whether other people can change the cart while its page is open, now or after they accept an invitation."""
         return bool(self.people or self.invitations)
 
     @property
@@ -158,7 +158,7 @@ def prefetch_people(cart_id: UUID) -> PendingResult:
 
 
 def people_from_rows(cart_id: UUID, rows: Iterable[Row]) -> People:
-    """Return the rows of a cart's people by kind."""
+    """Return the people, invitations and links in the rows of a cart."""
     ordered = sorted((row for row in rows if row.key is not None), key=lambda row: row.added_at)
     return People(
         tuple(
@@ -190,13 +190,13 @@ def get_invitation(cart_id: UUID, key: str) -> Invitation | None:
 
 
 def list_inviting_cart_ids(email: str) -> list[UUID]:
-    """Return the carts to which an e-mail address was invited in the last 14 days. Raises CassandraUnavailable."""
+    """Return the ids of the carts to which an e-mail address was invited in the last 14 days. Raises CassandraUnavailable."""
     return [row.cart_id for row in INVITING_CARTS.all(email=email_key(email))]
 
 
 def list_invitations(email: str) -> list[Invitation]:
     """Return the open invitations to an e-mail address. Raises CassandraUnavailable."""
-    # Compare addresses, not keys: an earlier version made other keys (S109).
+    # Compare the e-mail addresses, not the keys: an earlier version of the shop made other keys (S109).
     return [
         invitation
         for cart_id in list_inviting_cart_ids(email)
@@ -212,12 +212,12 @@ def has_joined(cart_id: UUID, user_id: UUID) -> bool:
 
 
 def invitation_key(cart_id: UUID, email: str) -> str:
-    """Return the key of an address's invitation to a cart: one for all spellings of the address."""
+    """Return the key of an address's invitation to a cart. All spellings of the address have the same key."""
     return str(uuid5(cart_id, email_key(email)))
 
 
 def find_invitation(token: str) -> tuple[UUID, Invitation | None]:
-    """Return the cart of an invitation's token, and the invitation, or None if it has ended.
+    """Return the id of the cart in an invitation's token, and the invitation, or None if the invitation has ended.
 
     Raises BadSignature for a forged token, CassandraUnavailable.
     """
@@ -237,7 +237,7 @@ class SharedCart:
 def find_shared_cart(token: str) -> SharedCart | None:
     """Return the cart that a link shows; None if the link is forged or withdrawn, or the cart is deleted.
 
-    One round. Raises CassandraUnavailable.
+    All reads are in one round. Raises CassandraUnavailable.
     """
     try:
         cart_id, link_id = _parse_token(LINK, token, 2)
@@ -256,7 +256,7 @@ def find_shared_cart(token: str) -> SharedCart | None:
 def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
     """Return a cart's version for its page, or None if the person may not see the cart.
 
-    One round: a row of the cart's people in parallel with the cart's static row. Raises CassandraUnavailable.
+    In one round it reads the person's row in `people_by_cart` and the cart's static row. Raises CassandraUnavailable.
     """
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
@@ -269,7 +269,7 @@ def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
 
 
 def page_version(number: int | None, role: str) -> str:
-    """Return a cart's version for a page. It changes with the lines, the name and the viewer's role."""
+    """Return the version that a page polls. It changes with the cart's lines (`number`), the name and the visitor's role."""
     return f"{number or 0}{role[:1]}"
 
 
@@ -284,7 +284,7 @@ def _sign_ids(kind: str, *parts: UUID) -> str:
 
 
 def _parse_token(kind: str, token: str, parts: int) -> list[UUID]:
-    """Return the ids in a token. Raises BadSignature."""
+    """Return the ids in a token. Raises BadSignature if the token is forged or has another number of `parts`."""
     text = _signer(kind).unsign(token)
     try:
         ids = urlsafe_b64decode(text + "=" * (-len(text) % 4))

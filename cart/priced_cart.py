@@ -1,4 +1,4 @@
-"""A cart at today's prices and stock, for its page and the checkout."""
+"""A cart at today's prices and stock, for the cart's page and the checkout."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from promotions import queries as promotions
 from promotions.entities import AppliedPromotions
 from promotions.queries import PendingPromotions
 
-# The most lines for which reservations of the cart's own checkout are read.
+# The most lines for which the reservations of the cart's own checkout are read.
 MAX_PRODUCTS_CHECKED = 20
 
 
@@ -48,8 +48,8 @@ class PriceConsent:
 class PricedLine:
     """A line with today's price and stock of its variant. `available` units can be bought now.
 
-    A line costs today's price. A price fall applies at once. A price rise counts in all sums, and the shopper must accept it
-    before the order (`dearer_lines`).
+    A line costs today's price. A price fall applies at once. A price rise counts in all sums, and the shopper must accept
+    the rise before ordering (`dearer_lines`).
     """
 
     line: Line
@@ -70,7 +70,7 @@ class PricedLine:
 
     @property
     def is_short(self) -> bool:
-        """Whether some are left, but fewer than wanted."""
+        """Whether some units are left, but fewer than the line has."""
         return not self.is_gone and 0 < self.available < self.line.quantity
 
     @property
@@ -120,7 +120,7 @@ class PricedLine:
 
     @property
     def quoted_line(self) -> QuotedLine | None:
-        """The line as it can be ordered now; None if it cannot."""
+        """The line for a quote, with the units that can be ordered now; None if there are none."""
         product, variant = self.product_with_stock.product, self.variant
         if product is None or variant is None or not self.orderable_quantity:
             return None
@@ -129,7 +129,7 @@ class PricedLine:
 
 @dataclass(frozen=True)
 class PricedCart:
-    """A cart as it can be ordered today. Lines that are gone or sold out do not count."""
+    """A cart as it can be ordered today. Lines whose variant is no longer sold or sold out do not count."""
 
     cart: Cart
     lines: tuple[PricedLine, ...]
@@ -141,12 +141,12 @@ class PricedCart:
 
     @property
     def subtotal(self) -> Money:
-        """The cart's sum, on every page that names one (X123)."""
+        """The sum of the cart, which all pages show (X123)."""
         return sum_lines(self.lines)
 
     @cached_property
     def dearer_lines(self) -> tuple[PricedLine, ...]:
-        """The lines with a risen price that the shopper has not accepted."""
+        """The lines with a risen price that the shopper has not accepted yet."""
         return tuple(each for each in self.lines if each.has_price_rise)
 
     @property
@@ -184,10 +184,7 @@ def price_lines(
     products: Mapping[UUID, ProductWithStock],
     available_units: Mapping[UUID, int] | None = None,
 ) -> tuple[PricedLine, ...]:
-    """Return a cart's lines with their products; `available_units` has newer stock of some variants.
-
-    Raises CassandraUnavailable.
-    """
+    """Return a cart's lines with their products; `available_units` has newer stock of some variants. Raises CassandraUnavailable."""
     lines = []
     for line in cart.lines:
         product = products[line.product_id]
@@ -210,7 +207,7 @@ def price_cart(
 ) -> PricedCart:
     """Return a cart with its products and promotions; `available_units` has newer stock of some variants.
 
-    `refusal_reason` is why the cart's code gives no discount, if known. Raises CassandraUnavailable.
+    `refusal_reason` is the reason for which the cart's code gives no discount, if known. Raises CassandraUnavailable.
     """
     found = PricedCart(cart, price_lines(cart, products, available_units), AppliedPromotions())
     return replace(
@@ -228,7 +225,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
         for number, each in enumerate(lines, 1)
         if each.is_sold_out or each.is_short
     }
-    # A line's number in the order is its number in the cart, or a smaller one.
+    # The number of a line in the order is its number in the cart, or a smaller number.
     reserved = get_reserved_units(
         checkout_id,
         {
@@ -246,7 +243,7 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
 
 
 def count_units_left(cart_id: UUID, variant_id: UUID, available: int) -> int:
-    """Return the units of a variant that a cart can order: `available`, and those that its own checkout has reserved.
+    """Return the units of a variant that a cart can order: the `available` ones, and the ones that its checkout has reserved.
 
     Raises CassandraUnavailable.
     """
@@ -265,9 +262,10 @@ def get_priced_cart(
     customer_keys: Sequence[str] = (),
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Read a cart's prices of today. `customer_keys` are promotions.operations.voucher_customer_keys, if known.
+    """Return a cart at today's prices.
 
-    Raises CassandraUnavailable.
+    `customer_keys` are the customer's keys for codes (promotions.operations.voucher_customer_keys), if known. Raises
+    CassandraUnavailable.
     """
     pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_keys)
     return price_cart(
@@ -284,9 +282,9 @@ def get_active_priced_cart(
 ) -> PricedCart | None:
     """Return the active cart of the owner whose badge is being read, at today's prices, or None.
 
-    Two rounds: the lines of `expected_cart_id`, probably the active cart, are read in parallel with the list of carts, and
-    their products in parallel with the badge's sums. A wrong guess costs two more rounds. `find_customer_keys` is called only
-    for a cart with a code. Raises CassandraUnavailable.
+    It takes two rounds of reads: first the list of carts and the lines of `expected_cart_id`, probably the active cart; then
+    the badge's sums and the lines' products. If another cart is active, it takes two more rounds. `find_customer_keys` is
+    called only for a cart with a code. Raises CassandraUnavailable.
     """
     rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
     products, pending_promotions = (

@@ -1,4 +1,4 @@
-"""Personal data in carts: the person's carts, and their roles in other people's carts."""
+"""Personal data in carts: the person's own carts, and the person's roles in other people's carts."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's carts with lines, saved lines and people, the shared carts of others, and invitations."""
+    """Return the person's carts with their contents and people, the carts that others share with the person, and invitations."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
         "carts": [_export_cart(row) for row in listed if not row.role],

@@ -14,14 +14,14 @@ from cassandra_db import Chain, PendingResult, Row, read
 from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns
 
-# K1, K4: an owner's carts by name, and the active one.
+# K1, K4: an owner's carts, sorted by name, and the active one.
 CARTS = read(
     "K1",
     """SELECT active_cart_id, cart_count, cart_id, cart_name, name_key, created_at, activated_at, role, shared_by
        FROM carts_by_user WHERE owner_id = :owner_id""",
 )
 
-# Q9: a cart's sums: static columns, so one row.
+# Q9: a cart's sums. They are static columns, so one row is enough.
 SUMS = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, changed_at, later_count, owner_id, guest, deleted_at,
@@ -46,7 +46,7 @@ SAVED_LINES = read(
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'later'""",
 )
 
-# Q10: the units of products in a cart. The product's variants are not needed, so it is read beside the product.
+# Q10: the units of products in a cart. It needs no variants of the product, so it is read in parallel with the product.
 UNITS = read(
     "Q10",
     """SELECT product_id, quantity, deleted_at FROM items_by_cart
@@ -54,10 +54,10 @@ UNITS = read(
 )
 # The active cart and the last used ones, as many as the header offers.
 MAX_CARTS_WITH_UNITS = 7
-# A cart, and the pending reads of its units and of the person's role.
+# A cart on the list, and the pending reads of its units and of the person's role.
 PendingUnits = tuple[ListedCart, PendingResult, PendingResult | None]
 
-# K5: whether this variant is in the cart.
+# K5: the line of a variant in a cart.
 LINE = read(
     "K5",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -66,7 +66,7 @@ LINE = read(
 )
 
 
-# K4: a cart's sums and first rows: all lines if there are few. Saved lines come first.
+# K4: a cart's sums and its first rows, which are all lines of a small cart. Saved lines come first.
 PEEK = read(
     "K4",
     """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, checkout_id,
@@ -74,7 +74,7 @@ PEEK = read(
               quantity, added_at
        FROM items_by_cart WHERE cart_id = :cart_id AND kind <= 'line' LIMIT 60""",
 )
-# Q9: a cart's first lines: all if there are few.
+# Q9: a cart's first lines, which are all lines of a small cart.
 FEW_LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -86,7 +86,7 @@ SHARING_PEEK = read(
     "K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1"
 )
 
-# A person's role in a cart: read where the owner writes it.
+# A person's role in a cart, in the table to which the owner writes it.
 PERSON = read(
     "K1",
     "SELECT role FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'person' AND key = :key",
@@ -99,7 +99,7 @@ def prefetch_carts(owner_id: UUID) -> PendingResult:
 
 
 def prefetch_badge(owner_id: UUID) -> Chain:
-    """Start reading the header's cart: its name, then its sums, without blocking between them."""
+    """Start reading the header's cart: its name, then its sums, without blocking between the two reads."""
 
     def sums_parameters(carts: list[Row]) -> Mapping[str, Any] | None:
         found = find_active_cart_row(carts)
@@ -109,7 +109,7 @@ def prefetch_badge(owner_id: UUID) -> Chain:
 
 
 def collect_badge(reading: Chain) -> CartBadge:
-    """Return the header's cart. Raises CassandraUnavailable."""
+    """Wait for the header's cart and return it. Raises CassandraUnavailable."""
     carts, sums = reading.result()
     if sums and sums[0].deleted_at is not None:
         return badge_from_rows([row for row in carts if row.cart_id != row.active_cart_id], None)
@@ -130,7 +130,7 @@ def badge_from_rows(carts: Iterable[Row], sums: Row | None) -> CartBadge:
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
-    """Return the rows of a person's carts as a list, last used first."""
+    """Return the carts in the rows of a person's list, the last used ones first."""
     found = [
         ListedCart(
             row.cart_id,
@@ -152,7 +152,7 @@ def prefetch_person(person_id: UUID, cart: ListedCart) -> PendingResult | None:
 
 
 def is_still_in(person: PendingResult | None) -> bool:
-    """Return whether a person still has access to a listed cart: its entry can outlive their role. Raises CassandraUnavailable."""
+    """Return whether a person still has access to a listed cart. The list can outlive the role. Raises CassandraUnavailable."""
     return person is None or getattr(person.one(), "role", None) is not None
 
 
@@ -172,7 +172,7 @@ def find_carts_with_product(
     found = []
     for cart, pending, person in reading:
         rows = [row for row in pending.rows() if row.product_id == product_id]
-        # The owner may have deleted a shared cart, or removed the person.
+        # The owner may have deleted a shared cart, or removed the person from it.
         if rows and rows[0].deleted_at is None and is_still_in(person):
             found.append(CartWithProduct(cart, sum(row.quantity for row in rows)))
     return found
@@ -187,7 +187,7 @@ def find_active_cart_row(carts: Iterable[Row]) -> Row | None:
 
 
 def get_listed_cart_row(owner_id: UUID, cart_id: UUID) -> Row | None:
-    """Return the row of one of a person's carts, own or shared, or None. Raises CassandraUnavailable."""
+    """Return a cart's row in a person's list of own and shared carts, or None. Raises CassandraUnavailable."""
     return next((row for row in CARTS.all(owner_id=owner_id) if row.cart_id == cart_id), None)
 
 
@@ -201,7 +201,7 @@ class FoundCart:
 
 
 class PendingActiveCart:
-    """A pending read of an owner's active cart, with the lines of the expected one."""
+    """A pending read of an owner's active cart, and of the lines of the cart that is expected to be active."""
 
     def __init__(self, owner_id: UUID, expected_cart_id: UUID | None = None) -> None:
         self._expected_cart_id = expected_cart_id
@@ -209,7 +209,7 @@ class PendingActiveCart:
         self._lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
 
     def result(self) -> FoundCart | None:
-        """Wait for the cart; None if none is active. Another cart than the expected one costs a round more. Raises CassandraUnavailable."""
+        """Return the active cart, or None if there is none. An unexpected cart costs one more round. Raises CassandraUnavailable."""
         carts = self._carts.rows()
         row = find_active_cart_row(carts)
         if row is None:
@@ -222,7 +222,7 @@ class PendingActiveCart:
 
 
 def get_active_cart(owner_id: UUID) -> Cart | None:
-    """Return the owner's active cart alone, or None. Raises CassandraUnavailable."""
+    """Return the owner's active cart, or None. Raises CassandraUnavailable."""
     found = PendingActiveCart(owner_id).result()
     return found.cart if found else None
 
@@ -233,10 +233,7 @@ def get_cart(cart_id: UUID, name: str = "") -> Cart:
 
 
 def get_cart_version(cart: Cart) -> int:
-    """Return the version of a cart as it was read. For one without lines it is read from the sums.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the version at which a cart was read; without lines, read it from the sums. Raises CassandraUnavailable."""
     if cart.lines:
         return cart.version
     sums = SUMS.one(cart_id=cart.cart_id)
@@ -249,7 +246,7 @@ def prefetch_lines(cart_id: UUID) -> PendingResult:
 
 
 def cart_from_rows(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
-    """Return the rows of a cart's lines as a cart."""
+    """Return the cart whose lines are in these rows."""
     lines = sorted(
         (line_from_row(row) for row in rows if row.key is not None),
         key=lambda line: line.added_at,
@@ -273,7 +270,7 @@ def cart_from_rows(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
 
 
 def saved_lines_from_rows(rows: Iterable[Row]) -> tuple[Line, ...]:
-    """Return the rows of lines saved for later as lines, the newest first."""
+    """Return the lines in the rows that are saved for later, the newest first."""
     found = (line_from_row(row) for row in rows if row.key is not None)
     return tuple(sorted(found, key=lambda line: line.added_at, reverse=True))
 
@@ -284,7 +281,7 @@ def get_line(cart_id: UUID, key: str) -> Line | None:
     return line_from_row(row) if row and row.key is not None else None
 
 
-# U1: whether a submit has changed a cart.
+# U1: the row that shows whether a submit has changed a cart.
 IDEMPOTENCY_ROW = read(
     "U1", "SELECT kind FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :key"
 )
@@ -296,7 +293,7 @@ def has_idempotency_row(cart_id: UUID, idempotency_key: UUID) -> bool:
 
 
 def line_from_row(row: Row) -> Line:
-    """Return a row as a line."""
+    """Return the line in a row of `items_by_cart`."""
     price = from_minor_units(row.price, row.currency)
     return Line(
         **snapshot_columns(row),

@@ -1,4 +1,4 @@
-"""The visitor's carts as one request has read them, so that no read is repeated."""
+"""The reads of the visitor's carts in one request, kept so that no read is repeated."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -13,10 +13,10 @@ from cassandra_db import Chain
 
 @dataclass
 class RequestCart:
-    """The header's cart as it is being read, and what the response's cookie will remember.
+    """The pending reads of the header's cart, and the values that the response's cookie will store.
 
-    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` the cart that was seen to be active;
-    `badge` what a submit has made of the header's cart; `cookie` the guest and the cart that the request's cookie names.
+    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` is the cart that was read as the active one;
+    `badge` is the header's cart after a submit; `cookie` has the guest and the cart that the request's cookie names.
     """
 
     new_guest_id: UUID | None = None
@@ -51,5 +51,5 @@ class RequestCart:
 
 
 def get_request_cart(request: HttpRequest) -> RequestCart:
-    """Return the request's carts; the first call makes an empty one."""
+    """Return the RequestCart of a request; the first call makes an empty one."""
     return cast(RequestCart, vars(request).setdefault("request_cart", RequestCart()))

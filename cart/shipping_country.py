@@ -10,9 +10,9 @@ COUNTRY_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cooki
 
 
 def get_shipping_country(request: HttpRequest) -> str:
-    """Return the country of the URL, of this browser's last choice, of the member, or the default, in this order."""
+    """Return the first known country of these: the URL's, this browser's last choice, the member's preference, the default."""
     countries = list_delivery_countries()
-    # A guest has no preference.
+    # A guest has no stored preference.
     preferred = getattr(request.user, "delivery_country", None)
     for country in (
         request.GET.get("country"),
@@ -25,7 +25,7 @@ def get_shipping_country(request: HttpRequest) -> str:
 
 
 def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> None:
-    """Store the country that was chosen on this page, if any, in the browser."""
+    """Store the country that was chosen by this request, if any, in a cookie."""
     chosen = request.GET.get("country")
     if chosen in list_delivery_countries() and chosen != request.COOKIES.get(
         settings.COUNTRY_COOKIE_NAME
@@ -41,7 +41,7 @@ def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> N
 
 
 def list_shipping_countries() -> list[tuple[str, str]]:
-    """Return the countries we deliver to as code and English name, by name."""
+    """Return the countries we deliver to as pairs of code and English name, sorted by name."""
     return sorted(
         ((code, country_name(code)) for code in list_delivery_countries()), key=lambda each: each[1]
     )

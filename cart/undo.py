@@ -10,12 +10,12 @@ from moneyed import Money
 from pricing.money import from_minor_units, to_minor_units
 
 _SALT = "cart.undo"
-SECONDS = 24 * 3600  # as long as the cart remembers its idempotency keys
+SECONDS = 24 * 3600  # the time that a cart keeps its idempotency keys
 
 
 @dataclass(frozen=True)
 class RemovedLine:
-    """A removed line. `idempotency_key` makes its restoring count once."""
+    """A line that was removed from a cart. By its `idempotency_key` it is restored only once."""
 
     cart_id: UUID
     product_id: UUID
@@ -44,7 +44,7 @@ class RemovedLine:
 
 
 def parse_removed_line(token: str) -> RemovedLine | None:
-    """Return the removed line, or None if the text is forged or older than a day."""
+    """Return the removed line in a token; None if the token is forged or older than a day."""
     try:
         cart, product, variant, name, quantity, price, currency, seconds, idempotency_key = (
             signing.loads(token, salt=_SALT, max_age=SECONDS)
@@ -68,7 +68,7 @@ def parse_removed_line(token: str) -> RemovedLine | None:
 class Undo:
     """A change of a whole cart that can be undone: `action` is delete, empty or merge.
 
-    Of a merge, `cart_id` is the source and `target_cart_id` the target.
+    For a merge, `cart_id` is the source and `target_cart_id` the target.
     """
 
     action: str
@@ -80,7 +80,7 @@ class Undo:
     target_cart_id: UUID | None = None
 
     def token(self) -> str:
-        """Return it as a signed text."""
+        """Return the undo as a signed text."""
         ids = [
             each.hex if each else ""
             for each in (self.person_id, self.cart_id, self.idempotency_key, self.target_cart_id)
@@ -91,7 +91,7 @@ class Undo:
 
 
 def parse_undo(token: str) -> Undo | None:
-    """Return the change, or None if the text is forged or older than a day."""
+    """Return the undo in a token; None if the token is forged or older than a day."""
     try:
         action, name, is_active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)
     except (signing.BadSignature, ValueError):

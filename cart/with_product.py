@@ -1,4 +1,4 @@
-"""The visitor's carts with a product, for the product's page (Q10, X131)."""
+"""The visitor's carts that contain a product, for the product's page (Q10, X131)."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from cart.request_cart import get_request_cart
 
 
 def prefetch_units_in_carts(request: HttpRequest) -> list[queries.PendingUnits]:
-    """Start reading the units in the visitor's carts, if there are any. Raises CassandraUnavailable."""
+    """Start reading the products' units in the visitor's carts, if the visitor has carts. Raises CassandraUnavailable."""
     owner_id = owner.get_owner_id(request)
     if owner_id is None:
         return []
@@ -19,6 +19,6 @@ def prefetch_units_in_carts(request: HttpRequest) -> list[queries.PendingUnits]:
 
 
 def render_carts_with_product(reading: list[queries.PendingUnits], product_id: UUID) -> str:
-    """Return the carts with a product, and its units, as HTML; "" if there are none. Raises CassandraUnavailable."""
+    """Return the HTML that lists the carts with a product and their units of it; "" if no cart has it. Raises CassandraUnavailable."""
     found = queries.find_carts_with_product(reading, product_id)
     return render_to_string("cart/_with_product.html", {"carts": found}) if found else ""

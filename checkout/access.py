@@ -1,4 +1,4 @@
-"""Access to the checkout: for everyone who may order the cart, until it is ordered."""
+"""Lets everyone who may order a cart into its checkout, until the cart is ordered."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -30,7 +30,7 @@ from web.rate_limits import list_networks
 
 
 def prefetch_active_cart(request: HttpRequest, owner_id: UUID) -> PendingActiveCart:
-    """Start reading the active cart, once a request."""
+    """Start reading the active cart; a request reads it only once."""
     prefetch_settings()
     expected_cart_id = owner.get_last_active_cart_id(request)
     return get_request_cart(request).prefetch_active_cart(owner_id, expected_cart_id)
@@ -39,10 +39,10 @@ def prefetch_active_cart(request: HttpRequest, owner_id: UUID) -> PendingActiveC
 def orderable_cart_required(
     view: Callable[Concatenate[HttpRequest, CheckoutVisit, P], HttpResponse],
 ) -> View[P]:
-    """Pass the visit to the checkout of the active cart to a view.
+    """Decorate a view of the checkout: pass it the visit (CheckoutVisit) to the checkout of the active cart.
 
-    Redirect visitors without an orderable cart to the cart, visitors whose cart is ordered to the order, and visitors who
-    were signed out since the page was opened to the login.
+    Without an orderable cart, redirect to the cart; if the cart is ordered, to the order. Redirect visitors who were signed
+    out since the page was opened to the login.
     """
 
     @wraps(view)

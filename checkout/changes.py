@@ -21,7 +21,7 @@ def describe_changes(
 ) -> list[str]:
     """Return sentences about all changes since the snapshot.
 
-    `sums` and `promise` are the present ones, if they are to be compared.
+    `sums` and `promise` are the present sums and delivery promise; None and () are not compared.
     """
     now = {line.variant_id: line for line in orderable.lines}
     found = []
@@ -73,7 +73,7 @@ def _promise_text(promise: tuple[str, ...]) -> str:
 def _describe_sum_changes(
     snapshot: CheckoutSnapshot, orderable: OrderableCart, sums: quotes.Quote
 ) -> list[str]:
-    """Return sentences about changes outside the lines."""
+    """Return sentences about changes of the sums: delivery, tax, discount and total."""
     found = []
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(

@@ -1,8 +1,8 @@
-"""A cart's checkout, derived from the cart alone: every tab and everyone who may order it gets the same one.
+"""A cart's checkout, derived only from the cart: all tabs and all people who may order the cart get the same checkout.
 
-Its id is also the order's, so repeated submits make one order and one charge. The id is made with SECRET_KEY: people who know
-the cart cannot derive the order's number. If the key changes, an open checkout gets another id, while the cart keeps the old
-one (cart.operations.claim_cart_for_checkout).
+The checkout's id is also the order's id, so repeated submits make one order and one charge. The id is made with SECRET_KEY,
+so that people who know the cart cannot derive the order's number. If SECRET_KEY changes, an open checkout gets another id,
+while the cart keeps the old id (cart.operations.claim_cart_for_checkout).
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ _SALT = "orders.checkouts"
 
 @dataclass(frozen=True)
 class Checkout:
-    """A cart's checkout; `number` of its earlier checkouts ended without payment.
+    """A cart's checkout. `number` counts the cart's earlier checkouts that ended without payment.
 
-    `order` is the cart's order; the payment deadline of `overdue_order` has passed. `superseded_checkout_id` is the checkout of
-    an earlier version of the cart, which has become no order.
+    `order` is the cart's order; the payment deadline of `overdue_order` has passed. `superseded_checkout_id` is the checkout
+    of an earlier version of the cart, which has become no order.
     """
 
     checkout_id: UUID
@@ -35,7 +35,7 @@ class Checkout:
 
 
 def get_checkout(cart: Cart, now: datetime) -> Checkout:
-    """Return the checkout of a cart as it is now. Raises CassandraUnavailable."""
+    """Return the checkout of the present version of a cart. Raises CassandraUnavailable."""
     number, order, superseded_checkout_id = cart.checkout_number, None, None
     if cart.checkout_id:
         rows = queries.prefetch_order(cart.checkout_id).rows()

@@ -1,4 +1,4 @@
-"""The typed fields of a checkout, in a cookie of the visitor's browser, so that Back, Reload and Change lose nothing.
+"""Keeps a checkout's typed fields in a cookie of the visitor's browser, so that Back, Reload and Change lose nothing.
 
 The fields are never part of a URL, and the shop stores none of them before there is an order.
 """
@@ -15,7 +15,7 @@ from checkout.steps import DETAILS
 
 _SALT = "orders.typed"
 COOKIE_SECONDS = 24 * 3600
-# Browsers accept cookies of 4,096 characters, name and attributes included.
+# Browsers accept cookies of up to 4,096 characters, including the name and the attributes.
 MAX_COOKIE_LENGTH = 3800
 FIELD_NAMES = (
     *CheckoutForm.base_fields,
@@ -24,7 +24,7 @@ FIELD_NAMES = (
 
 
 def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
-    """Return the typed fields in this browser's cookie; none if the cookie is a day old or another owner's."""
+    """Return the typed fields in this browser's cookie; none if the cookie is older than a day or belongs to another owner."""
     try:
         owner, fields = signing.loads(
             request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""),
@@ -43,7 +43,7 @@ def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
 def merge_typed_fields(
     posted: Mapping[str, str], before: Mapping[str, str], step: str
 ) -> dict[str, str]:
-    """Return the typed fields with those of a step's new submit; browsers send no unticked boxes."""
+    """Return the typed fields, updated by a step's submit. Browsers do not send an unticked box: it is stored as ""."""
     sent = {name: posted[name] for name in FIELD_NAMES if name in posted}
     if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")

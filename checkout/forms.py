@@ -1,4 +1,4 @@
-"""Untrusted input of the checkout -> clean values."""
+"""The forms of the checkout: they turn untrusted input into clean values."""
 
 import hashlib
 import json
@@ -21,12 +21,12 @@ from pricing.delivery import (
 from pricing.delivery_settings import country_name
 from pricing.tax import get_tax_rates
 
-# Fits on a label, on a packing list and in the checkout's cookie.
+# The longest text that fits on a label, on a packing list and in the checkout's cookie.
 MAX_NOTES_LENGTH = 250
 
 
 class CheckoutForm(AddressFields):
-    """Contact, delivery address, delivery and payment. Items and prices are never sent: the server knows them."""
+    """The form for contact, delivery address, delivery and payment methods. It has no items and prices: the server knows them."""
 
     # The fields of the second step. The first step has all others.
     DELIVERY_FIELDS = ("delivery", "payment", "same_billing", "notes")
@@ -63,11 +63,11 @@ class CheckoutForm(AddressFields):
     )
 
     def __init__(self, *args: Any, ordered: PromisedDelivery | None = None, **kwargs: Any) -> None:
-        """Accept the delivery method of `ordered`, the order that was made of these fields, even if it is no longer offered."""
+        """Build the form. `ordered` is the delivery of an existing order: it is accepted even if no longer offered."""
         self.ordered = ordered
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")
-        # Read once, so that the page and the order agree.
+        # The methods are read once, so that the page and the order have the same.
         self.delivery_methods = list_delivery_methods(self.shipping_country)
         self.tax_rates = get_tax_rates(self.shipping_country)
         choices = [(method.code, method.name) for method in self.delivery_methods]
@@ -77,7 +77,7 @@ class CheckoutForm(AddressFields):
         self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]
 
     def clean_country(self) -> str:
-        """See that the shop delivers to the country now."""
+        """Return the country. Raises ValidationError if the shop does not deliver to it now."""
         country = str(self.cleaned_data["country"])
         if self.ordered is None and country not in list_delivery_countries():
             raise forms.ValidationError(
@@ -87,7 +87,7 @@ class CheckoutForm(AddressFields):
         return country
 
     def limit_weight(self, grams: int) -> None:
-        """Offer only methods for an order of that weight; another choice is an error."""
+        """Offer only the delivery methods for an order of this weight. Another choice becomes an error of the form."""
         taken = [method for method in self.delivery_methods if method.takes(grams)]
         if not taken:
             self.add_error(
@@ -103,7 +103,7 @@ class CheckoutForm(AddressFields):
 
     @property
     def shipping_country(self) -> str:
-        """The chosen country, or the default."""
+        """The country that was chosen, or the default one."""
         chosen = self["country"].value()
         return chosen if chosen in list_delivery_countries() else get_default_country()
 
@@ -143,7 +143,7 @@ class CheckoutForm(AddressFields):
 
 
 class BillingForm(AddressFields):
-    """The billing address, where it differs from the delivery address."""
+    """The form for the billing address, if it differs from the delivery address."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="billing", prefix="billing", **kwargs)
@@ -155,7 +155,7 @@ class BillingForm(AddressFields):
 def checkout_fingerprint(
     form: CheckoutForm, billing: BillingForm | None, snapshot_content: object
 ) -> str:
-    """Return a fingerprint of a checkout's content: the clean values and the snapshot shown with them."""
+    """Return a fingerprint of a checkout's content: its clean values and the content of its snapshot."""
     content = json.dumps(
         [form.cleaned_data, billing.cleaned_data if billing else None, snapshot_content],
         sort_keys=True,

@@ -1,4 +1,4 @@
-"""Limits on orders."""
+"""The rate limits on orders."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit
 def order_limit(
     request: HttpRequest, visit: CheckoutVisit, snapshot: CheckoutSnapshot
 ) -> Iterator[None]:
-    """Count the order that the block places.
+    """Count the order that the block places towards the rate limits.
 
-    A card order is counted in memory, without a write. An order that is paid afterwards, from an unconfirmed address, is counted
-    for its mailbox and network, unless the block refuses it. Raises TooManyAttempts, CassandraUnavailable.
+    A card order is counted in memory, without a write. An order that is paid afterwards, from an unconfirmed e-mail address, is counted
+    for the address and the network, unless the block refuses the order. Raises TooManyAttempts, CassandraUnavailable.
     """
     if not visit.is_paid_afterwards(snapshot.total):
         hit_local_rate_limit(request, "order")

@@ -20,20 +20,22 @@ from promotions.entities import AppliedPromotions
 
 @dataclass(frozen=True)
 class OrderableCart:
-    """The orderable part of a cart, and in words its differences from the cart's lines."""
+    """The orderable part of a cart, and sentences about its differences from the cart's lines."""
 
     lines: tuple[QuotedLine, ...]
-    reasons: Mapping[UUID, str]  # by variant: why it differs from the cart
-    # unaccepted prices that are higher than in the cart
+    reasons: Mapping[
+        UUID, str
+    ]  # keyed by variant: the reason for which the line differs from the cart
+    # risen prices that the shopper has not accepted
     price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)
-    # units by variant and warehouse, as the page has read them
+    # the units by variant and warehouse that the page has read
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    # by variant: the backorder of its line
+    # keyed by variant: the backorder of its line
     backorders: Mapping[UUID, Backorder] = field(default_factory=dict)
 
     def has_unseen_price_rises(self, snapshot: CheckoutSnapshot | None) -> bool:
-        """Return whether a price is higher than both in the cart and on the shown page."""
+        """Return whether a price is higher than in the cart and also higher than on the shown page."""
         lines = snapshot.lines if snapshot else ()
         seen_prices = {(str(variant_id), price) for variant_id, _quantity, price in lines}
         return any((rise.key, rise.new_price) not in seen_prices for rise in self.price_rises)
@@ -51,7 +53,7 @@ class OrderableCart:
         owner_id: UUID,
         order_id: UUID,
     ) -> CheckoutSnapshot:
-        """Return the snapshot of a page that shows this."""
+        """Return the snapshot of a page that shows this cart with these sums."""
         lines = tuple(
             (line.variant_id, line.quantity, to_minor_units(line.unit_price)) for line in self.lines
         )
@@ -77,8 +79,8 @@ def get_orderable_cart(
 ) -> OrderableCart:
     """Return the orderable part of a cart, at today's prices and stock; `shortages` has newer stock of some variants.
 
-    `customer_keys` are the customer's (promotions.operations.voucher_customer_keys), if known; `refused` is why the cart's
-    voucher gives no discount, if known. Raises CassandraUnavailable.
+    `customer_keys` are the customer's keys for vouchers (promotions.operations.voucher_customer_keys), if known. `refused`
+    is the reason for which the cart's voucher gives no discount, if known. Raises CassandraUnavailable.
     """
     has_reserved_nothing = cart.checkout_id is None
     if shortages is None and has_reserved_nothing:

@@ -28,12 +28,12 @@ from pricing.money import to_minor_units
 from pricing.quotes import lines_weight
 from web.rendering import render_page
 
-# Seconds after which the page of an order that is being placed asks again.
+# The seconds after which the page of an order that is being placed submits the order again.
 ASK_AGAIN_AFTER = 3
 
 
 def step_template(step: str) -> str:
-    """Return the template of a step."""
+    """Return the name of a step's template."""
     return f"checkout/{step}.html"
 
 
@@ -48,9 +48,9 @@ def step_page(
     errors: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a step at today's prices, with the changes since `previous_snapshot`.
+    """Return the page of a step at today's prices, with sentences about the changes since `previous_snapshot`.
 
-    `extra_messages` come first; `errors` shows the form's errors.
+    `extra_messages` are shown before these sentences. `errors` shows the form's errors.
     """
     if not orderable.lines:
         return render_page(
@@ -79,7 +79,7 @@ def step_context(
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
-    """Return the context of a step's template. `snapshot` is what the page binds."""
+    """Return the context of a step's template. The page's form contains the token of `snapshot`."""
     return (
         _orderable_context(visit, step, orderable)
         | _form_context(request.POST, visit, step, errors=errors)
@@ -95,7 +95,7 @@ def _describe_changes(
     *,
     counted: bool,
 ) -> Sequence[str]:
-    """Return the changes since the shown page; if the submit `counted` as an order, also of sums and typed fields."""
+    """Return sentences about the changes since the shown page. With `counted` (an order was submitted) these include sums and fields."""
     if previous_snapshot is None:
         return []
     is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
@@ -111,7 +111,7 @@ def _describe_changes(
 
 
 def _orderable_context(visit: CheckoutVisit, step: str, orderable: OrderableCart) -> dict[str, Any]:
-    """Return the context of lines, sums, delivery, payment and addresses."""
+    """Return the part of the context with lines, sums, delivery, payment and addresses."""
     form, now = visit.form, current_time()
     sums = visit.calculate_sums(orderable)
     needs_confirmation = (
@@ -156,14 +156,14 @@ def _orderable_context(visit: CheckoutVisit, step: str, orderable: OrderableCart
 def _form_context(
     posted: Mapping[str, str], visit: CheckoutVisit, step: str, *, errors: bool
 ) -> dict[str, Any]:
-    """Return the context of a step's forms, without errors about fields that were not submitted yet."""
+    """Return the part of the context with a step's forms, without errors about fields that were not submitted yet."""
     form, billing = visit.form, visit.billing
     if errors:
         form.drop_errors_of_other_steps(step)
     elif step != REVIEW:
         form = CheckoutForm(initial=visit.typed_fields)
     if billing is None or not errors:
-        # The field shows a country from the start: only another country redraws the form.
+        # The field shows a country from the start: the form is redrawn only when another country is chosen.
         typed = {
             name: visit.typed_fields.get(f"billing-{name}", "") for name in BillingForm.base_fields
         }
@@ -174,16 +174,17 @@ def _form_context(
         "form": form,
         "billing": billing,
         "has_errors": errors,
-        # Only another country redraws the address fields: the visitor may be typing in them.
+        # The address fields are redrawn only for another country, because the visitor may be typing in them.
         "redrawn": posted.get("address-fields-for") != form["country"].value(),
         "billing_redrawn": posted.get("billing-fields-for") != (billing["country"].value() or ""),
     }
 
 
 def placing_page(request: HttpRequest) -> HttpResponse:
-    """Say that the order is being placed. The page submits it again until it is placed, or its claim has expired.
+    """Show the page that says that the order is being placed.
 
-    Without scripts the browser returns to the review once the claim has expired.
+    The page submits the order again until the order is placed, or its claim has expired. Without scripts the browser returns
+    to the review once the claim has expired.
     """
     context = {
         "sent": [(name, value) for name, values in request.POST.lists() for value in values],
@@ -197,7 +198,7 @@ def placing_page(request: HttpRequest) -> HttpResponse:
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Redirect to the cart's order, which was placed in another tab, before Back, or by another person who shares the cart."""
+    """Redirect to the cart's order. It was placed in another tab, before the Back button was used, or by another person of the cart."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(
@@ -214,7 +215,7 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
 
 
 def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Say that the checkout is an order already, with another content than submitted now."""
+    """Show the page that says that the checkout was already ordered, with a content other than the submitted one."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     response = render_page(request, "checkout/used.html", {"order": order}, status=409)
@@ -223,6 +224,6 @@ def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -
 
 
 def _ordered_by_another_page(request: HttpRequest, order: Order) -> HttpResponse:
-    """Say that the shared cart was ordered by another person, without details of their order."""
+    """Show the page that says that another person has ordered the shared cart, without details of the order."""
     until = order.pay_until if order.is_awaiting_payment else None
     return render_page(request, "checkout/used.html", {"until": until}, status=409)

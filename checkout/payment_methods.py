@@ -3,7 +3,7 @@
 from payments import gateways
 from payments.methods import CASH_ON_DELIVERY
 
-# The countries with cash on delivery. Elsewhere carriers do not offer it, or not to a shop abroad.
+# The countries with cash on delivery. In other countries carriers do not offer it to a shop abroad, or not at all.
 CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
 
 

@@ -1,4 +1,4 @@
-"""Placing the reviewed order, if it can still be ordered."""
+"""Placing the reviewed order, if nothing has changed that prevents it."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from shop_settings.terms import get_terms
 def is_still_offered(
     visit: CheckoutVisit, snapshot: CheckoutSnapshot | None, orderable: OrderableCart
 ) -> bool:
-    """Return whether a page's snapshot can still be ordered."""
+    """Return whether the order that a page's snapshot shows can still be placed."""
     return (
         bool(orderable.lines)
         and snapshot is not None
@@ -34,7 +34,8 @@ def place_reviewed_order(
 ) -> Order:
     """Place the reviewed order; a repeat returns the same order.
 
-    Raises what orders.operations.place_order raises, CustomerRefused, GatewayUnavailable if it could not be paid, CartChanged.
+    Raises GatewayUnavailable if the order could not be paid, and the errors of orders.operations.place_order. Also raises
+    CustomerRefused, CartChanged.
     """
     refuse_blocked_customer(visit)
     # An order that cannot be paid is not placed.
@@ -52,12 +53,12 @@ def place_reviewed_order(
 
 
 def refuse_blocked_customer(visit: CheckoutVisit) -> None:
-    """Raise CustomerRefused for a blocked member. It costs no statement: the request has read the member."""
+    """Raise CustomerRefused for a blocked member. This reads nothing: the request has read the member already."""
     if visit.visitor and visit.visitor.blocked_at:
         raise CustomerRefused(get_terms().email)
 
 
 def reload_cart(visit: CheckoutVisit, now: datetime) -> CheckoutVisit:
-    """Return the visit with the cart as it is now. Raises CassandraUnavailable."""
+    """Return the visit with the cart read again. Raises CassandraUnavailable."""
     cart = carts.get_cart(visit.cart.cart_id, visit.cart.name)
     return replace(visit, cart=cart, checkout=get_checkout(cart, now))

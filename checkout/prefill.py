@@ -9,7 +9,7 @@ from checkout.form_cookie import FIELD_NAMES
 
 
 def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
-    """Return the checkout forms' initial values, by field: for a member also name, e-mail, telephone and the first saved address."""
+    """Return the initial values of the checkout's forms, keyed by field: the country and, for a member, contact and first address."""
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
         return preset
@@ -23,7 +23,7 @@ def get_saved_address_fields(
 ) -> dict[str, str]:
     """Return the fields of a member's saved address with this key; none if there is no such address.
 
-    Without a telephone number in the address, the typed one or the member's own stays.
+    If the address has no telephone number, the typed number or the member's own one is kept.
     """
     found = accounts.get_address(visitor, key) if visitor else None
     if visitor is None or found is None:

@@ -47,9 +47,9 @@ def refusal_page(
     orderable: OrderableCart,
     refusal: Exception,
 ) -> HttpResponse:
-    """Answer a submit that one of REFUSALS refused, by the review as it is now or by the existing order.
+    """Answer a submit that an error of REFUSALS refused: with the present review page, or with the existing order.
 
-    `snapshot` is what the shopper has reviewed, `orderable` the orderable cart before the refusal.
+    `snapshot` is of the page that the shopper has reviewed; `orderable` is the orderable cart before the refusal.
     """
     previous_snapshot, message = None, [str(refusal)]
     match refusal:

@@ -1,4 +1,4 @@
-"""The token that binds the charge to what a checkout page showed."""
+"""The token that binds the charge to the lines and sums that a checkout page showed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +18,10 @@ VALID_SECONDS = 24 * 3600
 
 @dataclass(frozen=True)
 class CheckoutSnapshot:
-    """What a checkout page showed: (variant, quantity, unit price) for each line, and the sums, in minor units.
+    """The contents of a checkout page: (variant, quantity, unit price) for each line, and the sums, in minor units.
 
-    `promise` is the delivery method in words and the expected days. `review_fingerprint` covers everything on the review page;
-    earlier pages have none.
+    `promise` is the delivery method in words and the expected days. `review_fingerprint` covers everything on the review
+    page; the pages of earlier steps have none.
     """
 
     order_id: UUID
@@ -36,7 +36,7 @@ class CheckoutSnapshot:
     promise: tuple[str, ...] = ()
 
     def to_token(self) -> str:
-        """Return the signed snapshot, for the form."""
+        """Return the snapshot as a signed token, for the page's form."""
         lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
         content = [
@@ -51,14 +51,14 @@ class CheckoutSnapshot:
 
     @property
     def content(self) -> list[Any]:
-        """The part that belongs to the order's content."""
+        """The part of the snapshot that belongs to the order's content."""
         lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total]
         return [str(self.owner_id), *lines, *sums, *self.promise]
 
 
 def is_snapshot_token(token: str) -> bool:
-    """Return whether this is a token of a checkout page, of any owner, that is not too old."""
+    """Return whether this is the token of a checkout page of any owner, and not too old."""
     try:
         signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
     except signing.BadSignature:
@@ -67,7 +67,7 @@ def is_snapshot_token(token: str) -> bool:
 
 
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
-    """Return what a page showed; None if its token is forged, too old or another owner's."""
+    """Return the snapshot in a page's token; None if the token is forged, too old or another owner's."""
     try:
         order_id, owner, lines, sums, review_fingerprint, promise = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
@@ -93,7 +93,7 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
 
 
 def find_other_owner_id(token: str, owner_id: UUID | None) -> UUID | None:
-    """Return the other owner whose cart a page showed; None if it was this owner's, or the token is forged or too old."""
+    """Return the id of the other owner whose cart a page showed. Return None for this owner's cart, or a forged or old token."""
     try:
         _order_id, owner, *_rest = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
         found = UUID(hex=owner)

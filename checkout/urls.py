@@ -1,4 +1,4 @@
-"""The addresses of the checkout app."""
+"""The URLs of the checkout."""
 
 from django.urls import path
 

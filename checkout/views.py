@@ -1,8 +1,8 @@
 """From the cart to an order that waits for its payment, in three steps: the details, delivery and payment, the review.
 
-Each step is a form that is submitted to its own URL and leads to the next step; only the last one orders. The shop links to the
-last step, which redirects to the first incomplete one: a visit continues where it was. The typed fields are stored in the
-browser (checkout.form_cookie). The last step sends all of them, so the order is what was reviewed.
+Each step is a form that is submitted to its own URL and leads to the next step; only the last step places the order. The
+shop links to the last step, which redirects to the first incomplete one: a visit continues where it was. The typed fields
+are stored in the browser (checkout.form_cookie). The last step sends all fields, so the placed order is the reviewed one.
 """
 
 from typing import Any
@@ -41,7 +41,7 @@ from pricing.templatetags.money import format_money as in_words
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_or_redirect
 
-# The buttons that do not order: back to a step, and the sums for another choice.
+# The buttons that do not order: one goes back to a step, and one updates the sums for another choice.
 OTHER_ACTIONS = ("to", "update")
 
 
@@ -49,7 +49,10 @@ OTHER_ACTIONS = ("to", "update")
 @owner_only
 @without_badge_prefetch
 def details(request: HttpRequest) -> HttpResponse:
-    """Ask for contact and delivery address. Links and forms of the old single-page checkout redirect to their step."""
+    """Show the step that asks for contact and delivery address.
+
+    Links and forms of the old single-page checkout redirect to their step.
+    """
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
         return HttpResponseRedirect(step_url(step), preserve_request=request.method == "POST")
     return (
@@ -61,7 +64,7 @@ def details(request: HttpRequest) -> HttpResponse:
 @owner_only
 @without_badge_prefetch
 def delivery(request: HttpRequest) -> HttpResponse:
-    """Ask for the delivery and payment methods, and the billing address."""
+    """Show the step that asks for the delivery and payment methods, and for the billing address."""
     return (
         _submit_step(request, DELIVERY)
         if request.method == "POST"
@@ -73,7 +76,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @owner_only
 @without_badge_prefetch
 def review(request: HttpRequest) -> HttpResponse:
-    """Show the whole order. Its button places it once, even if clicked repeatedly."""
+    """Show the step with the whole order. Its button places the order once, even if it is clicked repeatedly."""
     if request.method != "POST":
         return _show_later_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
@@ -92,7 +95,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 
 def _show_later_step(request: HttpRequest, step: str) -> HttpResponse:
-    """Show a step; redirect guests without typed fields to the first one, which checks the cart."""
+    """Show a step. Redirect guests without typed fields to the first step, which checks the cart."""
     owner_id = owner.get_checked_owner_id(request)
     if owner_id and not request.user.is_authenticated and not get_typed_fields(request, owner_id):
         return redirect(step_url(DETAILS))
@@ -101,7 +104,7 @@ def _show_later_step(request: HttpRequest, step: str) -> HttpResponse:
 
 @orderable_cart_required
 def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
-    """Show a step, or redirect to an incomplete step before it."""
+    """Show a step, or redirect to the first step before it that is incomplete."""
     typed_fields = get_typed_fields(request, visit.owner_id)
     shown_fields = get_prefill(visit.visitor, get_shipping_country(request)) | typed_fields
     if step == DETAILS:
@@ -121,9 +124,9 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
 
 @orderable_cart_required
 def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
-    """Store the typed fields, and show the next step, a step to change, or this one again."""
+    """Store the typed fields. Then show the next step, the step that the shopper wants to change, or the same step with errors."""
     if visit.checkout.superseded_checkout_id:
-        # The order's reservations are this cart's own: they count as available.
+        # Units that the order has reserved for this cart count as available.
         operations.abandon_checkout(visit.checkout.superseded_checkout_id)
     before = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
@@ -168,8 +171,8 @@ def _update_summary(
     previous_snapshot: CheckoutSnapshot | None,
     orderable: OrderableCart,
 ) -> HttpResponse:
-    """Show the sums of the chosen options."""
-    if not orderable.lines or step == REVIEW:  # where nothing is chosen
+    """Show the page's sums again, for the chosen options."""
+    if not orderable.lines or step == REVIEW:  # on the review nothing is chosen
         return redirect(step_url(step))
 
     def context() -> dict[str, Any]:
@@ -198,10 +201,10 @@ def _place_order(
     snapshot: CheckoutSnapshot | None,
     ended: Order | None,
 ) -> HttpResponse:
-    """Place the reviewed order if nothing has changed; else show the changes."""
+    """Place the reviewed order if nothing has changed since the review; otherwise show the changes."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
     orderable = visit.get_orderable_cart()
-    # Without a snapshot, risen prices are compared with the cart's.
+    # Without a snapshot, risen prices are compared with the cart's prices.
     previous_snapshot = snapshot or (
         cart_snapshot(visit.cart, visit.owner_id) if orderable.price_rises else None
     )
@@ -234,7 +237,7 @@ def _place_order(
 
 
 def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot | None) -> list[str]:
-    """Return why the order must be reviewed again; nothing if the page shows the changes since a snapshot."""
+    """Return sentences that say why the order must be reviewed again. There are none if the page shows the changes since a snapshot."""
     if ended:
         return [
             _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")
@@ -244,7 +247,7 @@ def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot |
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
-    """Answer a submit of an ordered checkout: the same content continues with the payment, another is refused."""
+    """Answer a submit of a checkout that is already ordered. The same content leads to the payment; another one is refused."""
     form = CheckoutForm(request.POST, ordered=placed.method)
     billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())

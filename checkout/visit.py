@@ -23,9 +23,9 @@ from pricing.quotes import lines_weight
 
 @dataclass(frozen=True)
 class CheckoutVisit:
-    """A request to the checkout: the cart and its owner, the cart's checkout, and the typed fields.
+    """The data of a request to the checkout: the cart and its owner, the cart's checkout, and the typed fields.
 
-    `visitor` is None for a guest; `networks` are those of the request (web.rate_limits.list_networks).
+    `visitor` is None for a guest; `networks` are the request's networks (web.rate_limits.list_networks).
     """
 
     owner_id: UUID
@@ -45,7 +45,7 @@ class CheckoutVisit:
 
     @cached_property
     def billing(self) -> BillingForm | None:
-        """The billing address; None where it is the delivery address."""
+        """The form of the billing address; None if the delivery address is also the billing address."""
         return BillingForm(self.typed_fields) if self.form.has_billing_address else None
 
     def is_wrong(self, step: str) -> bool:
@@ -56,7 +56,7 @@ class CheckoutVisit:
 
     @cached_property
     def first_incomplete_step(self) -> str:
-        """The first step with a missing or wrong field, or else the last one."""
+        """The first step with a missing or wrong field; if there is none, the last step."""
         return next((step for step in STEPS if self.is_wrong(step)), REVIEW)
 
     def is_too_early(self, step: str) -> bool:
@@ -65,7 +65,7 @@ class CheckoutVisit:
 
     @property
     def is_email_confirmed(self) -> bool:
-        """Whether the typed e-mail address is the member's proved one."""
+        """Whether the typed e-mail address is the member's own, and is proved."""
         return bool(
             self.visitor
             and self.visitor.verified_at
@@ -73,7 +73,7 @@ class CheckoutVisit:
         )
 
     def is_paid_afterwards(self, total: int) -> bool:
-        """Return whether no bank is asked before this is sent (payments.methods); `total` is in minor units."""
+        """Return whether the order is placed before anything is paid (payments.methods). `total` is in minor units."""
         method = self.form.payment_method
         return is_paid_afterwards(method.code if method else "", total)
 
@@ -82,10 +82,11 @@ class CheckoutVisit:
     ) -> OrderableCart:
         """Return the orderable part of the cart, with its voucher's discount for this person.
 
-        `shortages` has newer stock of some variants, `refused` is why the voucher gives no discount. Raises CassandraUnavailable.
+        `shortages` has newer stock of some variants. `refused` is the reason for which the voucher gives no discount. Raises
+        CassandraUnavailable.
         """
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
-        # The person matters only for a voucher.
+        # The customer keys are needed only for a voucher.
         customer_keys = list_voucher_customer_keys(self.visitor, email) if self.cart.voucher else ()
         orderable = get_orderable_cart(
             self.cart, shortages, customer_keys=customer_keys, refused=refused
@@ -98,7 +99,7 @@ class CheckoutVisit:
         return orderable.calculate_sums(self.form.delivery_method, self.form.tax_rates)
 
     def take_snapshot(self, orderable: OrderableCart, step: str) -> CheckoutSnapshot:
-        """Return the snapshot of a page that shows this; the last step's also binds all typed fields."""
+        """Return the snapshot of a step's page that shows this cart. The last step's snapshot also covers all typed fields."""
         snapshot = orderable.take_snapshot(
             self.calculate_sums(orderable),
             self.form.delivery_method.promise(current_time()),

@@ -1,4 +1,4 @@
-"""What can be wrong with a review, a question or an answer."""
+"""The errors of a change of a review, a question or an answer."""
 
 
 class NoSuchText(Exception):

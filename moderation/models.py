@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class ReviewToModerate(Model):
-    """R5: reviews, questions and answers that wait for the staff, by the day on which they first waited.
+    """R5: reviews, questions and answers that wait for the staff, by the day on which they began to wait.
 
-    Bound: the texts of one day.
+    Bound: the texts that began to wait on one day.
     Writer: moderation.operations.update_queue and leave_queue.
     """
 
@@ -35,9 +35,9 @@ class ReviewToModerate(Model):
 
 
 class ModerationDay(Model):
-    """R5: the days with waiting texts.
+    """R5: the days that have texts in the staff's queue (ReviewToModerate).
 
-    Bound: a row for each of these days.
+    Bound: one row for each day with waiting texts.
     Writer: moderation.operations.update_queue and leave_queue.
     """
 

@@ -41,9 +41,9 @@ def update_queue(
     kind: str = "",
     question_id: UUID | None = None,
 ) -> None:
-    """Put a text that waits for the staff into their queue, or take it out.
+    """Put a text into the staff's queue if it waits for them; otherwise take it out of the queue.
 
-    `at` is when the text was read, in microseconds since 1970. Raises CassandraUnavailable.
+    `at` is the time at which the text was read, in microseconds since 1970. Raises CassandraUnavailable.
     """
     if text.queued_at is None:
         return
@@ -51,8 +51,8 @@ def update_queue(
         leave_queue(text.text_id, text.queued_at, at)
         return
     day = text.queued_at.astimezone(UTC).date()
-    # The day comes first, so that the row is found after a crash. It comes again, because another process may have
-    # found the day empty and deleted it.
+    # The day is written before the row, so that the row is found after a crash. It is written again afterwards, because
+    # another process may have found the day empty and deleted it.
     INSERT_DAY.run(shop=SHOP, day=day)
     product = get_product_at_quorum(text.product_id)
     INSERT_WAITING.run(
@@ -73,7 +73,7 @@ def update_queue(
 
 
 def leave_queue(text_id: UUID, queued_at: datetime, at: int) -> None:
-    """Take a text out of the staff's queue, and its day once that is empty. Raises CassandraUnavailable."""
+    """Delete a text's row in the staff's queue, and its day if no other text is left there. Raises CassandraUnavailable."""
     day = queued_at.astimezone(UTC).date()
     DELETE_WAITING.run(at=at, day=day, review_id=text_id)
     looked_at = current_microseconds()
@@ -87,10 +87,10 @@ def report_text(
     change: Callable[[_Text, Callable[[_Text], _Text], UUID], _Text],
     read: Callable[[], _Text | None],
 ) -> _Text:
-    """Note that a reader has reported a published text, which stays published; return the text as it is then.
+    """Store that a reader has reported a published text, which stays published. Return the text with the report.
 
-    `change` writes a change of the text under an id, `read` returns the text as it is now, or None if its writer has
-    changed it. Raises TextChanged, and what these two raise.
+    `change` writes a change of the text under an id. `read` returns the present text, or None if its writer has changed it.
+    Raises TextChanged if the writer has changed it, and the errors of `change` and `read`.
     """
     for _attempt in retry_attempts(MAX_ATTEMPTS):
         if text.has_report(reader_id):

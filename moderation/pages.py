@@ -1,4 +1,4 @@
-"""What the pages of reviews and of questions share."""
+"""Functions that the pages of reviews and the pages of questions share."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,7 +11,7 @@ from catalogue.queries import find_product_id_by_slug, prefetch_product, product
 
 
 def require_product_id(slug: str) -> UUID:
-    """Return the id of the product at an address. Raises Http404, CassandraUnavailable."""
+    """Return the id of the product with this slug. Raises Http404, CassandraUnavailable."""
     product_id = find_product_id_by_slug(slug)
     if product_id is None:
         raise Http404
@@ -24,7 +24,7 @@ def get_product_on_sale(product_id: UUID) -> Product:
 
 
 def product_on_sale_from_rows(rows: Sequence[Row]) -> Product:
-    """Return the product of rows that were started by `prefetch_product`. Raises Http404 unless it is on sale."""
+    """Return the product in the rows that `prefetch_product` began to read. Raises Http404 unless it is on sale."""
     product = product_from_rows(rows)
     if product is None or not product.is_on_sale(current_time()):
         raise Http404

@@ -6,10 +6,10 @@ from cassandra_db import Row, read
 from moderation.texts import ModeratedText
 
 SHOP = "shop"
-# How long after a decision its mail is still news.
+# The time after a decision within which a mail about it is still sent.
 NEWS_FOR = timedelta(days=2)
 
-# R5: the days on which a text waits; the texts of a day.
+# R5: the days with waiting texts; the waiting texts of a day.
 DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
 WAITING = read(
     "R5",
@@ -20,7 +20,7 @@ WAITING = read(
 
 
 def list_moderation_days() -> list[date]:
-    """Return the days on which a text waits, oldest first. Raises CassandraUnavailable."""
+    """Return the days with waiting texts, oldest first. Raises CassandraUnavailable."""
     return [row.day.date() for row in DAYS.all(shop=SHOP)]
 
 
@@ -32,7 +32,7 @@ def list_waiting(most: int) -> list[Row]:
 
 
 def is_queued_right(text: ModeratedText) -> bool:
-    """Return whether the queue has a text exactly if the text waits for the staff. Raises CassandraUnavailable."""
+    """Return whether the queue is right: it has a row for the text if, and only if, the text waits. Raises CassandraUnavailable."""
     if text.queued_at is None:
         return True
     day = text.queued_at.astimezone(UTC).date()

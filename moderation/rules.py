@@ -1,4 +1,4 @@
-"""The shop's rules for texts by people, and which texts the staff read first."""
+"""The shop's rules for texts by people, and for the texts that the staff read before they are published."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """Words that hold a text for the staff, whether texts of erased people stay, and whether buyers are asked for reviews."""
+    """The rules: words that hold a text, whether erased people's texts stay, and whether buyers are asked for reviews."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True
@@ -67,7 +67,7 @@ def get_review_rules() -> ReviewRules:
 
 
 def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
-    """Return why the staff read a text first: "links", "words" of their list, or "" for no reason."""
+    """Return the reason for which the staff read a text before its publication: "links", "words" (of their list), or ""."""
     text = f"{title}\n{body}"
     if _LINK.search(text):
         return "links"
@@ -76,6 +76,6 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
 
 
 def shown_name(name: str) -> str:
-    """Return a person's name for the public, as in "Ada L."."""
+    """Return a person's name as the public sees it, such as "Ada L."."""
     first, *others = name.split() or [""]
     return f"{first} {others[-1][0]}." if others else first

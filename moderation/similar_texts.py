@@ -1,4 +1,4 @@
-"""Texts that the staff read first: many from one network, and repeated ones."""
+"""Texts that the staff read before their publication: many texts from one network, and repeated texts."""
 
 from hashlib import blake2b
 from uuid import UUID
@@ -9,14 +9,14 @@ from catalogue.words import fold_text
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 
-# Many people write the same shorter texts.
+# Texts below this length are not compared: many people write the same short texts.
 _OWN_WORDS_FROM = 60
 
 
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
-    """Return why the staff read a text first: "crowd", "repeated", or "" for no reason. Raises CassandraUnavailable.
+    """Return the reason for which the staff read a text before its publication: "crowd", "repeated", or "".
 
-    Texts beyond one person's own limit do not count for the network. A repeated form counts once.
+    Texts beyond a person's own limit do not count for the network. A form that is sent twice counts once. Raises CassandraUnavailable.
     """
     folded = " ".join(fold_text(body).split())
     try:

@@ -1,4 +1,4 @@
-"""What reviews, questions and answers have in common: who wrote them, and what the staff decided about them."""
+"""The common base of reviews, questions and answers: the writer, and the decision of the staff."""
 
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -25,10 +25,10 @@ class ModeratedText:
     version: int
     change_id: UUID
     written_at: datetime
-    # Why the text waits for the staff; "" if it does not.
+    # The reason for which the text waits for the staff; "" if it does not wait.
     held_for: str = ""
     refusal: str = ""
-    # When the text first waited. Its row in the queue is found by this.
+    # The time at which the text first waited, by which its row in the queue is found.
     queued_at: datetime | None = None
     decided_at: datetime | None = None
     # Keys of the readers who have reported the text since the staff last decided about it.
@@ -41,7 +41,7 @@ class ModeratedText:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the staff have something to decide."""
+        """Whether the text waits for a decision of the staff."""
         return self.state == HELD or (self.state == PUBLISHED and bool(self.held_for))
 
     @property
@@ -50,7 +50,7 @@ class ModeratedText:
         return self.user_id == erased_id(self.text_id)
 
     def columns(self) -> dict[str, Any]:
-        """Return the values of the text's row by column; tuples become words with spaces between."""
+        """Return the values of the text's row, keyed by column. A tuple becomes a text with spaces between its items."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: " ".join(value) if isinstance(value, tuple) else value
@@ -58,23 +58,23 @@ class ModeratedText:
         }
 
     def publish(self, now: datetime) -> Self:
-        """Return the text as the staff publish it."""
+        """Return the text in the state after the staff have published it."""
         return replace(self, state=PUBLISHED, held_for="", refusal="", decided_at=now, reporters=())
 
     def refuse(self, reason: str, now: datetime) -> Self:
-        """Return the text as the staff refuse it."""
+        """Return the text in the state after the staff have refused it for `reason`."""
         return replace(
             self, state=REFUSED, held_for="", refusal=reason, decided_at=now, reporters=()
         )
 
     def hold(self) -> Self:
-        """Return the text back in the queue, without the staff's decision."""
+        """Return the text in the state after the staff have undone their decision: it waits in the queue."""
         return replace(
             self, state=HELD, held_for="undone", refusal="", decided_at=None, reporters=()
         )
 
     def note_queued(self, now: datetime) -> Self:
-        """Return the text with the time at which it first waited for the staff."""
+        """Return the text. If it waits for the staff for the first time, it gets `now` as the time of this."""
         return replace(self, queued_at=now) if self.is_waiting and not self.queued_at else self
 
     def has_report(self, reader_id: UUID) -> bool:
@@ -95,5 +95,8 @@ class ModeratedText:
 
 
 def erased_id(text_id: UUID) -> UUID:
-    """Return the user id that a text gets when its writer is erased: the same at each attempt, and nobody's."""
+    """Return the user id that replaces the writer's id in a text when the writer is erased. No account has this id.
+
+    The id is made from `text_id`, so it is the same at each attempt.
+    """
     return uuid5(text_id, "erased")

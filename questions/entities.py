@@ -28,12 +28,12 @@ class Text(ModeratedText):
 
     @property
     def text_id(self) -> UUID:
-        """The id among all questions and answers."""
+        """The id of the question or the answer."""
         return self.question_id if self.is_question else self.answer_id
 
     @property
     def takes_place(self) -> bool:
-        """Whether it counts towards the question's answers."""
+        """Whether the text is an answer that counts towards MAX_ANSWERS of its question."""
         return not self.is_question and self.state in PLACED
 
 

@@ -1,4 +1,4 @@
-"""Untrusted input about questions -> clean values."""
+"""The forms about questions: they turn untrusted input into clean values."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ MAX_QUESTION, MAX_ANSWER, MIN_TEXT = 1000, 2000, 10
 
 
 class QuestionForm(Form):
-    """A question about a product."""
+    """The form that asks a question about a product."""
 
     body = forms.CharField(
         label=_("Your question"),
@@ -29,7 +29,7 @@ class QuestionForm(Form):
 
 
 class AnswerForm(Form):
-    """An answer to a question."""
+    """The form that answers a question."""
 
     body = forms.CharField(
         label=_("Your answer"),
@@ -51,13 +51,13 @@ def _validate_time(value: UUID) -> None:
 
 
 class TextForm(Form):
-    """Names a question or one of its answers; `answer` is empty for the question itself."""
+    """The form that names a question or one of its answers; `answer` is empty for the question itself."""
 
     answer = forms.UUIDField(required=False, validators=[_validate_time])
 
 
 class WithdrawForm(TextForm):
-    """Withdraws a question or an answer, in the version that the page showed."""
+    """The form that withdraws a question or an answer, in the version that the page showed."""
 
     version = forms.IntegerField(min_value=1)
     operation = IdempotencyKeyField()

@@ -8,12 +8,12 @@ from jobs.due_rows import Sweep
 from jobs.registry import Job, describe_count
 from questions.operations import PENDING_TEXTS, follow_text
 
-# A text with a younger row may still be under way.
+# The request that has written a younger pending row may still run.
 FINISHED_AFTER = timedelta(minutes=2)
 
 
 def sweep_questions(now: datetime) -> str:
-    """Finish the queue and the mails of new and changed texts."""
+    """Update the queue and send the mails of new and changed texts, where a request has not done it."""
     with PENDING_TEXTS.sweep(now) as sweep:
         finish_questions(sweep, now - FINISHED_AFTER)
     return describe_count(
@@ -23,7 +23,7 @@ def sweep_questions(now: datetime) -> str:
 
 
 def finish_questions(sweep: Sweep, until: datetime) -> None:
-    """Finish the texts with pending rows up to a moment. Raises CassandraUnavailable."""
+    """Update the queue and send the mails of the texts whose pending rows are older than `until`. Raises CassandraUnavailable."""
     latest = until.timestamp() * 1_000_000
     for rows in sweep.groups("product_id", "question_id", "answer_id"):
         old = [row for row in rows if row.written <= latest]
@@ -39,7 +39,7 @@ JOBS = [
         timedelta(seconds=30),
         sweep_questions,
         normal_lag=timedelta(minutes=30),
-        # Only a crash leaves work.
+        # Work is left only after a crash.
         idle_every=timedelta(minutes=10),
     )
 ]

@@ -1,4 +1,4 @@
-"""The tables of questions: a product's questions with their answers are the truth."""
+"""The tables of questions. The rows of `questions_by_product` are the truth."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -9,7 +9,8 @@ from cassandra_db.partitions import KB, MB
 class QuestionByProduct(Model):
     """R6: a product's questions, newest first, each followed by its answers, oldest first.
 
-    Bound: texts of mostly 300 bytes, at most 8 KB; twenty published or waiting answers a question (queries.MAX_ANSWERS).
+    Bound: texts of mostly 300 bytes, at most 8 KB. A question has at most 20 published or waiting answers
+    (queries.MAX_ANSWERS).
     Writer: questions.operations, by conditional writes alone.
     """
 
@@ -29,20 +30,20 @@ class QuestionByProduct(Model):
     is_shops = columns.Boolean()
     state = columns.Text()  # published, held, refused, withdrawn
     version = columns.Integer()
-    change_id = columns.UUID()  # the form that made the version
+    change_id = columns.UUID()  # the id of the form that made the version
     written_at = columns.DateTime()
-    held_for = columns.Text()  # as for reviews, or unanswered; "" if nothing waits
+    held_for = (
+        columns.Text()
+    )  # a reason as for reviews, or unanswered; "" if the text does not wait
     refusal = columns.Text()
     queued_at = columns.DateTime()
     decided_at = columns.DateTime()
-    reporters = (
-        columns.Text()
-    )  # keyed hashes of readers who reported it since the last decision, with spaces between
-    answers_id = columns.UUID()  # of a question: changes with each new answer
+    reporters = columns.Text()  # keyed hashes of the readers who reported the text since the last decision, with spaces between
+    answers_id = columns.UUID()  # in a question's row: a new id with each new answer
 
 
 class QuestionByUser(Model):
-    """R6: a person's questions and answers by form, written once before the text.
+    """R6: a person's questions and answers, by the form that made them. A row is written once, before the text.
 
     Bound: the texts of one person, some hundreds of 100 bytes.
     Writer: questions.operations, by conditional writes alone.
@@ -59,10 +60,10 @@ class QuestionByUser(Model):
 
 
 class PendingQuestion(Model):
-    """R6: texts whose queue row or mail may be missing, by the ten minutes of their change.
+    """R6: texts whose row in the queue or mail may be missing, by the ten minutes in which they changed.
 
     Bound: the texts of ten minutes, 80 bytes each.
-    Writer: questions.operations, before the truth is changed; removed by the worker.
+    Writer: questions.operations, before `questions_by_product` is changed; the worker removes the row.
     """
 
     __table_name__ = "pending_questions_by_period"

@@ -1,8 +1,7 @@
 """Writes of questions and answers.
 
-The truth is a text's row in `questions_by_product`. `follow_text` updates what follows from it: the staff's queue and the
-mails. Any process may call it at any time. A pending row is written before the truth changes, so that the worker calls it
-after a crash.
+The truth is a text's row in `questions_by_product`. From it `follow_text` updates the staff's queue and queues the mails; any process may
+call it at any time. A pending row is written before the truth changes, so that the worker calls `follow_text` after a crash.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +41,7 @@ from questions import queries
 from questions.entities import PLACED, QUESTION, Text
 from questions.errors import QuestionFull
 
-# How often an answer is tried while others answer the same question.
+# The number of times that an answer is tried while other people answer the same question.
 MAX_ATTEMPTS = 20
 
 CLAIM = conditional_write(
@@ -69,7 +68,7 @@ UPDATE_TEXT = conditional_write(
        reporters = :reporters
        WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
 )
-# Of two answers at once one is refused, and counts the answers again.
+# If two people answer at once, the write of one is refused; it counts the answers and is tried again.
 NOTE_ANSWER = conditional_write(
     "R6",
     """UPDATE questions_by_product SET answers_id = :change_id
@@ -108,9 +107,10 @@ def ask_question(
     change_id: UUID,
     now: datetime,
 ) -> Text:
-    """Ask a question about a product; return it. It waits for the staff if `held_for` says why, else for an answer.
+    """Ask a question about a product; return it.
 
-    A repeat with the same `change_id` asks nothing new. Raises CassandraUnavailable.
+    If `held_for` has a reason, the question waits for the staff; otherwise it waits for an answer. A repeat with the same
+    `change_id` asks nothing new. Raises CassandraUnavailable.
     """
     text = _new_text(product_id, user_id, body, name, change_id, now)
     return _add(replace(text, state=HELD if held_for else PUBLISHED, held_for=held_for))
@@ -127,10 +127,10 @@ def answer_question(
     now: datetime,
     is_shops: bool = False,
 ) -> Text:
-    """Answer a question, as the shop or as a buyer; return the answer. Its publication mails the asker.
+    """Answer a question, as the shop or as a buyer; return the answer. Its publication queues a mail to the asker.
 
-    A repeat with the same `change_id` answers nothing new. Raises QuestionFull, NoSuchText, TextChanged if too many people
-    answer at once, CassandraUnavailable.
+    A repeat with the same `change_id` answers nothing new. Raises TextChanged if too many people answer at once. Also raises
+    QuestionFull, NoSuchText, CassandraUnavailable.
     """
     text = _new_text(question.product_id, user_id, body, name, change_id, now)
     return _add(
@@ -164,7 +164,7 @@ def _new_text(
 
 
 def _add(text: Text) -> Text:
-    """Write a new text under the ids of its form's first submit; return it."""
+    """Write a new text; return it. If its form was sent before, the text gets the ids of the first submit."""
     CLAIM.apply(
         if_lost=REFUSED_MEANS_DONE,
         user_id=text.user_id,
@@ -187,7 +187,7 @@ def _add(text: Text) -> Text:
 
 
 def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) -> None:
-    """Write an answer if its question has room; `seen` is its version, None for a new one.
+    """Write an answer if its question has room. `seen` is the answer's version, None for a new answer.
 
     Raises QuestionFull, NoSuchText, TextChanged, CassandraUnavailable.
     """
@@ -228,7 +228,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Publish a text. An unanswered question then waits for an answer, unless it did before. Raises what `change_text` raises."""
+    """Publish a text. A question without an answer then waits for one, unless it did so before. Raises what `change_text` raises."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
@@ -248,7 +248,7 @@ def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
-    """Note that a reader has reported a published text. Raises what `change_text` raises."""
+    """Store that a reader has reported a published text; return the text. Raises what `change_text` raises."""
 
     def change(seen: Text, report: Callable[[Text], Text], change_id: UUID) -> Text:
         return change_text(seen, report, change_id=change_id, now=now)
@@ -260,9 +260,10 @@ def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
 def change_text(
     seen: Text, change: Callable[[Text], Text], *, change_id: UUID, now: datetime
 ) -> Text:
-    """Change a text by `change`, if it has the version of `seen`; return it as it is then. A repeat with the same id changes nothing.
+    """Change a text by `change`, if it has the version of `seen`; return the changed text.
 
-    Raises NoSuchText, TextChanged if it has another version, QuestionFull for an answer without room, CassandraUnavailable.
+    A repeat with the same `change_id` changes nothing. Raises TextChanged if the text has another version, and QuestionFull
+    for an answer without room. Also raises NoSuchText, CassandraUnavailable.
     """
     ids = seen.product_id, seen.question_id, seen.answer_id
     before = queries.get_text(*ids)
@@ -311,9 +312,9 @@ def mark_pending(text: Text) -> None:
 
 
 def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
-    """Update a text's queue row, and queue its mail. A second call changes nothing.
+    """Update a text's row in the staff's queue, and queue the mail about it. A second call changes nothing.
 
-    A published answer takes its question out of the queue, if it waited for one. Raises CassandraUnavailable.
+    The publication of an answer takes its question out of the queue, if the question waited for an answer. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     text = queries.get_text(product_id, question_id, answer_id)
@@ -347,14 +348,14 @@ def _note_answered(question: Text, answer: Text) -> None:
         version=question.version + 1,
         change_id=uuid5(answer.answer_id, "answered"),
     )
-    # Refused, it was changed meanwhile, by another answer or by somebody who decides: the worker looks again.
+    # If the write is refused, the question was changed meanwhile, by an answer or a decision: the worker checks it again.
     mark_pending(question)
     UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **after.columns(), seen=question.version)
     follow_text(question.product_id, question.question_id, QUESTION)
 
 
 def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str) -> None:
-    """Mail somebody about a text, once; long after, it is no news."""
+    """Queue the mail to a user about a text, once. Long after `since` no mail is sent."""
     product, person = get_product_at_quorum(text.product_id), get_user(user_id)
     if product is None or person is None or current_time() - since > NEWS_FOR:
         return
@@ -370,9 +371,9 @@ def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str)
 
 
 def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
-    """Take a person's name off all questions and answers. Raises CassandraUnavailable.
+    """Remove a person's name from all their questions and answers. Raises CassandraUnavailable.
 
-    A published text stays if the shop keeps texts. A text that is held, refused or withdrawn goes in any case.
+    A published text stays if the shop keeps texts. A text that is held, refused or withdrawn is always deleted.
     """
     for claim in queries.list_claims(user_id):
         ids = claim.product_id, claim.question_id, claim.answer_id
@@ -382,7 +383,7 @@ def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
 
 
 def erase_text(text: Text, *, keeps_text: bool) -> None:
-    """Put nobody in a writer's place, again if need be; if the text was changed at this moment, nothing is done. Raises CassandraUnavailable."""
+    """Remove the writer from a text, unless the text is changed at this moment. It can be repeated. Raises CassandraUnavailable."""
     nobodys = replace(
         text,
         user_id=erased_id(text.text_id),
@@ -398,7 +399,7 @@ def erase_text(text: Text, *, keeps_text: bool) -> None:
 
 
 def restore_claim(text: Text) -> None:
-    """Enter a text in its person's list, where it is missing. Raises CassandraUnavailable."""
+    """Add a text to its writer's list (`questions_by_user`) if it is missing there. Raises CassandraUnavailable."""
     CLAIM.apply(
         if_lost=REFUSED_MEANS_DONE,
         user_id=text.user_id,
@@ -410,7 +411,7 @@ def restore_claim(text: Text) -> None:
 
 
 def load_questions(texts: Sequence[Text]) -> None:
-    """Write questions and answers with ids and times of their own; those that are there stay. Raises CassandraUnavailable."""
+    """Write questions and answers that have ids and times already. Existing texts with the same ids stay. Raises CassandraUnavailable."""
     for text in texts:
         restore_claim(text)
         INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **text.columns())

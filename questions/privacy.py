@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's questions and answers, and their states."""
+    """Return the person's questions and answers with their states."""
     return {
         "questions_and_answers": [
             {
@@ -27,5 +27,5 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person's name from their questions and answers, and the texts unless the shop keeps them."""
+    """Remove the person's name from their questions and answers. Delete the texts, too, unless the shop keeps them."""
     operations.erase_texts(person.user_id, keeps_texts=get_review_rules().keeps_erased_texts)

@@ -10,35 +10,35 @@ from moderation.states import PUBLISHED
 from questions.entities import QUESTION, Question, Text
 
 PAGE_LENGTH = 10
-# The most published and waiting answers of a question, by shop and buyers together.
+# The most published and waiting answers of a question, those of the shop included.
 MAX_ANSWERS = 20
-# The questions on a product's page, and the rows that are read for them.
+# The number of questions on a product's page, and of rows that are read for them.
 NEWEST_SHOWN, NEWEST_ROWS = 2, 24
 _PAGE_ROWS = PAGE_LENGTH * (MAX_ANSWERS + 1) + 1
 
 _COLUMNS = """product_id, question_id, answer_id, user_id, body, name, is_shops, state, version, change_id, written_at, held_for,
        refusal, queued_at, decided_at, reporters"""
 _TEXTS = f"SELECT {_COLUMNS} FROM questions_by_product WHERE product_id = :product_id"  # noqa: S608
-# R6: a product's questions with answers, newest first; the same after a question; one question; one text.
+# R6: a product's questions with answers, newest first; the questions after a given one; one question; one text.
 LISTED = read("R6", f"{_TEXTS} LIMIT :most", consistency=LOCAL_ONE)
 LISTED_AFTER = read(
     "R6", f"{_TEXTS} AND question_id < :question_id LIMIT :most", consistency=LOCAL_ONE
 )
 ONE = read("R6", f"{_TEXTS} AND question_id = :question_id")
 TEXT = read("R6", f"{_TEXTS} AND question_id = :question_id AND answer_id = :answer_id")
-# R6: the states of a question's answers, and the id that changes with each new one.
+# R6: the states of a question's answers, and the id that changes with each new answer.
 ANSWERS = read(
     "R6",
     """SELECT answer_id, state, version, change_id, answers_id FROM questions_by_product
        WHERE product_id = :product_id AND question_id = :question_id""",
 )
-# R6: all texts of a product, for the check; the products with questions.
+# R6: all texts of a product, for the consistency check; the ids of the products with questions.
 TEXTS = read("R6", _TEXTS)
 ASKED = scan(
     "R6",
     "SELECT DISTINCT product_id FROM questions_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
 )
-# R6: a person's texts; the text of one form.
+# R6: the ids of a person's texts; the ids of the text that one form made.
 BY_USER = read(
     "R6",
     "SELECT change_id, product_id, question_id, answer_id FROM questions_by_user WHERE user_id = :user_id",
@@ -48,7 +48,7 @@ BY_FORM = read(
     """SELECT change_id, product_id, question_id, answer_id FROM questions_by_user
        WHERE user_id = :user_id AND change_id = :change_id""",
 )
-# R6: texts whose queue row or mail may be missing.
+# R6: texts whose row in the queue or mail may be missing.
 PENDING = read(
     "R6",
     "SELECT period, product_id, question_id, answer_id, written FROM pending_questions_by_period WHERE period = :period",
@@ -102,7 +102,7 @@ def prefetch_newest_questions(product_id: UUID) -> PendingResult:
 
 
 def newest_from_rows(rows: Iterable[Row]) -> tuple[Question, ...]:
-    """Return the newest of a product's published questions, answered ones first."""
+    """Return the newest published questions of a product, the answered ones first."""
     found = sorted(_published(map(_text, rows)), key=lambda each: not each.answers)
     return tuple(found[:NEWEST_SHOWN])
 
@@ -119,7 +119,7 @@ def question_page_from_rows(product_id: UUID, rows: Sequence[Row]) -> QuestionPa
     """Return the page of published questions in these rows."""
     texts, last = list(map(_text, rows)), None
     if len(texts) == _PAGE_ROWS:
-        # The last question may have more answers than the rows.
+        # The last question may have more answers than these rows contain.
         whole = [each for each in texts if each.question_id != texts[-1].question_id] or texts
         texts, last = whole, whole[-1].question_id
     found = list(_published(texts))
@@ -134,7 +134,7 @@ def _list_name(product_id: UUID) -> str:
 
 
 def get_question(product_id: UUID, question_id: UUID) -> Question | None:
-    """Return a question with all its answers, in any state, or None. Raises CassandraUnavailable."""
+    """Return a question with all its answers, each in any state, or None. Raises CassandraUnavailable."""
     rows = ONE.all(product_id=product_id, question_id=question_id)
     return next(_group(map(_text, rows)), None)
 
@@ -146,17 +146,17 @@ def get_text(product_id: UUID, question_id: UUID, answer_id: UUID = QUESTION) ->
 
 
 def list_texts_of_product(product_id: UUID) -> list[Text]:
-    """Return all questions and answers about a product, for the check. Raises CassandraUnavailable."""
+    """Return all questions and answers about a product, for the consistency check. Raises CassandraUnavailable."""
     return list(map(_text, TEXTS.all(product_id=product_id)))
 
 
 def list_claims(user_id: UUID) -> list[Row]:
-    """Return the ids of a person's texts, with their forms. Raises CassandraUnavailable."""
+    """Return the rows of a person's list of texts: the ids of each text, and of the form that made it. Raises CassandraUnavailable."""
     return BY_USER.all(user_id=user_id)
 
 
 def find_claim(user_id: UUID, change_id: UUID) -> Row | None:
-    """Return the ids of the text that a person's form has made, or None. Raises CassandraUnavailable."""
+    """Return the row with the ids of the text that a person's form has made, or None. Raises CassandraUnavailable."""
     return BY_FORM.one(user_id=user_id, change_id=change_id)
 
 

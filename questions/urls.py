@@ -1,4 +1,4 @@
-"""Questions about a product: read, asked, answered, withdrawn, reported."""
+"""The URLs of questions about a product."""
 
 from django.urls import path
 

@@ -60,7 +60,7 @@ def product_questions(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @get_or_post
 def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask a question about a product."""
+    """Show the form that asks a question about a product, and ask it on submit."""
     product, member = get_product_on_sale(require_product_id(slug)), current_member(request)
     form = QuestionForm(request.POST or None, initial={"operation": uuid4()})
     context = {"product": product, "form": form}
@@ -96,7 +96,7 @@ def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
 @member_required
 @get_or_post
 def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Show a question with the member's own texts; take an answer from members who have received the product."""
+    """Show a question with the member's own texts. On submit, add the answer of a member who has received the product."""
     product, member = get_product_on_sale(require_product_id(slug)), current_member(request)
     found = _get_question(product.product_id, question_id, member.user_id)
     form = AnswerForm(request.POST or None, initial={"operation": uuid4()})
@@ -157,7 +157,7 @@ def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpR
 @member_required
 @post_only("questions:answer", "slug", "question_id")
 def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
-    """Withdraw one's own question or answer."""
+    """Withdraw a question or an answer that the member has written."""
     form, member_id = WithdrawForm(request.POST), current_member(request).user_id
     text = _get_meant(form, slug, question_id)
     if text.user_id != member_id or text.is_shops:
@@ -169,7 +169,7 @@ def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRes
             now=current_time(),
         )
     except NoSuchText:
-        pass  # it was withdrawn before, in another tab
+        pass  # the text was withdrawn before, in another tab
     except TextChanged:
         messages.error(request, _("This has just changed. Please look at it again."))
         return redirect("questions:answer", slug, question_id)
@@ -202,7 +202,7 @@ def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRespo
 
 
 def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Question:
-    """Return a question as a member may see it: published texts, and their own. Raises Http404."""
+    """Return a question with the texts that a member may see: the published ones, and the member's own. Raises Http404."""
     if question_id.version != 1:
         raise Http404
     found = queries.get_question(product_id, question_id)
@@ -217,7 +217,7 @@ def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Quest
 
 
 def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
-    """Return the question or answer of a form as it is now. Raises Http404."""
+    """Return the question or answer that a form names, in its present version. Raises Http404."""
     product_id = require_product_id(slug)
     if not form.is_valid() or question_id.version != 1:
         raise Http404

@@ -1,4 +1,4 @@
-"""Data derived from a review: copies for pages, its row in the staff's queue, its mail, and the rating on cards."""
+"""Writes the data that is derived from reviews: the copies for pages, the staff's queue, the mails, the ratings on cards."""
 
 from typing import Any
 from uuid import UUID, uuid5
@@ -45,12 +45,12 @@ DELETE_BY_USER = write(
 def refresh_review(product_id: UUID, user_id: UUID) -> None:
     """Write all copies of a review, and delete outdated ones. A second call changes nothing.
 
-    It also queues the mail about a refusal, once. Raises CassandraUnavailable.
+    It also queues the mail about a refusal, but never twice. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     review = queries.get_review(product_id, user_id)
     if review is None:
-        # The writer was erased: the review has another user id, with copies of its own.
+        # The writer was erased: the review now has another user id, under which it has its own copies.
         DELETE_BY_USER.run(at=at, user_id=user_id, product_id=product_id)
         return
     helpful = queries.count_votes(review.review_id)
@@ -96,7 +96,7 @@ def _mail_refusal(review: Review) -> None:
     product = get_product_at_quorum(review.product_id)
     if product is None or review.decided_at is None:
         return
-    # Later, the mail's claim has expired: a repair by the consistency check must not mail again.
+    # Later the claim that prevents a second mail has expired: a repair by the consistency check must not mail again.
     if current_time() - review.decided_at > NEWS_FOR:
         return
     to, url = _find_writer(review, product.slug)
@@ -113,7 +113,7 @@ def _mail_refusal(review: Review) -> None:
 
 
 def _find_writer(review: Review, slug: str) -> tuple[str, str]:
-    """Return the writer's e-mail address, "" if erased, and the URL of the review's form."""
+    """Return the writer's e-mail address ("" for an erased writer) and the URL of the review's form."""
     if review.order_id:
         order = get_order(review.order_id)
         return (order.email if order and not order.is_erased else ""), guest_url(
@@ -126,7 +126,7 @@ def _find_writer(review: Review, slug: str) -> tuple[str, str]:
 
 
 def refresh_rating(product_id: UUID) -> bool:
-    """Write a product's rating to its cards if it has changed; return whether it had. Raises CassandraUnavailable."""
+    """Write a product's rating to its cards if it has changed; return whether the rating has changed. Raises CassandraUnavailable."""
     at = current_microseconds()
     rating, product = queries.get_rating_at_quorum(product_id), get_product_at_quorum(product_id)
     if product is None or (product.rating, product.rating_count) == rating.shown:
@@ -136,7 +136,7 @@ def refresh_rating(product_id: UUID) -> bool:
 
 
 def prune_helpful(product_id: UUID) -> None:
-    """Cut the list of a product's most helpful reviews to a hundred. Raises CassandraUnavailable."""
+    """Shorten the list of a product's most helpful reviews to a hundred. Raises CassandraUnavailable."""
     at = current_microseconds()
     rows = queries.COPIES.all(product_id=product_id, stars=HELPFUL)
     ranked = sorted(rows, key=lambda row: row.helpful or 0, reverse=True)

@@ -24,9 +24,9 @@ class Review(ModeratedText):
     edited_at: datetime | None = None
     answer: str = ""
     answered_at: datetime | None = None
-    # Of a guest's review: the order whose mail led to it.
+    # For a guest's review: the order whose mail led to the form.
     order_id: UUID | None = None
-    # Pictures that everybody sees, those that the staff have not seen yet, and those whose files must be deleted.
+    # Pictures that everybody sees; pictures that the staff have not seen yet; pictures whose files must be deleted.
     pictures: tuple[str, ...] = ()
     new_pictures: tuple[str, ...] = ()
     former_pictures: tuple[str, ...] = ()
@@ -38,16 +38,16 @@ class Review(ModeratedText):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is published, so that the product's numbers count it."""
+        """Whether the review is published, so that the product's numbers count it."""
         return self.state == PUBLISHED
 
     @property
     def own_pictures(self) -> tuple[str, ...]:
-        """The pictures that its writer sees."""
+        """The pictures that the review's writer sees."""
         return (*self.pictures, *self.new_pictures)
 
     def without_pictures(self, gone: Collection[str]) -> Self:
-        """Return the review without some of its pictures; their files must then be deleted."""
+        """Return the review without the pictures `gone`. The worker must then delete the files of these pictures."""
         return replace(
             self,
             pictures=tuple(each for each in self.pictures if each not in gone),
@@ -61,7 +61,7 @@ class Review(ModeratedText):
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewInput:
-    """A review as its writer sends it, with the shop's findings about it."""
+    """A review as its writer sends it, and what the shop has found out about it."""
 
     stars: int
     title: str
@@ -69,7 +69,7 @@ class ReviewInput:
     name: str
     # Whether the writer has received the product.
     verified: bool
-    # Why the review waits for the staff; "" publishes it.
+    # The reason for which the review waits for the staff; "" publishes it at once.
     held_for: str
     # The order whose mail led a guest to the form.
     order_id: UUID | None = None
@@ -98,7 +98,7 @@ class ListedReview:
 
 @dataclass(frozen=True)
 class StarBar:
-    """How many published reviews give a number of stars, and their share of all reviews in percent."""
+    """The number of published reviews with a number of stars, and their share of all published reviews in percent."""
 
     stars: int
     count: int
@@ -107,7 +107,7 @@ class StarBar:
 
 @dataclass(frozen=True)
 class Rating:
-    """A product's numbers: its published reviews, the sum of their stars, and the reviews with one to five stars."""
+    """A product's numbers: the count of published reviews, the sum of their stars, and the counts for one to five stars."""
 
     count: int = 0
     total: int = 0
@@ -115,19 +115,19 @@ class Rating:
 
     @property
     def average(self) -> float | None:
-        """The mean of the stars with one decimal, None without a review."""
+        """The mean of the stars with one decimal place; None if there is no review."""
         return round(self.total / self.count, 1) if self.count else None
 
     @property
     def shown(self) -> tuple[float | None, int]:
-        """The average and the number of reviews for cards. The number has two digits followed by zeros: cards change less often."""
+        """The average and the number of reviews, for cards. The number is rounded down to two digits, so that cards change less often."""
         count = self.count
         unit = 10 ** max(0, len(str(count)) - 2)
         return self.average, count - count % unit
 
     @property
     def bars(self) -> tuple[StarBar, ...]:
-        """The distribution, five stars first."""
+        """The bars for each number of stars, five stars first."""
         return tuple(
             StarBar(stars, self.counts[stars - 1], round(100 * self.counts[stars - 1] / self.count))
             if self.count

@@ -1,4 +1,4 @@
-"""What can be wrong with a review."""
+"""The errors of writing a review."""
 
 
 class ReviewsBusy(Exception):

@@ -1,4 +1,4 @@
-"""Untrusted input about reviews -> clean values."""
+"""The forms about reviews: they turn untrusted input into clean values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAR_CHOICES = (
 
 
 class PicturesInput(forms.FileInput):
-    """A field for several pictures. The script refuses bad choices before the upload."""
+    """A field for several pictures. A script refuses files that are too many or too large before the upload."""
 
     allow_multiple_selected = True
 
@@ -45,12 +45,12 @@ class PicturesInput(forms.FileInput):
 
 
 class PicturesField(forms.Field):
-    """Files that are neither empty nor too large. The worker checks their content."""
+    """A field for files that are neither empty nor too large. The worker checks the content of the files."""
 
     widget = PicturesInput
 
     def clean(self, value: Any) -> list[File[bytes]]:
-        """Return the files. Raises ValidationError."""
+        """Return the files. Raises ValidationError for a file that is empty or too large."""
         files: list[File[bytes]] = value or []
         if any(not each.size for each in files):
             raise forms.ValidationError(_("A file that you chose is empty."))
@@ -61,7 +61,7 @@ class PicturesField(forms.Field):
 
 
 class ReviewForm(Form):
-    """A typed review; `version` is the one that the page showed, 0 for none."""
+    """The form of a review. `version` is the version of the review that the page showed, or 0."""
 
     stars = forms.TypedChoiceField(
         label=_("Your rating"),
@@ -101,7 +101,7 @@ class ReviewForm(Form):
 
     @classmethod
     def of_review(cls, review: Review | None) -> ReviewForm:
-        """Return the form with a review, or empty."""
+        """Return the form filled with a review; an empty form for None."""
         initial: dict[str, Any] = {"version": 0, "operation": uuid4()}
         if review:
             initial["version"] = review.version
@@ -110,11 +110,11 @@ class ReviewForm(Form):
         return cls(initial=initial)
 
     def show_newer(self, review: Review | None) -> None:
-        """Prepare the typed values to be sent again, over the present version."""
+        """Prepare the form to show the typed values again. Sent once more, they replace the present version of the review."""
         self._replace(version=str(review.version if review else 0))
 
     def begin_again(self) -> None:
-        """Prepare the typed values to be sent again as a new form: this one's files are stored."""
+        """Prepare the form to be sent again under a new id, because the files of this submit are stored already."""
         self._replace()
 
     def _replace(self, **values: str) -> None:
@@ -122,7 +122,7 @@ class ReviewForm(Form):
 
 
 class WithdrawForm(Form):
-    """Withdraws a version of a review."""
+    """The form that withdraws a review, in the version that the page showed."""
 
     version = forms.IntegerField(min_value=1)
     operation = IdempotencyKeyField()
@@ -140,7 +140,7 @@ def _review_field() -> forms.UUIDField:
 
 
 class VoteForm(Form):
-    """Votes for a review, or takes the vote back."""
+    """The form that votes for a review, or takes the vote back."""
 
     review = _review_field()
     helpful = forms.TypedChoiceField(

@@ -15,14 +15,14 @@ from reviews.pictures import follow_pictures
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
 REQUESTS = "review requests"
-# A review with a younger row may still be under way.
+# The request that has written a younger pending row may still run.
 FINISHED_AFTER = timedelta(minutes=2)
-# How long a failed request to a buyer is tried again.
+# The time during which a failed request to a buyer is tried again.
 ASK_FOR = timedelta(days=7)
 
 
 def sweep_reviews(now: datetime) -> str:
-    """Finish the copies of reviews that were written or voted for, and the ratings on cards."""
+    """Finish the copies of reviews that were changed or voted for, and the ratings on cards."""
     with PENDING_REVIEWS.sweep(now) as sweep:
         finish_reviews(sweep, now - FINISHED_AFTER)
     return describe_count(
@@ -32,9 +32,9 @@ def sweep_reviews(now: datetime) -> str:
 
 
 def finish_reviews(sweep: Sweep, until: datetime) -> None:
-    """Finish the reviews with pending rows up to a moment, and the pictures of all.
+    """Finish the reviews whose pending rows are older than `until`, and the pictures of all pending reviews.
 
-    Raises CassandraUnavailable; outside the worker also errors of the storage of pictures.
+    Raises CassandraUnavailable. Outside the worker, also raises the errors of the picture storage.
     """
     latest = until.timestamp() * 1_000_000
     for rows in sweep.groups("product_id"):
@@ -52,7 +52,7 @@ def finish_reviews(sweep: Sweep, until: datetime) -> None:
 
 
 def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
-    """Finish a review. If only its pictures are pending, the rest is left: it may still be under way."""
+    """Finish a review. If none of its rows are `old`, finish only its pictures: a request may still write its copies."""
     product_id, user_id = rows[0].product_id, rows[0].user_id
     name = f"of product {product_id} by {user_id}"
     if old:
@@ -65,7 +65,7 @@ def _finish_review(rows: list[Row], old: list[Row], sweep: Sweep) -> None:
 
 
 def has_pictures(now: datetime) -> bool:
-    """Return whether files of the last minutes wait for the worker."""
+    """Return whether pictures that were sent in the last minutes wait for the worker."""
     rows = PENDING_REVIEWS.list_between(now - PENDING_REVIEWS.length, now)
     return any(row.has_pictures for row in rows)
 
@@ -77,7 +77,7 @@ def ask_buyers(now: datetime) -> str:
     asked, failed_days = 0, list[datetime]()
     while day <= until:
         asked += ask_for_reviews_of(day.date(), now, partial(failed_days.append, day))
-        # Only now: after a crash before this the day is repeated, without second mails.
+        # The day counts as done only now: after an earlier crash it is repeated, but nobody gets a second mail.
         day += timedelta(days=1)
         reached = max(min([day, *failed_days]), min(day, until - ASK_FOR))
         save_position(REQUESTS, reached.isoformat())
@@ -102,7 +102,7 @@ JOBS = [
         timedelta(seconds=30),
         sweep_reviews,
         normal_lag=timedelta(minutes=30),
-        # Except for pictures, only a crash leaves work.
+        # Except for pictures, work is left only after a crash.
         idle_every=timedelta(minutes=10),
         has_work=has_pictures,
     ),

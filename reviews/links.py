@@ -13,7 +13,7 @@ _STOP = "reviews.stop"
 
 
 def guest_token(order_id: UUID) -> str:
-    """Return the signed token with which the reader of a guest's mails reviews an order's products."""
+    """Return the signed token of an order, with which the reader of a guest's mails can review its products."""
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
@@ -24,7 +24,7 @@ def guest_url(order_id: UUID, slug: str) -> str:
 
 
 def order_id_from_guest_token(token: str) -> UUID | None:
-    """Return the order of a token; None if the token is forged or too old (ORDER_LINK_DAYS)."""
+    """Return the order's id from a guest's token; None if the token is forged or older than ORDER_LINK_DAYS."""
     try:
         return UUID(hex=signing.loads(token, salt=_SALT, max_age=settings.ORDER_LINK_SECONDS))
     except (signing.BadSignature, ValueError, TypeError):
@@ -37,7 +37,7 @@ def stop_token(email: str) -> str:
 
 
 def parse_stop_token(token: str) -> str | None:
-    """Return the address of a token by `stop_token`; None if it is forged."""
+    """Return the e-mail address from a token of `stop_token`; None if the token is forged."""
     try:
         (email,) = decrypt_token(token, _STOP)
     except DecryptionError:

@@ -1,4 +1,4 @@
-"""The tables of reviews: a product's ratings are the truth, all others are copies of it."""
+"""The tables of reviews. `ratings_by_product` is the truth; the other tables of reviews are copies of it."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,10 +7,11 @@ from cassandra_db.partitions import KB, MB
 
 
 class RatingByProduct(Model):
-    """R3: a product's rating, and each person's review of it. The numbers are static and count the published ones.
+    """R3: a product's rating, and each person's review of it.
 
+    The rating's numbers are static and count the published reviews.
     Bound: 50,000 reviews of a product, mostly 1 KB, at most 20 KB.
-    Writer: reviews.operations, a review and the numbers in one conditional batch.
+    Writer: reviews.operations. One conditional batch writes a review and the numbers.
     """
 
     __table_name__ = "ratings_by_product"
@@ -37,31 +38,34 @@ class RatingByProduct(Model):
     state = columns.Text()  # published, held, refused, withdrawn
     verified = columns.Boolean()
     version = columns.Integer()
-    change_id = columns.UUID()  # the form that made the version
+    change_id = columns.UUID()  # the id of the form that made the version
     written_at = columns.DateTime()
     edited_at = columns.DateTime()
-    queued_at = columns.DateTime()  # when it first waited: its day in the queue
+    queued_at = (
+        columns.DateTime()
+    )  # the time at which the review first waited: its day in the queue
     held_for = (
         columns.Text()
     )  # links, words, repeated, crowd, reported, pictures, again, undone; "" if nothing waits
-    refusal = columns.Text()  # the reason of a refusal, for its writer
+    refusal = columns.Text()  # the reason of a refusal, which the writer reads
     decided_at = columns.DateTime()
     answer = columns.Text()
     answered_at = columns.DateTime()
-    order_id = columns.UUID()  # of a guest's review: the order whose mail led to it
-    pictures = columns.Text()  # published ones: catalogue.photos, with spaces between
-    new_pictures = columns.Text()  # those that the staff have not seen yet
-    former_pictures = columns.Text()  # removed ones, until the worker has deleted their files
-    reporters = (
+    order_id = columns.UUID()  # for a guest's review: the order whose mail led to the form
+    pictures = (
         columns.Text()
-    )  # keyed hashes of readers who reported it since the last decision, with spaces between
+    )  # the published pictures (names of catalogue.photos), with spaces between
+    new_pictures = columns.Text()  # pictures that the staff have not seen yet
+    former_pictures = columns.Text()  # removed pictures, until the worker has deleted their files
+    reporters = columns.Text()  # keyed hashes of the readers who reported the review since the last decision, with spaces between
 
 
 class ReviewByProduct(Model):
-    """R1: a product's published reviews, newest first: all (stars 0), those of one star count, and 100 found helpful (stars 6).
+    """R1: a product's published reviews, newest first.
 
-    Bound: 50,000 a partition of some 1 KB.
-    Writer: reviews.copies.refresh_review alone, dated when the truth was read.
+    `stars` is the list: 0 for all, 1 to 5, or 6 for the 100 most helpful.
+    Bound: 50,000 reviews of some 1 KB in a partition.
+    Writer: reviews.copies.refresh_review, with the time at which the truth was read as write timestamp.
     """
 
     __table_name__ = "reviews_by_product"
@@ -90,7 +94,7 @@ class ReviewByProduct(Model):
 
 
 class ReviewByUser(Model):
-    """R2: a person's reviews in any state.
+    """R2: the list of a person's reviews, in any state.
 
     Bound: the products that one person has reviewed, some hundreds.
     Writer: reviews.copies.refresh_review.
@@ -110,7 +114,7 @@ class VoteByReview(Model):
     """R4: the votes for a review and their number. A voter is stored as a keyed hash.
 
     Bound: the voters, some 60 bytes each.
-    Writer: reviews.votes.set_vote, a vote and the number in one conditional batch.
+    Writer: reviews.votes.set_vote. One conditional batch writes a vote and the number.
     """
 
     __table_name__ = "votes_by_review"
@@ -123,7 +127,7 @@ class VoteByReview(Model):
 
 
 class ReviewRequestStop(Model):
-    """Addresses that get no review requests.
+    """E-mail addresses that get no review requests.
 
     Bound: one row a partition.
     Writer: reviews.operations.
@@ -137,10 +141,10 @@ class ReviewRequestStop(Model):
 
 
 class PendingReview(Model):
-    """R3: reviews whose copies may be incomplete, by the ten minutes of their change.
+    """R3: reviews whose copies may be incomplete, by the ten minutes in which they changed.
 
     Bound: the reviews and votes of ten minutes, mostly dozens, at most some ten thousand of 60 bytes.
-    Writer: reviews.operations, before the truth is changed; removed by the worker.
+    Writer: reviews.operations, before `ratings_by_product` is changed; the worker removes the row.
     """
 
     __table_name__ = "pending_reviews_by_period"
@@ -154,5 +158,5 @@ class PendingReview(Model):
     period = columns.DateTime(partition_key=True)
     product_id = columns.UUID(primary_key=True)
     user_id = columns.UUID(primary_key=True)
-    has_pictures = columns.Boolean()  # whether files wait for the worker
+    has_pictures = columns.Boolean()  # whether uploaded pictures wait for the worker
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

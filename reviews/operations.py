@@ -1,8 +1,8 @@
 """Writes of reviews.
 
-The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch. `refresh_review`
-derives the copies and the queue. Any process may call it at any time: its writes are dated by its read. A pending row is written
-before the truth changes, so that the worker calls it after a crash.
+The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch. `refresh_review` derives
+the copies and the staff's queue. Any process may call it at any time, because its writes have the time of its read as write timestamp. A
+pending row is written before the truth changes, so that the worker calls `refresh_review` after a crash.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -37,7 +37,7 @@ from reviews.entities import Rating, Review, ReviewInput
 from reviews.errors import ReviewsBusy
 
 MAX_ATTEMPTS = 8
-# Why a published review waits: the staff have not seen its new pictures.
+# The reason for which a published review waits: the staff have not seen its new pictures.
 PICTURES = "pictures"
 
 INSERT_REVIEW = conditional_write(
@@ -63,7 +63,7 @@ DELETE_REVIEW = conditional_write(
     "R3",
     "DELETE FROM ratings_by_product WHERE product_id = :product_id AND user_id = :user_id IF version = :seen",
 )
-# null + 1 writes nothing, so the numbers start at 0.
+# In Cassandra null + 1 is null, so the numbers start at 0.
 SEED_NUMBERS = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET rating_count = 0, rating_sum = 0, one = 0, two = 0, three = 0, four = 0, five = 0
@@ -80,19 +80,19 @@ LOAD_NUMBERS = conditional_write(
     """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
        four = :four, five = :five WHERE product_id = :product_id IF rating_count = null""",
 )
-# For the consistency check: sets the numbers if they are still those that it has read.
+# For the consistency check: sets the numbers if they are still the ones that the check has read.
 SET_NUMBERS = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
        four = :four, five = :five WHERE product_id = :product_id IF rating_count = :was_count AND rating_sum = :was_total""",
 )
-# The row is dated, so that its removal spares a later row of the same minute.
+# The row has a write timestamp, so that its removal spares a later row of the same minutes.
 INSERT_PENDING = write(
     "R3",
     """INSERT INTO pending_reviews_by_period (period, product_id, user_id, written)
        VALUES (:period, :product_id, :user_id, :written) USING TIMESTAMP :written""",
 )
-# A statement of its own, because the other one would clear `has_pictures`.
+# This is a separate statement, because the one above would clear `has_pictures`.
 INSERT_PENDING_PICTURES = write(
     "R3",
     """INSERT INTO pending_reviews_by_period (period, product_id, user_id, has_pictures, written)
@@ -113,7 +113,7 @@ PENDING_REVIEWS = DueRows(
     column="period",
     length=timedelta(minutes=10),
 )
-# The version stays: no reader sees a difference.
+# The version stays the same, because no reader sees a difference.
 FORGET_FORMER = conditional_write(
     "R3",
     """UPDATE ratings_by_product SET former_pictures = '' WHERE product_id = :product_id AND user_id = :user_id
@@ -136,11 +136,11 @@ def write_review(
     now: datetime,
     removed: Collection[str] = (),
 ) -> Review:
-    """Write a person's review of a product, or change it; return it as it is then.
+    """Write a person's review of a product, or change the existing one. Return the stored review.
 
-    `seen` is the version that the form showed, 0 for none. `removed` are the pictures that the review loses. A form that
-    comes again with its `change_id` is written once. Raises TextChanged if another version was read, ReviewsBusy,
-    CassandraUnavailable.
+    `seen` is the version that the form showed, or 0. `removed` are the pictures to take from the review. A form that is sent
+    twice with the same `change_id` is written once. Raises TextChanged if the stored version is not `seen`. Also raises
+    ReviewsBusy, CassandraUnavailable.
     """
     now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
     if before and before.change_id == change_id:
@@ -177,7 +177,7 @@ def write_review(
 def withdraw_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Withdraw a person's review with its text and pictures; the person may write another. Raises what `change_review` raises."""
+    """Withdraw a person's review with its text and pictures; the person may write another review. Raises what `change_review` raises."""
 
     def withdraw(review: Review) -> Review:
         return replace(_without_words(review), state=WITHDRAWN)
@@ -215,9 +215,9 @@ def hold_review(
 
 
 def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
-    """Note that a reader has reported a published review; return it as it is then.
+    """Store that a reader has reported a published review; return the review with the report.
 
-    Raises TextChanged if its writer has changed it since it was `seen`, and what `change_review` raises.
+    Raises TextChanged if the writer has changed the review since `seen` was read. Also raises what `change_review` raises.
     """
 
     def change(review: Review, report: Callable[[Review], Review], change_id: UUID) -> Review:
@@ -262,9 +262,9 @@ def change_review(
     change_id: UUID,
     now: datetime,
 ) -> Review:
-    """Change a review by `change`, if it has the version `seen`; return it as it is then.
+    """Change a review by `change`, if it has the version `seen`; return the changed review.
 
-    Raises NoSuchText, TextChanged if it has another version, ReviewsBusy, CassandraUnavailable.
+    Raises TextChanged if the review has another version. Also raises NoSuchText, ReviewsBusy, CassandraUnavailable.
     """
     before = queries.get_review(product_id, user_id)
     if before is None or before.state == WITHDRAWN:
@@ -319,7 +319,7 @@ def _apply(before: Review | None, after: Review) -> None:
             return
         present = queries.get_review(after.product_id, after.user_id)
         if present and present.change_id == after.change_id:
-            return  # another tab has sent the same form, and was faster
+            return  # another tab has sent the same form earlier
         if (present.version if present else 0) != (before.version if before else 0):
             raise TextChanged
         SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=after.product_id)
@@ -327,7 +327,7 @@ def _apply(before: Review | None, after: Review) -> None:
 
 
 def _numbers(review: Review | None) -> tuple[int, ...]:
-    """Return a review's part of its product's numbers: the count, the sum, and one to five."""
+    """Return what a review adds to its product's numbers: the count, the sum of stars, and the counts for one to five stars."""
     stars = review.stars if review and review.is_counted else 0
     return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
 
@@ -342,7 +342,7 @@ def mark_pending(product_id: UUID, user_id: UUID) -> None:
 
 
 def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
-    """Write the pending row of a review's files that wait for the worker. Raises CassandraUnavailable."""
+    """Write the pending row of a review whose uploaded pictures wait for the worker. Raises CassandraUnavailable."""
     INSERT_PENDING_PICTURES.run(
         period=PENDING_REVIEWS.find_partition(current_time()),
         product_id=product_id,
@@ -352,7 +352,7 @@ def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
 
 
 def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
-    """Remove a person's name from all their reviews; the numbers stay. Raises CassandraUnavailable.
+    """Remove a person's name from all their reviews; the products' numbers stay. Raises CassandraUnavailable.
 
     `keeps_texts` keeps published texts. All other texts are deleted.
     """
@@ -374,17 +374,17 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             ),
             if_lost=SEND_AGAIN,
         )
-        # The review is gone by this write, or by one whose answer was lost.
+        # The review was moved by this write, or by an earlier one whose answer was lost.
         present = queries.get_review(review.product_id, review.user_id)
         if outcome or present is None:
             refresh_review(review.product_id, new_id)
             return
-        review = present  # changed meanwhile
+        review = present  # the review was changed meanwhile
     raise ReviewsBusy
 
 
 def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
-    """Return a review without its erased writer. Only words that were published stay."""
+    """Return a review without its erased writer. Its words stay only if `keeps_text` and they were published."""
     new_id = erased_id(review.review_id)
     nobodys = replace(
         review if keeps_text and review.is_counted else _without_words(review),
@@ -394,7 +394,7 @@ def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
         change_id=uuid5(new_id, str(review.version)),
         order_id=None,
     )
-    # New pictures were never public: they go even if the text stays.
+    # New pictures were never public: they are deleted even if the text stays.
     nobodys = nobodys.without_pictures(nobodys.new_pictures)
     return _queued(nobodys, truncate_to_milliseconds(current_time()))
 
@@ -405,7 +405,7 @@ def forget_unread(review: Review) -> None:
 
 
 def _without_words(review: Review) -> Review:
-    """Return a review without its words and pictures. It stays published for its stars, or is withdrawn."""
+    """Return a review without its words and pictures. A published review stays published for its stars; others are withdrawn."""
     return replace(
         review.without_pictures(review.own_pictures),
         state=PUBLISHED if review.is_counted else WITHDRAWN,
@@ -419,7 +419,7 @@ def _without_words(review: Review) -> Review:
 
 
 def forget_former_pictures(review: Review) -> None:
-    """Note that the files of a review's removed pictures are deleted. Raises CassandraUnavailable."""
+    """Store that the files of a review's removed pictures are deleted. Raises CassandraUnavailable."""
     FORGET_FORMER.apply(
         if_lost=SEND_AGAIN,
         product_id=review.product_id,
@@ -429,12 +429,12 @@ def forget_former_pictures(review: Review) -> None:
 
 
 def stop_requests(email: str, now: datetime) -> None:
-    """Stop review requests to an address. Raises CassandraUnavailable."""
+    """Store that an e-mail address wants no more review requests. Raises CassandraUnavailable."""
     STOP_REQUESTS.run(email=email_key(email), stopped_at=now)
 
 
 def allow_requests(email: str) -> None:
-    """Delete an address's stop of review requests. Raises CassandraUnavailable."""
+    """Allow review requests to an e-mail address that has stopped them. Raises CassandraUnavailable."""
     ALLOW_REQUESTS.run(email=email_key(email))
 
 
@@ -451,7 +451,7 @@ def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
 
 
 def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
-    """Write some dozens of reviews of a product at once, unless it has reviews. Raises CassandraUnavailable."""
+    """Write some dozens of reviews of a product at once, unless the product has reviews. Raises CassandraUnavailable."""
     for each in reviews:
         mark_pending(product_id, each.user_id)
     rating = count_reviews(reviews)

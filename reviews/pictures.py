@@ -1,7 +1,7 @@
 """The pictures of a review: uploaded by its writer, decoded by the worker, and published by the staff.
 
-They are uploads like those of products (decision 040), under an id made of product and writer, so that they can exist before the
-review. A salt makes the files of each upload unique. They are deleted once no review shows them.
+They are uploads like product pictures (decision 040). Their owner id is made of product and writer, so that they can exist
+before the review. A salt makes the files of each upload unique. The files are deleted when no review shows them any more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from reviews.errors import ReviewsBusy
 
 MAX_PICTURES = 6
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
-# How long files wait for their review, whose form may have had errors.
+# The time that pictures wait for their review, whose form may have had errors.
 WAITS_FOR_REVIEW = timedelta(days=1)
 
 
@@ -39,7 +39,7 @@ def picture_owner(product_id: UUID, user_id: UUID) -> UUID:
 def refuse_files(
     files: Sequence[File[bytes]], has: int, uploads: Sequence[PictureUpload], change_id: UUID
 ) -> str:
-    """Return why these files are too many beside `has` pictures; "" if they are not."""
+    """Return an error text if the review, with its `has` pictures, cannot take these files; "" if it can."""
     waiting = sum(each.state != "refused" for each in uploads)
     if has + waiting + len(_list_new(files, uploads, change_id)) > MAX_PICTURES:
         return _("A review has at most %(most)d pictures.") % {"most": MAX_PICTURES}
@@ -54,7 +54,10 @@ def take_in_files(
     change_id: UUID,
     now: datetime,
 ) -> None:
-    """Store a review's files for the worker; a repeated form stores them once. Raises MediaUnavailable, CassandraUnavailable."""
+    """Store a review's files for the worker. A repeated form stores them once.
+
+    Raises MediaUnavailable, CassandraUnavailable.
+    """
     operations.mark_pictures_pending(product_id, user_id)
     for salt, file in _list_new(files, uploads, change_id):
         add_upload(
@@ -65,14 +68,14 @@ def take_in_files(
 def _list_new(
     files: Sequence[File[bytes]], uploads: Sequence[PictureUpload], change_id: UUID
 ) -> list[tuple[str, File[bytes]]]:
-    """Return the form's files that are not stored yet, with their salts: the form's id and the file's index."""
+    """Return the form's files that are not stored yet, each with its salt: the form's id and the file's index."""
     known = {each.salt for each in uploads}
     salted = [(f"{change_id.hex} {place}", each) for place, each in enumerate(files)]
     return [(salt, each) for salt, each in salted if salt not in known]
 
 
 def forget_refused(uploads: Sequence[PictureUpload]) -> None:
-    """Delete refused uploads, after their sender has seen why. Raises CassandraUnavailable."""
+    """Delete the refused ones of these uploads, after their sender has seen the reason. Raises CassandraUnavailable."""
     for each in uploads:
         if each.state == "refused":
             remove_upload(each)
@@ -81,8 +84,7 @@ def forget_refused(uploads: Sequence[PictureUpload]) -> None:
 def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
     """Add ready pictures to a review, and delete the files of removed ones; return whether all is done.
 
-    It can be repeated after a crash at any point; one worker at a time calls it. Raises CassandraUnavailable, and the
-    storage's errors.
+    It can be repeated after a crash at any point; one worker at a time calls it. Raises CassandraUnavailable, and the storage's errors.
     """
     uploads = list_uploads(picture_owner(product_id, user_id))
     ready = [each for each in uploads if each.state == "ready"]
@@ -99,7 +101,7 @@ def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
         try:
             review = _attach(review, [each.picture for each in ready], now)
         except (TextChanged, NoSuchText, ReviewsBusy):
-            return False  # the next call uses the present review
+            return False  # the next call starts from the changed review
         for each in ready:
             remove_upload(each)
     if review and review.former_pictures:
@@ -110,7 +112,7 @@ def follow_pictures(product_id: UUID, user_id: UUID, now: datetime) -> bool:
 
 
 def _attach(review: Review, found: Sequence[str], now: datetime) -> Review:
-    """Add new pictures, which wait for the staff, to a review; delete those beyond the limit."""
+    """Add new pictures to a review, where they wait for the staff. Delete the pictures beyond the limit."""
     new = [each for each in dict.fromkeys(found) if each not in review.own_pictures]
     if not new:
         return review

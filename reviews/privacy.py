@@ -13,7 +13,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's reviews and their states."""
+    """Return the person's reviews with their states."""
     return {
         "asks_for_no_review_mails_since": queries.get_stop_time(person.email)
         if _has_proved_address(person)
@@ -50,10 +50,10 @@ def _writer_ids(person: DataSubject) -> list[UUID]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person's name from their reviews, and the texts unless the shop keeps them."""
+    """Remove the person's name from their reviews. Delete the texts, too, unless the shop keeps them."""
     keeps_texts = get_review_rules().keeps_erased_texts
     for writer_id in _writer_ids(person):
         operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
-    # Otherwise another person may have stopped the mails.
+    # Otherwise another person may have stopped the mails to this address.
     if _has_proved_address(person):
         operations.allow_requests(person.email)

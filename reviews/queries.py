@@ -34,7 +34,7 @@ MAX_ORDERS = 100
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
        answered_at, order_id, pictures, new_pictures, former_pictures, reporters FROM ratings_by_product"""
-# R3: a person's review of a product; a product's numbers; all of it, for the check.
+# R3: a person's review of a product; a product's numbers; the whole partition, for the consistency check.
 REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
 _NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
 RATING = read("R3", _NUMBERS, consistency=LOCAL_ONE)
@@ -46,7 +46,7 @@ RATED = scan(
 )
 _LISTED = """SELECT product_id, review_id, user_id, given, title, body, name, verified, version, written_at, edited_at, answer,
        answered_at, helpful, pictures FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars"""
-# R1: a product's reviews, newest first; the same after a review.
+# R1: a product's reviews, newest first; the reviews after a given one.
 LISTED = read("R1", f"{_LISTED} LIMIT :most", consistency=LOCAL_ONE)
 LISTED_AFTER = read(
     "R1", f"{_LISTED} AND review_id < :review_id LIMIT :most", consistency=LOCAL_ONE
@@ -63,7 +63,7 @@ BY_USER = read(
 )
 # R3: whether an address gets no review requests.
 STOPPED = read("R3", "SELECT stopped_at FROM review_request_stops WHERE email = :email")
-# R4: how many found a review helpful.
+# R4: the number of votes for a review.
 VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = :review_id LIMIT 1")
 VOTE = read(
     "R4",
@@ -85,7 +85,7 @@ class ReviewPage:
 
 
 def review_from_row(row: Row | None) -> Review | None:
-    """Return a row of `ratings_by_product` as a review; None for a row with numbers alone."""
+    """Return a row of `ratings_by_product` as a review; None for a row that has only the product's numbers."""
     if row is None or row.review_id is None:
         return None
     return Review(
@@ -121,7 +121,7 @@ def _split(names: str | None) -> tuple[str, ...]:
 
 
 def rating_from_row(row: Row | None) -> Rating:
-    """Return a product's rating; an empty one without a row."""
+    """Return the rating in a product's row; without a row, a rating without reviews."""
     if row is None or row.rating_count is None:
         return Rating()
     return Rating(
@@ -152,7 +152,7 @@ def get_review(product_id: UUID, user_id: UUID) -> Review | None:
 def find_own_review(product_id: UUID, ids: Sequence[UUID]) -> Review | None:
     """Return a person's review of a product under any of their ids, or None. Raises CassandraUnavailable.
 
-    A withdrawn review is returned only if there is no other.
+    A withdrawn review is returned only if the person has no other review of the product.
     """
     reading = [prefetch_review(product_id, each) for each in ids]
     found = [review for each in reading if (review := review_from_row(each.one()))]
@@ -165,7 +165,7 @@ def prefetch_listed(product_id: UUID, most: int) -> PendingResult:
 
 
 def listed_from_rows(rows: Iterable[Row]) -> tuple[ListedReview, ...]:
-    """Return rows of R1 as reviews, in their order."""
+    """Return rows of `reviews_by_product` as reviews, in the order of the rows."""
     return tuple(
         ListedReview(
             product_id=row.product_id,
@@ -189,7 +189,7 @@ def listed_from_rows(rows: Iterable[Row]) -> tuple[ListedReview, ...]:
 
 
 def get_listed(product_id: UUID, review_id: UUID) -> ListedReview | None:
-    """Return one of a product's published reviews. Raises CassandraUnavailable."""
+    """Return a published review of a product, or None. Raises CassandraUnavailable."""
     rows = LISTED_ONE.all(product_id=product_id, stars=ALL, review_id=review_id)
     return next(iter(listed_from_rows(rows)), None)
 
@@ -234,18 +234,18 @@ def list_reviews_of(user_id: UUID) -> list[Review]:
 
 
 def list_product_ids_of(user_id: UUID) -> list[UUID]:
-    """Return the products on a person's list of reviews. Raises CassandraUnavailable."""
+    """Return the ids of the products on a person's list of reviews. Raises CassandraUnavailable."""
     return [row.product_id for row in BY_USER.all(user_id=user_id)]
 
 
 def get_stop_time(email: str) -> datetime | None:
-    """Return when an address stopped review requests, or None. Raises CassandraUnavailable."""
+    """Return the time at which an address stopped review requests, or None. Raises CassandraUnavailable."""
     row = STOPPED.one(email=email_key(email))
     return row.stopped_at if row else None
 
 
 def guest_ids(email: str) -> list[UUID]:
-    """Return the writer ids of a mailbox's owner as a guest: today's, then those of former keys.
+    """Return the ids under which a mailbox's owner writes reviews as a guest: today's id, then the ids of former keys.
 
     Former keys come from an old SECRET_KEY, or from the "xn--…" spelling of the address's domain.
     """
@@ -276,7 +276,7 @@ def has_voted(review_id: UUID, user_id: UUID) -> bool:
 
 
 def has_received(user_id: UUID, product_id: UUID) -> bool:
-    """Return whether one of a person's last delivered orders has a product. Raises CassandraUnavailable."""
+    """Return whether one of a person's last delivered orders contains a product. Raises CassandraUnavailable."""
     listed = orders.list_orders_by_year(user_id, orders.list_order_years(user_id))
     newest = [each for year in sorted(listed, reverse=True) for each in listed[year]][:MAX_ORDERS]
     reading = [

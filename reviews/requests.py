@@ -1,7 +1,7 @@
 """Mails that ask buyers for reviews, two weeks after their whole order has arrived.
 
-Each order gets one mail, whose id is made of the order's. The worker goes through the days of arrival; it repeats a day that was
-cut off.
+Each order gets one mail, whose id is made of the order's id. The worker goes through the days on which orders arrived; it
+repeats a day that was interrupted.
 """
 
 from collections.abc import Callable
@@ -33,9 +33,9 @@ _EVENT = "review"
 def ask_for_reviews_of(
     day: date, now: datetime, postpone: Callable[[], object] | None = None
 ) -> int:
-    """Mail the buyers of all orders that arrived on a day, once; return the number of mails.
+    """Mail the buyers of all orders that arrived on a day; return the number of mails. A repeat sends no second mails.
 
-    Each order that fails calls `postpone`. Raises CassandraUnavailable.
+    For each order that fails, `postpone` is called. Raises CassandraUnavailable.
     """
     if not get_review_rules().asks_buyers:
         return 0
@@ -47,9 +47,10 @@ def ask_for_reviews_of(
 
 
 def ask_for_review(order_id: UUID, now: datetime) -> bool:
-    """Mail an order's buyer a request for reviews, once; return whether a mail was queued now.
+    """Mail an order's buyer a request for reviews, unless it was sent before; return whether a mail was queued.
 
-    Orders with a return, erased persons, and undeliverable, unsubscribed or unconfirmed addresses get no mail. Raises CassandraUnavailable.
+    Orders with a return, erased persons, and undeliverable, unsubscribed or unconfirmed addresses get no mail. Raises
+    CassandraUnavailable.
     """
     order = orders.get_order(order_id)
     if order is None or order.is_erased or order.returns or not order.is_email_confirmed:
@@ -76,7 +77,7 @@ def ask_for_review(order_id: UUID, now: datetime) -> bool:
 
 
 def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
-    """Return name and review URL of an order's products that are on sale and that the buyer has not reviewed."""
+    """Return the order's products that are on sale and that the buyer has not reviewed: the name and review URL of each."""
     product_ids = dict.fromkeys(each.product_id for each in orders.list_items(order))
     ids, found = list_writer_ids(order.user_id, order.email), []
     for product_id in list(product_ids)[:MAX_PRODUCTS]:
@@ -95,7 +96,7 @@ def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 
 def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
-    """Return a person's possible writer ids: the account's, then the mailbox's. Raises CassandraUnavailable."""
+    """Return the ids under which a person may write reviews: the account's, then the mailbox's. Raises CassandraUnavailable."""
     member = get_user(user_id) if user_id else find_user_by_email(email)
     if member and (user_id or member.verified_at):
         return list(dict.fromkeys([*list_member_ids(member), *queries.guest_ids(email)]))
@@ -103,7 +104,7 @@ def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
 
 
 def list_member_ids(member: User) -> list[UUID]:
-    """Return a member's writer ids: the account's, then the mailbox's if the address is proved."""
+    """Return the ids under which a member may have written reviews: the account's id, then the mailbox's if it is proved."""
     return [member.user_id, *(queries.guest_ids(member.email) if member.verified_at else ())]
 
 

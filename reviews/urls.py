@@ -1,4 +1,4 @@
-"""Reviews of a product: read, written, found helpful, reported."""
+"""The URLs of reviews of a product."""
 
 from django.urls import path
 

@@ -59,7 +59,7 @@ from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 @require_safe
 @public
 def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's reviews, all or with one number of stars, newest or most helpful first."""
+    """Show a product's reviews: all, the ones with one number of stars, or the most helpful ones."""
     prefetch_categories()
     product_id, stars = require_product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"
@@ -104,7 +104,7 @@ class Writer:
 
     @classmethod
     def of_member(cls, member: User, slug: str) -> Self:
-        """Return a member as a writer, also of the member's reviews as a guest."""
+        """Return a member as a writer, who can also change the reviews that they wrote as a guest."""
         return cls(
             tuple(list_member_ids(member)),
             member.name,
@@ -114,7 +114,7 @@ class Writer:
 
     @classmethod
     def of_guest(cls, order: Order, token: str, slug: str) -> Self:
-        """Return the owner of an order's mailbox as a writer."""
+        """Return the owner of an order's e-mail address as a writer."""
         return cls(
             tuple(queries.guest_ids(order.email)),
             order.name,
@@ -136,7 +136,7 @@ class Writer:
 @takes_files(MAX_PICTURE_BYTES)
 @get_or_post
 def write_review(request: HttpRequest, slug: str) -> HttpResponse:
-    """Write a review of a product, or change one's own."""
+    """Show the form of the member's review of a product, and write or change the review on submit."""
     return _write(request, slug, Writer.of_member(current_member(request), slug))
 
 
@@ -144,13 +144,13 @@ def write_review(request: HttpRequest, slug: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
-    """Write or change a guest's review of an ordered product, by the link of a mail."""
+    """Show the form of a guest's review of an ordered product, by the link of a mail; write or change the review on submit."""
     order = _find_guest_order(token, slug)
     if order is None:
         return _link_over(request)
     account = find_user_by_email(order.email)
     if order.user_id or (account and account.verified_at):
-        # The mailbox belongs to an account: a person reviews a product once.
+        # The e-mail address belongs to an account, and a person reviews a product only once.
         return redirect("reviews:write", slug)
     return _write(request, slug, Writer.of_guest(order, token, slug))
 
@@ -158,7 +158,7 @@ def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
 @member_required
 @post_only("reviews:write", "slug")
 def withdraw_review(request: HttpRequest, slug: str) -> HttpResponse:
-    """Withdraw one's own review of a product."""
+    """Withdraw the member's review of a product."""
     return _withdraw(request, slug, Writer.of_member(current_member(request), slug))
 
 
@@ -177,7 +177,7 @@ def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpRespon
 @get_or_post
 @owner_only
 def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
-    """Stop review requests to an address, by a mail's link and a submit, or by the mail program's button."""
+    """Stop review requests to an address: on submit of the page of a mail's link, or by the mail program's button."""
     email = links.parse_stop_token(token)
     if email is None:
         return _link_over(request)
@@ -193,7 +193,7 @@ def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_guest_order(token: str, slug: str) -> Order | None:
-    """Return the order of a mail's link, None if the link is invalid. Raises Http404 for a product that was not in it."""
+    """Return the order of a mail's link, None if the link is invalid. Raises Http404 for a product that is not in the order."""
     order_id = links.order_id_from_guest_token(token)
     order = get_order(order_id) if order_id else None
     if order is None or order.is_erased:
@@ -214,7 +214,7 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
         return editor.render(ReviewForm.of_review(editor.own))
     form = ReviewForm(request.POST, request.FILES)
     form.full_clean()
-    # Even if other fields are wrong: a browser does not send the files of a returned form again.
+    # Files are stored even if other fields are wrong: a browser does not send them again with the corrected form.
     editor.take_in(form)
     if form.errors:
         return editor.render(form, status=422)
@@ -264,7 +264,7 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
 
 @dataclass
 class ReviewEditor:
-    """A request to the form of a review: what the shop knows, and the pictures that were sent."""
+    """A request to the form of a review, with the data that was read for it and the uploads of its pictures."""
 
     request: HttpRequest
     product: Product
@@ -281,7 +281,7 @@ class ReviewEditor:
         return [name for name in self.request.POST.getlist("remove") if name in present]
 
     def take_in(self, form: ReviewForm) -> None:
-        """Keep the form's files until the worker decodes them, or add an error to the form. Raises CassandraUnavailable."""
+        """Store the form's files, which the worker decodes, or add an error to the form. Raises CassandraUnavailable."""
         files, operation = form.cleaned_data.get("pictures"), form.cleaned_data.get("operation")
         if not files or not operation:
             return
@@ -328,7 +328,7 @@ class ReviewEditor:
             "send_url": upload_url(
                 request, writer.write_url, SHOPPER_UPLOADS, is_for_guest=writer.order is not None
             ),
-            # The form lacks what was done since the page was opened.
+            # The form lacks the changes that were made since the page was opened.
             "is_polled": "X-Refreshes-Itself" in request.headers,
             "removed": request.POST.getlist("remove"),
             # A ready upload becomes a picture of the review within a minute.
@@ -343,7 +343,7 @@ class ReviewEditor:
 
 
 def _open_editor(request: HttpRequest, product_id: UUID, writer: Writer) -> ReviewEditor:
-    """Read what the form of a review shows, in one round. Raises Http404."""
+    """Read the data that the form of a review shows, in one round of parallel reads. Raises Http404."""
     pending = prefetch_product(product_id)
     uploads = {each: prefetch_uploads(picture_owner(product_id, each)) for each in writer.ids}
     own = queries.find_own_review(product_id, writer.ids)
@@ -374,7 +374,7 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             now=current_time(),
         )
     except NoSuchText:
-        pass  # it was withdrawn before, in another tab
+        pass  # the review was withdrawn before, in another tab
     except TextChanged:
         return show_again(409)
     messages.success(request, _("Your review is withdrawn."))
@@ -419,7 +419,7 @@ def report_review(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             operations.report_review(review, member.user_id, now=current_time())
         except (TextChanged, NoSuchText):
-            # Its writer has just changed it: the reader must read it again.
+            # The writer has just changed the review: the reader must read it again.
             messages.error(request, _("This review has just changed. Please read it again."))
             return redirect("reviews:list", slug)
     messages.success(request, _("Thank you. We’ll look at this review."))
@@ -436,13 +436,13 @@ def _get_published(slug: str, review_id: UUID) -> Review:
 
 
 def _find_reason_to_hold(editor: ReviewEditor, title: str, body: str, change_id: UUID) -> str:
-    """Return why the staff read a review first, "" if nothing speaks against it. Raises CassandraUnavailable."""
+    """Return the reason for which the staff read a review before its publication, or "". Raises CassandraUnavailable."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
     own = editor.own
     if own and own.is_waiting and own.held_for != operations.PICTURES:
-        return own.held_for  # an edit takes nothing out of the queue
-    # A writer cannot leave the queue by withdrawing the review and writing another.
+        return own.held_for  # an edit does not take a review out of the queue
+    # A writer cannot avoid the queue by withdrawing the review and writing another one.
     if own and (own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)):
         return "again"
     if own and own.state == PUBLISHED and own.body == body:

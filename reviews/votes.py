@@ -48,7 +48,7 @@ def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime)
     count = ADD_VOTES.bind(review_id=review.review_id, count=1 if is_helpful else -1)
     mark_pending(review.product_id, review.user_id)
     for _attempt in retry_attempts(MAX_ATTEMPTS):
-        # A repeat is refused by its own first write: then the vote is as wanted.
+        # A repeat is refused because of its own first write: the vote is stored already.
         outcome = apply_batch(vote, count, if_lost=SEND_AGAIN)
         if outcome or queries.has_voted(review.review_id, voter_id) == is_helpful:
             break

@@ -13,7 +13,7 @@ _EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SubscriptionForm(Form):
-    """Subscribes to a mail when a variant is back in stock. Members need not type their address."""
+    """The form that subscribes to a mail when a variant is back in stock. Members need not type their e-mail address."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
     email = forms.EmailField(

@@ -7,11 +7,11 @@ from cassandra_db.partitions import MB
 
 
 class SubscriberByVariant(Model):
-    """The subscribers of a sold-out variant, by address.
+    """The subscribers of a sold-out variant, keyed by e-mail address.
 
     A row lasts 30 days, or until its mail is queued.
     Bound: the subscribers of one variant; they are read 200 at a time (stock_alerts.queries.AT_ONCE).
-    Writer: stock_alerts.operations, by conditional writes alone.
+    Writer: stock_alerts.operations, only by conditional writes.
     """
 
     __table_name__ = "subscriptions_by_variant"
@@ -28,7 +28,7 @@ class SubscriberByVariant(Model):
 class SubscriptionByAddress(Model):
     """The variants that an e-mail address has subscribed to. Written before the subscriber, in case of a crash.
 
-    Bound: the variants of one address within 30 days; 20 an hour (settings.RATE_LIMITS).
+    Bound: the variants to which one address subscribes in 30 days, at most 20 an hour (settings.RATE_LIMITS).
     Writer: stock_alerts.operations.
     """
 
@@ -42,7 +42,7 @@ class SubscriptionByAddress(Model):
 
 
 class SubscribedVariant(Model):
-    """Variants with subscribers, for the worker.
+    """Variants that have subscribers, for the worker.
 
     Written before the subscriber, in case of a crash.
     Bound: the sold-out variants with subscribers of the last 31 days, over 16 buckets.

@@ -1,4 +1,4 @@
-"""Back-in-stock subscriptions: request, confirmation, one mail, end.
+"""Writes of back-in-stock subscriptions: the request, its confirmation, the one mail, and the end.
 
 An unconfirmed address is stored nowhere but in the link that is mailed to it. Following the link stores the address.
 """
@@ -28,7 +28,7 @@ INSERT_SUBSCRIBED_VARIANT = write(
     "subscription",
     "INSERT INTO subscribed_variants (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
-# Dated by the row that was read, so that a newer row stays.
+# The deletion has the write timestamp of the row that was read, so that a newer row stays.
 DELETE_SUBSCRIBED_VARIANT = write(
     "subscription",
     "DELETE FROM subscribed_variants USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
@@ -46,7 +46,7 @@ INSERT_SUBSCRIBER = conditional_write(
     """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
-# Writes all columns, so that they expire together.
+# The statement writes all columns, so that they expire together.
 UPDATE_SUBSCRIBER = conditional_write(
     "subscription",
     """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
@@ -56,7 +56,7 @@ DELETE_SUBSCRIBER = conditional_write(
     "subscription",
     "DELETE FROM subscriptions_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
-# A variant is written before its subscriber: only a row older than this has surely no subscribers.
+# A variant is written before its subscriber. Only an older row without subscribers can be deleted.
 SUBSCRIBER_GRACE = timedelta(minutes=5)
 ALL_SUBSCRIPTIONS = Shard("back in stock")
 
@@ -64,9 +64,9 @@ ALL_SUBSCRIPTIONS = Shard("back in stock")
 def request_subscription(
     subscription: Subscription, product: Product, variant: Variant, now: datetime
 ) -> None:
-    """Mail an address the link that confirms its subscription, once a day for each variant.
+    """Mail an address the link that confirms its subscription, at most once a day for each variant.
 
-    Known, unknown and subscribed addresses are treated alike. Raises CassandraUnavailable.
+    Known, unknown and subscribed addresses are treated in the same way. Raises CassandraUnavailable.
     """
     link = settings.PUBLIC_URL + reverse("stock_alerts:confirm", args=[subscription.to_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
@@ -82,10 +82,7 @@ def request_subscription(
 
 
 def subscribe(subscription: Subscription, now: datetime) -> None:
-    """Subscribe a confirmed address for 30 days from the last call.
-
-    Raises CassandraUnavailable.
-    """
+    """Subscribe a confirmed address for 30 days from the last call. Raises CassandraUnavailable."""
     key, variant_columns = (
         email_key(subscription.email),
         {"variant_id": subscription.variant_id, "product_id": subscription.product_id},
@@ -98,20 +95,21 @@ def subscribe(subscription: Subscription, now: datetime) -> None:
 
 
 def unsubscribe(email: str) -> int:
-    """Delete all subscriptions of an address, and return how many. Raises CassandraUnavailable."""
+    """Delete all subscriptions of an address; return their number. Raises CassandraUnavailable."""
     key = email_key(email)
     rows = queries.SUBSCRIPTIONS.all(email_key=key)
     for row in rows:
-        # This order leaves rows that the address still finds after a crash.
+        # Deleted in this order: after a crash, the rows that are left are still found by the address.
         DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
         DELETE_SUBSCRIPTION.run(email_key=key, variant_id=row.variant_id)
     return len(rows)
 
 
 def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
-    """Mail each subscriber of the shard's variants that are back, and delete them; return their number.
+    """Mail the subscribers of the shard's variants that are in stock again, and delete them. Return the number of mails.
 
-    A call handles at most 200 per variant, and the next call continues. No mail is queued twice. Raises CassandraUnavailable.
+    A call handles at most 200 subscribers of a variant, and the next call continues. No mail is queued twice. Raises
+    CassandraUnavailable.
     """
     count, rows = (
         0,
@@ -147,7 +145,7 @@ def _notify_variant_subscribers(
                 now,
                 MailOptions(unsubscribe_url=context["end_url"]),
             )
-            # This order still finds an address that subscribes again in between.
+            # In this order, an address that subscribes again in between is still found.
             DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
             DELETE_SUBSCRIBER.apply(
                 if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=subscriber.email_key

@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's subscriptions, with their times."""
+    """Return the person's subscriptions, with the time of each."""
     return {
         "waits_for": [
             {"product_id": row.product_id, "since": row.asked_at}

@@ -35,14 +35,14 @@ SUBSCRIPTIONS = read(
 
 @dataclass(frozen=True)
 class Subscription:
-    """A subscription of an address to a variant."""
+    """The subscription of an e-mail address to a variant."""
 
     product_id: UUID
     variant_id: UUID
     email: str
 
     def to_token(self) -> str:
-        """Return the encrypted token of the link that confirms it."""
+        """Return the encrypted token of the link that confirms the subscription."""
         return encrypt_token([self.product_id.hex, self.variant_id.hex, self.email], _PURPOSE)
 
 
@@ -70,19 +70,19 @@ def parse_unsubscribe_token(token: str) -> str | None:
 
 
 def variant_bucket(variant_id: UUID) -> int:
-    """Return the bucket of a subscribed variant."""
+    """Return the bucket in which a subscribed variant is stored."""
     return variant_id.int % BUCKETS
 
 
 def iterate_subscribed_variants() -> Iterator[Row]:
-    """Yield the variants with present or recent subscribers. Raises CassandraUnavailable."""
+    """Yield the rows of the variants that have or recently had subscribers. Raises CassandraUnavailable."""
     reading = [SUBSCRIBED_VARIANTS.start(bucket=bucket) for bucket in range(BUCKETS)]
     for pending in reading:
         yield from pending.rows()
 
 
 def list_subscriptions(email: str) -> list[Row]:
-    """Return an address's subscriptions: variant, product and since when. Raises CassandraUnavailable."""
+    """Return the rows of an address's subscriptions: variant, product and time of subscription. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [
         SUBSCRIBER.start(variant_id=row.variant_id, email_key=key)
@@ -92,5 +92,5 @@ def list_subscriptions(email: str) -> list[Row]:
 
 
 def row_write_time(row: Row) -> datetime:
-    """Return when a row of `iterate_subscribed_variants` was written."""
+    """Return the time at which a row of `iterate_subscribed_variants` was written."""
     return datetime.fromtimestamp(row.written / 1_000_000, UTC)

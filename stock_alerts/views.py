@@ -1,4 +1,4 @@
-"""Back-in-stock subscriptions: a member subscribes with one click, a guest by a mailed link."""
+"""The pages of back-in-stock subscriptions."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -30,7 +30,7 @@ from web.rendering import render_or_redirect, render_page, render_too_many_attem
 @get_or_post
 @owner_only
 def subscribe(request: HttpRequest) -> HttpResponse:
-    """Subscribe to a sold-out variant: a member at once, a guest by a mailed link."""
+    """Subscribe a visitor to a sold-out variant: a member at once, a guest by a mailed link."""
     form = SubscriptionForm(
         request.POST if request.method == "POST" else None,
         initial={"variant": request.GET.get("variant")},
@@ -81,7 +81,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @owner_only
 def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm a subscription by the mailed link and a submit."""
+    """Show the page of the mailed link, and confirm the subscription on submit."""
     subscription = parse_subscription_token(token)
     found = get_product_at_quorum(subscription.product_id) if subscription else None
     variant = get_sellable_variant(found, subscription.variant_id) if subscription else None
@@ -103,7 +103,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End all subscriptions of an address, by a mail's link and a submit, or by the mail program's button."""
+    """End all subscriptions of an address: on submit of the page of a mail's link, or by the mail program's button."""
     email = parse_unsubscribe_token(token)
     if email is None:
         return render_page(request, "stock_alerts/link_over.html", {}, status=410)

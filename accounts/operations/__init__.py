@@ -1,4 +1,4 @@
-"""The commands on accounts, one function each."""
+"""The operations on accounts: one function for each command."""
 
 from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save_address
 from accounts.operations.customers import (

@@ -29,9 +29,9 @@ MAX_ADDRESSES = 20
 
 
 def save_address(user_id: UUID, address: Address, *, default: bool = False) -> str:
-    """Add an address to a member's book, or change the one with its key, and return its key.
+    """Add an address to a member's address book, or change the address that has its key. Return the key.
 
-    Raises AddressBookFull, NoSuchAddress if that address is gone, NoSuchUser, CassandraUnavailable.
+    Raises NoSuchAddress if the address to change was removed. Also raises AddressBookFull, NoSuchUser, CassandraUnavailable.
     """
     key = address.key
     if not key:
@@ -57,7 +57,7 @@ def _add_address(user_id: UUID, address: Address) -> str:
         )
         if free is None:
             raise AddressBookFull
-        # Another tab may have taken the slot since: try the next one.
+        # Another tab may have taken the slot since the read: try the next slot.
         if ADDRESS_ADDED.apply(
             if_lost=applied_if(
                 lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields  # noqa: B023 called at once
@@ -71,7 +71,10 @@ def _add_address(user_id: UUID, address: Address) -> str:
 
 
 def remove_address(user_id: UUID, key: str) -> None:
-    """Remove an address from a member's book. If it was the default, the next address becomes it. Raises NoSuchAddress, CassandraUnavailable."""
+    """Remove an address from a member's address book. If it was the default, the next address becomes the default.
+
+    Raises NoSuchAddress, CassandraUnavailable.
+    """
     member = queries.get_user(user_id)
     rest = [each for each in queries.list_addresses(member) if each.key != key] if member else []
     if not ADDRESS_REMOVED.apply(

@@ -1,4 +1,4 @@
-"""Acts of the staff on a customer: looks, notes and blocks."""
+"""Actions of the staff on a customer: opening the page, writing notes, and blocking."""
 
 from datetime import datetime
 from uuid import UUID
@@ -53,7 +53,7 @@ UNBLOCKED = conditional_write(
 
 
 def record_customer_look(staff: User, user_id: UUID, looks: PendingResult, now: datetime) -> None:
-    """Log that a member of staff looks at a customer (`record_look`), and add the customer to their list. Raises CassandraUnavailable."""
+    """Log that a member of staff looks at a customer, and list the customer as a recent one. Raises CassandraUnavailable."""
     if record_look(staff, "customer_looked_at", str(user_id), looks, now):
         LOOKED.run(staff_id=staff.pk, user_id=user_id, now=now)
 
@@ -61,10 +61,10 @@ def record_customer_look(staff: User, user_id: UUID, looks: PendingResult, now: 
 def add_customer_note(
     user_id: UUID, note_id: UUID, text: str, *, author: str, now: datetime
 ) -> None:
-    """Write a note about a customer, once for each `note_id`. `now` is in UTC.
+    """Write a note about a customer. A repeat with the same `note_id` writes nothing. `now` is in UTC.
 
-    Raises TooManyNotes, NoSuchUser for an erased account, UnknownOutcome (repeat the call with the same id),
-    CassandraUnavailable.
+    Raises NoSuchUser for an erased account, TooManyNotes, CassandraUnavailable. After UnknownOutcome, repeat the call with
+    the same `note_id`.
     """
     member = queries.get_user(user_id)
     if member is None or member.erasing_at is not None:
@@ -103,10 +103,10 @@ def delete_customer_notes(user_id: UUID) -> None:
 
 
 def block_customer(user_id: UUID, reason: str, *, by: str, now: datetime) -> None:
-    """Stop a customer from placing orders; all else stays allowed. `by` is the name of a member of staff.
+    """Block a customer from placing orders; all other actions stay allowed. `by` is the name of a member of staff.
 
-    A repeat by the same person with the same reason changes nothing. `now` is in UTC. Raises BlockChanged after another
-    block, BlockRefused, NoSuchUser, CassandraUnavailable.
+    A repeat by the same person with the same reason changes nothing. `now` is in UTC. Raises BlockChanged if the customer is
+    blocked otherwise. Also raises BlockRefused, NoSuchUser, CassandraUnavailable.
     """
     now = truncate_to_milliseconds(now)
 
@@ -127,9 +127,9 @@ def block_customer(user_id: UUID, reason: str, *, by: str, now: datetime) -> Non
 
 
 def unblock_customer(user_id: UUID, seen: datetime) -> None:
-    """Lift the block of `seen`, so that the customer can order again. A second call changes nothing.
+    """Lift the block that began at `seen`, so that the customer can order again. A second call changes nothing.
 
-    Raises BlockChanged if there is another block now, NoSuchUser, CassandraUnavailable.
+    Raises BlockChanged if the customer has another block now. Also raises NoSuchUser, CassandraUnavailable.
     """
 
     def is_ours(row: Row) -> bool:

@@ -1,8 +1,8 @@
 """Changing a member's e-mail address.
 
-intent > claim of the new address > move > mails > release of the old one. The user's row keeps
-the intent and the old address until all is done, and each login goes on from there (`finish_email_change`). Until the move
-only the old address can log in, after it only the new one, even if a crash cuts the change off.
+The steps: store the intent > claim the new address > move the account > queue the mails > release the old address. The
+user's row keeps the intent and the old address until the last step, and each login continues an interrupted change
+(`finish_email_change`). Before the move only the old address can log in, afterwards only the new one, even after a crash.
 """
 
 from datetime import datetime
@@ -57,9 +57,9 @@ _PURPOSE = "accounts.email"
 
 
 def request_email_change(member: User, email: str, now: datetime) -> None:
-    """Mail the new address the link that confirms it, and inform the present address.
+    """Mail the new address a link that confirms the change, and inform the present address.
 
-    An address with an account gets a mail that says so; the page does not show this. Raises CassandraUnavailable.
+    If the new address has an account, it gets a mail that says so; the page does not reveal it. Raises CassandraUnavailable.
     """
     taken = queries.find_user_by_email(email)
     free = taken is None or taken == member
@@ -90,13 +90,13 @@ def request_email_change(member: User, email: str, now: datetime) -> None:
 
 
 def email_change_link(member: User, email: str) -> str:
-    """Return the link that confirms a member's new e-mail address. It lasts 24 hours, or until the password changes."""
+    """Return the link that confirms a member's new e-mail address. It is valid for 24 hours, or until the password changes."""
     token = encrypt_token([member.user_id.hex, email, account_fingerprint(member)], _PURPOSE)
     return str(settings.PUBLIC_URL) + reverse("accounts:email_confirm", args=[token])
 
 
 def parse_email_change_token(token: str, member: User) -> str | None:
-    """Return the e-mail address that a link confirms for this member; None if the link is another's, too old or used."""
+    """Return the e-mail address that a link confirms for this member; None if the link is another member's, too old or used."""
     try:
         user_id, email, state = decrypt_token(token, _PURPOSE, max_age=CHANGE_SECONDS)
     except DecryptionError:
@@ -109,10 +109,9 @@ def parse_email_change_token(token: str, member: User) -> str | None:
 
 
 def change_email(member: User, email: str, now: datetime) -> User:
-    """Move a member's account to an e-mail address that they have proved; return the member with it.
+    """Move a member's account to an e-mail address that they have proved; return the changed member.
 
-    If several accounts claim the address at once, one gets it.
-    Raises EmailTaken, NoSuchUser, CassandraUnavailable.
+    If several accounts claim the address at once, one of them gets it. Raises EmailTaken, NoSuchUser, CassandraUnavailable.
     """
     member = finish_email_change(member, now)
     who = {"user_id": member.user_id, "email": member.email, "next": email}
@@ -127,7 +126,7 @@ def change_email(member: User, email: str, now: datetime) -> User:
 
 
 def _reread_member(member: User, key: str) -> User:
-    """Return the member whose address another process has changed. Raises EmailTaken if none has."""
+    """Return the member as another process has moved them to this address. Raises EmailTaken if no process has."""
     fresh = queries.get_user(member.user_id)
     if fresh is None:
         raise NoSuchUser
@@ -137,10 +136,7 @@ def _reread_member(member: User, key: str) -> User:
 
 
 def finish_email_change(member: User, now: datetime) -> User:
-    """Finish a change of address: queue its mails and release the old address. Return the member.
-
-    Raises CassandraUnavailable.
-    """
+    """Finish a change of address: queue its mails and release the old address. Return the member. Raises CassandraUnavailable."""
     if not (before := member.email_before):
         return member
     event, context = (
@@ -183,9 +179,6 @@ def process_sign_in(member: User, now: datetime) -> None:
 
 
 def record_email_proof(member: User, now: datetime) -> None:
-    """Note that a member has proved an address, so that guest orders with this address join the account.
-
-    Raises CassandraUnavailable.
-    """
+    """Store that a member has proved an address, so that guest orders with it join the account. Raises CassandraUnavailable."""
     if member.verified_at and not member.demo:
         EMAIL_PROOFS.note(now, user_id=member.user_id)

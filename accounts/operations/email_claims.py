@@ -1,8 +1,8 @@
 """Claims on e-mail addresses: `users_by_email`.
 
 A claim counts while its user's own row names the same address. Another user can take over a claim that a crash has left.
-First the holder's intent to move there is withdrawn, so that the move cannot happen; then the claim changes hands, unless it
-was renewed since.
+First the old holder's intent to move to the address is withdrawn, so that the move cannot happen. Then the claim gets its
+new user, unless the old holder has renewed it meanwhile.
 """
 
 from datetime import datetime, timedelta
@@ -32,10 +32,7 @@ UNDER_WAY = timedelta(minutes=1)
 
 
 def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
-    """Claim an e-mail address, as `queries.email_key` writes it, for a user; return whether it is theirs.
-
-    Raises CassandraUnavailable.
-    """
+    """Claim an e-mail address for a user; return whether the user has it. `key` is its `email_key`. Raises CassandraUnavailable."""
     outcome = EMAIL_CLAIMED.apply(
         if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
         email=key,
@@ -52,7 +49,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
         return True
     if claim.user_id != user_id and not _release_abandoned_claim(key, claim, holder, now):
         return False
-    # Renew the user's own claim from an earlier try: another user may be about to take it over.
+    # Renew the user's own claim from an earlier call: another user may be about to take it over.
     return bool(
         EMAIL_RECLAIMED.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
@@ -66,7 +63,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
 
 
 def _release_abandoned_claim(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
-    """Return whether no account has the claimed address. If so, the holder can no longer move there either."""
+    """Return whether no account has the claimed address. If so, the holder of the claim can no longer move to it either."""
     # Users are written before their claims: a claim without a user belongs to an erased account.
     if holder is None:
         return True

@@ -1,9 +1,9 @@
-"""Erasing an account: requested on a page, done by the worker two minutes later.
+"""Erasing an account: the user requests it on a page, and the worker does it two minutes later.
 
     a row in `erasures` > the account may not be used any more > its sessions end                  in the request
     all apps > a last mail > the e-mail address is free > the user's row  by the worker, who begins again after a crash
 
-The user's row goes last: a run that finishes another one reads the user there. After two minutes no request of the person is
+The user's row goes last: a run that finishes an interrupted one must read it. After two minutes no request of the person is
 still running, which could write data that the erasure would miss.
 """
 
@@ -53,20 +53,21 @@ OFF_STAFF = conditional_write(
 )
 USER_REMOVED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 
-# When an erasure that must wait is tried again.
+# The time after which a refused erasure is tried again.
 RETRY_AFTER = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
 def person_from_user(user: User) -> DataSubject:
-    """Return a user as the subject of the apps' personal data."""
+    """Return a user as the DataSubject for which each app exports or erases personal data."""
     return DataSubject(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
 
 
 def request_erasure(user_id: UUID, now: datetime) -> None:
-    """Close an account at once, and have the worker erase it.
+    """Close an account at once, and request that the worker erases it.
 
-    `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the demo shop; CassandraUnavailable.
+    `now` is in UTC. Raises NoSuchUser for an account that is gone, or belongs to the staff or the demo shop. Also raises
+    CassandraUnavailable.
     """
     ERASURES.note(now, user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
@@ -78,11 +79,11 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 def erase_account(user_id: UUID, now: datetime) -> bool:
     """Erase all data about a user who has asked for it. A second call finishes the first one.
 
-    Returns whether there was anything to erase. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
+    Return whether this call has erased the user. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
     """
     user = queries.get_user(user_id)
     if user is None or user.erasing_at is None:
-        return False  # done already, or the request died before it was decided
+        return False  # erased already, or the request died before the account was closed
     person = person_from_user(user)
     end_sessions(user_id)
     personal_data.erase_personal_data(person, now)
@@ -96,13 +97,13 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
 
 
 def remove_access(user_id: UUID) -> None:
-    """End a user's access: sessions, second factor, place on the list of staff. Raises CassandraUnavailable."""
+    """End a user's sessions, delete the second factor, and remove the user from the list of staff. Raises CassandraUnavailable."""
     delete_second_factor(user_id)  # ends the sessions, too
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
 def run_erasures(sweep: Sweep) -> int:
-    """Erase the users who have asked for it; return their number. Erasures that must wait are tried again in an hour."""
+    """Erase the users who have asked for it; return their number. Refused erasures are tried again in an hour."""
     done = 0
     for rows in sweep.groups("user_id"):
         user_id = rows[0].user_id

@@ -33,9 +33,9 @@ _SALT = "accounts.reset"
 
 
 def rehash_password(member: User, password: str) -> None:
-    """Hash the password of a login with today's hasher and store it. Raises CassandraUnavailable."""
+    """Hash the password that a member has logged in with by today's hasher, and store the hash. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
-    # Refused if the password has changed since: the newer one stays.
+    # The write is refused if the password has changed since: the newer one stays.
     PASSWORD_SET.apply(
         if_lost=RAISE_UNKNOWN, user_id=member.user_id, password=member.password, before=before
     )
@@ -44,9 +44,9 @@ def rehash_password(member: User, password: str) -> None:
 def change_password(
     member: User, password: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Change a member's password, end all other sessions than `current_session_key`, and inform the member by mail.
+    """Change a member's password, end all sessions but that of `current_session_key`, and inform the member by mail.
 
-    Returns the changed member. Raises AccountChanged if the password has changed since it was read, NoSuchUser,
+    Return the changed member. Raises AccountChanged if the password has changed since it was read. Also raises NoSuchUser,
     CassandraUnavailable.
     """
     return change_password_hash(
@@ -57,7 +57,7 @@ def change_password(
 def change_password_hash(
     member: User, before: str, made: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Do what `change_password` does, from the hash `before` to the hash `made`."""
+    """Change a password like `change_password`, but by hashes: replace the hash `before` by the hash `made`."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,
@@ -70,18 +70,18 @@ def change_password_hash(
 def request_password_reset(email: str, now: datetime) -> None:
     """Mail the link that sets a new password. An address without an account gets a mail that says so.
 
-    Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
-    Raises CassandraUnavailable.
+    Both cases send the same statements to the database, so that neither the answer nor its time shows who has an account
+    (fault 7). Raises CassandraUnavailable.
     """
     found = queries.find_user_by_email(email)
     known = found is not None and _can_reset(found)
     link = password_reset_link(found or User(user_id=queries.NOBODY, email=email, password=""))
     url = link if known else settings.PUBLIC_URL + reverse("accounts:register")
     template = "reset" if known else "reset_unknown"
-    # A new request needs a new link, if the last one was used.
+    # After the last link was used, a new request needs a new link.
     state = account_fingerprint(found) if found else ""
     event = f"{template}:{state}:{int(now.timestamp()) // _SAME_REQUEST_SECONDS}"
-    # The mail goes to the stored address: the typed one may be another that merely has the same key.
+    # The mail goes to the stored address: the typed one may be a different address with the same key.
     to = found.email if found and known else email
     queue_mail(
         uuid5(MAILBOX_NAMESPACE, queries.email_key(email)), event, to, template, {"url": url}, now
@@ -89,7 +89,7 @@ def request_password_reset(email: str, now: datetime) -> None:
 
 
 def password_reset_link(member: User) -> str:
-    """Return the link that resets a member's password. It lasts an hour, or until the password changes."""
+    """Return the link that resets a member's password. It is valid for an hour, or until the password changes."""
     token = signing.dumps([member.user_id.hex, account_fingerprint(member)], salt=_SALT)
     return str(settings.PUBLIC_URL) + reverse("accounts:reset_finish", args=[token])
 
@@ -113,7 +113,7 @@ def get_user_by_reset_token(token: str) -> User | None:
 def reset_password(member: User, password: str, now: datetime) -> User:
     """Change the password of a member from `get_user_by_reset_token`, end all sessions, and inform the member by mail.
 
-    Raises AccountChanged if the link has just been used, NoSuchUser, CassandraUnavailable.
+    Raises AccountChanged if the link has just been used. Also raises NoSuchUser, CassandraUnavailable.
     """
     made = make_password(password)
     outcome = PASSWORD_RESET.apply(

@@ -44,10 +44,7 @@ def record_login(user_id: UUID, now: datetime) -> None:
 
 
 def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
-    """Store a member's usual shipping country ('' for none) and the format of mail about orders.
-
-    Raises NoSuchUser, CassandraUnavailable.
-    """
+    """Store a member's usual shipping country ('' for none) and the format of order mails. Raises NoSuchUser, CassandraUnavailable."""
     if not PREFERRED.apply(
         if_lost=SEND_AGAIN, user_id=user_id, country=country, plain_mail=plain_mail
     ):

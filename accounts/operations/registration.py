@@ -28,15 +28,15 @@ LINK_SECONDS = 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
 _PURPOSE = "accounts.registration"
-# The namespace of ids that are made of an e-mail address.
+# The namespace of the UUIDs that are made of an e-mail address.
 MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
 def request_registration(email: str, now: datetime) -> None:
     """Mail the link that finishes a registration. An address with an account gets a mail that says so.
 
-    Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
-    Raises CassandraUnavailable.
+    Both cases send the same statements to the database, so that neither the answer nor its time shows who has an account
+    (fault 7). Raises CassandraUnavailable.
     """
     known = queries.find_user_by_email(email) is not None
     template = "registered_already" if known else "registration"
@@ -53,14 +53,14 @@ def request_registration(email: str, now: datetime) -> None:
 
 
 def registration_link(email: str, role: str = "") -> str:
-    """Return the link that registers an e-mail address, with a role for staff. It lasts 24 hours."""
+    """Return the link that registers an e-mail address; `role` is the new member's role as staff. It is valid for 24 hours."""
     return str(settings.PUBLIC_URL) + reverse(
         "accounts:finish", args=[encrypt_token([email, role], _PURPOSE)]
     )
 
 
 def parse_registration_token(token: str) -> tuple[str, str] | None:
-    """Return the e-mail address and the role of a link; None if the link is forged or too old."""
+    """Return the e-mail address and the role in a link's token; None if the token is forged or too old."""
     try:
         email, role = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
     except DecryptionError:
@@ -81,10 +81,10 @@ def register_user(
 ) -> User:
     """Make an account and return it. `verified` says that the address is proved.
 
-    Without a password, or with `login="refused"`, no login is possible; "demo" allows it in the demo shop alone. A repeat
-    with the same `user_id` returns the first account. Raises EmailTaken, CassandraUnavailable.
+    Without a password, or with `login="refused"`, no login is possible; `login="demo"` allows it only in the demo shop. A
+    repeat with the same `user_id` returns the first account. Raises EmailTaken, CassandraUnavailable.
     """
-    # The user is written first, where no login finds it. Then the claim of the address decides between two at once.
+    # The user's row is written first; no login finds it yet. Then the claim of the address decides which of two calls wins.
     new_id, key = user_id or uuid4(), queries.email_key(email)
     if role:
         record_staff_role(new_id, role)

@@ -1,7 +1,7 @@
 """Search terms of customers' names, for the staff.
 
-The request that writes a name also writes its search terms. A note, written first and removed last, leads the worker to
-names whose request died (accounts.jobs). Terms carry the time before the user was read: the latest read wins.
+The request that writes a name also writes its search terms. A row in `named_users`, written first and removed last, leads the worker to
+names whose request died (accounts.jobs). The terms' write timestamp is the time before the user was read, so that the latest read wins.
 """
 
 from collections.abc import Iterable, Iterator
@@ -66,7 +66,10 @@ USER_IDS = scan(
 
 @contextmanager
 def name_under_way(user_id: UUID) -> Iterator[None]:
-    """Update the search terms after the block, which writes a user's name. If either dies, a note leads the worker there. Raises CassandraUnavailable."""
+    """Update the search terms after the block, which writes a user's name.
+
+    If the request dies, the worker updates the search terms. Raises CassandraUnavailable.
+    """
     note = NAMES_UNDER_WAY.note(user_id=user_id)
     yield
     save_search_terms(user_id)
@@ -109,7 +112,7 @@ def forget_name(user_id: UUID, name: str) -> None:
 
 
 def delete_search_terms(user_id: UUID, terms: Iterable[str], write_timestamp: int) -> None:
-    """Delete search terms of a customer, as of a timestamp in microseconds. Raises CassandraUnavailable."""
+    """Delete search terms of a customer with a write timestamp in microseconds: terms written later stay. Raises CassandraUnavailable."""
     key = {"user_id": user_id, "at": write_timestamp}
     found = sorted(terms)
     if found:

@@ -1,4 +1,4 @@
-"""The roles of staff."""
+"""Writes of the staff's roles."""
 
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -31,10 +31,10 @@ STAFF_WRITTEN = conditional_write(
 
 
 def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None) -> None:
-    """Give a member a role of the staff, or '' for a shopper; end the member's sessions and inform them by mail.
+    """Give a member a role of the staff, or '' to make them a shopper; end their sessions and inform them by mail.
 
-    `seen` is the role that the page showed, `now` is in UTC. Raises NoSuchUser, RoleChanged, LastAdmin if no admin would be
-    left, CassandraUnavailable.
+    `seen` is the role that the page showed, `now` is in UTC. Raises LastAdmin if no admin would be left, RoleChanged if the
+    role is not `seen`. Also raises NoSuchUser, CassandraUnavailable.
     """
     if (member := queries.get_user(user_id)) is None:
         raise NoSuchUser
@@ -49,7 +49,7 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
     if not is_given:
         if (present := queries.get_user(user_id)) is None:
             raise NoSuchUser
-        # Another admin was faster: the list of staff gets their role.
+        # Another admin was faster: the list of staff gets the role that this admin has set.
         record_staff_role(user_id, present.role)
         raise RoleChanged
     end_sessions(user_id)
@@ -66,7 +66,7 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
 def reset_second_factor(member: User, now: datetime) -> bool:
     """Delete the second factor of a member of staff, end their sessions and inform them by mail.
 
-    Return whether there was one. `now` is in UTC. Raises CassandraUnavailable.
+    Return whether there was a second factor. `now` is in UTC. Raises CassandraUnavailable.
     """
     gone = delete_second_factor(member.user_id)
     if gone:
@@ -90,8 +90,8 @@ def _queue_access_mail(member: User, what: str, now: datetime) -> None:
 def record_staff_role(user_id: UUID, role: str) -> None:
     """Write a role to the list of staff, before the user's own row has it. Raises LastAdmin, CassandraUnavailable.
 
-    Only users with the role in both places count as admins: after a crash between the two writes, at least the counted
-    admins exist.
+    Only users with the role in both rows count as admins. So after a crash between the two writes there are at least as many
+    admins as are counted.
     """
     while True:
         version, admins = queries.list_role_holders(ADMIN)

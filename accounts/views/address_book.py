@@ -1,4 +1,4 @@
-"""A member's address book."""
+"""The views of a member's address book."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -35,7 +35,7 @@ def address_list(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def add_address(request: HttpRequest) -> HttpResponse:
-    """Add an address to the book."""
+    """Show the form for a new address, and add it to the member's address book on submit."""
     user = current_member(request)
     form = _form(request) or AddressForm(
         initial={
@@ -59,7 +59,7 @@ def add_address(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def edit_address(request: HttpRequest, key: int) -> HttpResponse:
-    """Change an address of the book."""
+    """Show the form for an address of the book, and change the address on submit."""
     user = current_member(request)
     stored = queries.get_address(user, str(key))
     if stored is None:
@@ -77,7 +77,7 @@ def edit_address(request: HttpRequest, key: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest) -> AddressForm | None:
-    """Return the sent form, to be saved or to show the fields of another country."""
+    """Return the form of a POST request: to be saved, or without errors to show another country's fields. Return None for a GET."""
     if request.method != "POST":
         return None
     return (
@@ -102,7 +102,7 @@ def _page(request: HttpRequest, form: AddressForm, stored: Address | None = None
 @member_required
 @post_only("accounts:addresses")
 def remove_address(request: HttpRequest, key: int) -> HttpResponse:
-    """Remove an address from the book, if it is still there."""
+    """Remove an address from the member's address book, if it is still there."""
     with suppress(NoSuchAddress):
         operations.remove_address(current_member(request).pk, str(key))
     messages.info(request, _("Address removed."))

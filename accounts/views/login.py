@@ -23,7 +23,7 @@ from web.rendering import render_page, render_too_many_attempts
 @no_store
 @public
 def login(request: HttpRequest) -> HttpResponse:
-    """Log in by e-mail address and password."""
+    """Show the login form, and log in by e-mail address and password on submit."""
     if request.method != "POST":
         if request.user.is_authenticated:
             return HttpResponseRedirect(next_url(request.GET.get("next", "")))
@@ -38,9 +38,9 @@ def login(request: HttpRequest) -> HttpResponse:
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
-        # Beyond the whole shop's limit the alarm suffices: a crowd of guessers must not fill the audit log.
+        # Above the limit of the whole shop the alarm is enough: many guessers must not fill the audit log.
         if not getattr(request, "is_above_login_limit", False):
-            # Known and unknown addresses are logged alike, as a pseudonym.
+            # Known and unknown addresses are logged in the same way, as a pseudonym.
             audit_log.add_entry(
                 "login_failed",
                 current_time(),
@@ -66,7 +66,7 @@ def _context(form: LoginForm) -> dict[str, Any]:
 @no_store
 @public
 def logout(request: HttpRequest) -> HttpResponse:
-    """End the session, by a submit and never by a link."""
+    """Log out by a submit; a link must not end the session."""
     if request.method != "POST":
         return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:

@@ -25,7 +25,7 @@ from web.rendering import render_page, render_too_many_attempts
 @get_or_post
 @member_required(second_factor=True)
 def change_password(request: HttpRequest) -> HttpResponse:
-    """Change the password; all other sessions end, and this one gets a new key."""
+    """Show the form for a new password, and change it on submit. All other sessions end, and this one gets a new key."""
     user = current_member(request)
     form = PasswordChangeForm(request.POST or None, email=user.email)
     if form.is_valid() and _try_change(request, user, form):
@@ -66,7 +66,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
 @no_store
 @public
 def request_password_reset(request: HttpRequest) -> HttpResponse:
-    """Ask for an e-mail address, and mail it a link; the response is the same for every address."""
+    """Ask for an e-mail address, and mail it a reset link. The response is the same for every address."""
     form = PasswordResetForm(request.POST or None)
     if form.is_valid():
         email = form.cleaned_data["email"]
@@ -90,7 +90,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def password_reset_sent(request: HttpRequest) -> HttpResponse:
-    """Say that a mail is on its way."""
+    """Show the page that says that the mail with the link is on its way."""
     return render_page(request, "accounts/reset_sent.html", {})
 
 
@@ -99,7 +99,7 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def reset_password(request: HttpRequest, token: str) -> HttpResponse:
-    """Let a user who follows the mailed link choose a password, once."""
+    """Let a user who follows the mailed link choose a new password. A link works once."""
     user = operations.get_user_by_reset_token(token)
     form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():

@@ -21,7 +21,7 @@ from web.rendering import render_page
 @require_safe
 @member_required
 def privacy(request: HttpRequest) -> HttpResponse:
-    """Describe the stored data, and offer its download and erasure."""
+    """Show the page that describes a member's stored data, and offers the download and the erasure."""
     return render_page(
         request,
         "accounts/privacy.html",
@@ -33,7 +33,7 @@ def privacy(request: HttpRequest) -> HttpResponse:
 @member_required
 @post_only("accounts:privacy")
 def download_personal_data(request: HttpRequest) -> HttpResponse:
-    """Return all personal data as one file, after the password."""
+    """Ask for the password; then return all of the member's personal data as one file."""
     user = current_member(request)
     attempt, form = (
         hit_rate_limit(request, "password", str(user.pk)),
@@ -49,7 +49,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def request_erasure(request: HttpRequest) -> HttpResponse:
-    """Say what is erased and what stays, and request the erasure after the password."""
+    """Show which data is erased and which stays, and request the erasure when the password is entered."""
     user = current_member(request)
     obstacles = personal_data.list_erasure_obstacles(operations.person_from_user(user))
     attempt = (
@@ -66,7 +66,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     try:
         operations.request_erasure(user.pk, current_time())
     except NoSuchUser:
-        # An admin has just given them a role: the page shows the obstacle.
+        # An admin has just given the member a role: the page shows the obstacle.
         return redirect("accounts:erase")
     return log_out(request, "accounts:erased")
 
@@ -75,5 +75,5 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def erasure_done(request: HttpRequest) -> HttpResponse:
-    """Confirm the erasure."""
+    """Show the page that confirms the request for erasure."""
     return render_page(request, "accounts/privacy_erased.html", {})

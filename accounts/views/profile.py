@@ -1,4 +1,4 @@
-"""A member's own details."""
+"""The pages of a member's name, telephone number and preferences."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +15,7 @@ from web.rendering import render_page
 @get_or_post
 @member_required
 def profile(request: HttpRequest) -> HttpResponse:
-    """Show a member's details, and change the name and the telephone number."""
+    """Show a member's name and telephone number, and change them on submit."""
     user = current_member(request)
     known = {"name": user.name, "phone": user.phone or ""}
     form = ProfileForm(request.POST if request.method == "POST" else None, initial=known)
@@ -31,7 +31,7 @@ def profile(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Change the member's preferences."""
+    """Show the form of the member's preferences, and change them on submit."""
     user = current_member(request)
     known = {"country": user.delivery_country or "", "plain_mail": bool(user.plain_mail)}
     form = PreferencesForm(request.POST if request.method == "POST" else None, initial=known)

@@ -22,7 +22,7 @@ from web.rendering import render_page, render_too_many_attempts
 @no_store
 @public
 def register(request: HttpRequest) -> HttpResponse:
-    """Ask for an e-mail address, and mail it a link; the response is the same for every address."""
+    """Ask for an e-mail address, and mail it a registration link. The response is the same for every address."""
     form = RegisterForm(request.POST or None)
     if form.is_valid():
         email = form.cleaned_data["email"]
@@ -48,7 +48,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def registration_sent(request: HttpRequest) -> HttpResponse:
-    """Say that a mail is on its way."""
+    """Show the page that says that the mail with the link is on its way."""
     return render_page(request, "accounts/sent.html", {})
 
 
@@ -57,7 +57,7 @@ def registration_sent(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
-    """Create the account of a user who follows the mailed link, and log in."""
+    """Ask a visitor who follows the mailed link for name and password; then create the account and log them in."""
     meant = operations.parse_registration_token(token)
     if meant is None:
         return render_page(request, "accounts/link_over.html", {}, status=410)

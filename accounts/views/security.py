@@ -23,7 +23,7 @@ from web.rendering import render_page
 @require_safe
 @member_required
 def session_list(request: HttpRequest) -> HttpResponse:
-    """Show where a member is signed in."""
+    """Show the page that lists the browsers where a member is signed in."""
     found = list_sessions(current_member(request).pk, request.session.session_key)
     return render_page(
         request,
@@ -77,7 +77,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required(second_factor=True)
 def request_email_change(request: HttpRequest) -> HttpResponse:
-    """Ask for a new e-mail address and the password, and mail it the confirmation link."""
+    """Ask for a new e-mail address and the password, and mail the confirmation link to the new address."""
     user = current_member(request)
     form = EmailChangeForm(request.POST or None, current_email=user.email)
     if form.is_valid():
@@ -87,7 +87,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             form.add_error("current", REAUTHENTICATION_FAILED)
         else:
             new = form.cleaned_data["email"]
-            # Limited by the asking member: a stranger must not block an address for its owner.
+            # The limit counts for the asking member: a stranger must not block an address for its owner.
             hit_rate_limit(request, "registration", f"by {user.pk}")
             operations.request_email_change(user, new, current_time())
             messages.success(
@@ -103,7 +103,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required(second_factor=True)
 def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
-    """Change the address of a member who follows the mailed link, on submit."""
+    """Ask a member who follows the mailed link to confirm; change the e-mail address on submit."""
     user = current_member(request)
     new = operations.parse_email_change_token(token, user)
     if new is None or request.method != "POST":

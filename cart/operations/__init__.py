@@ -1,4 +1,4 @@
-"""Every command on carts, one function each."""
+"""The operations on carts: one function for each command."""
 
 from cart.operations.cart_names import rename_cart
 from cart.operations.carts import (

@@ -19,7 +19,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class VariantQuantity:
-    """Units of a variant that is sold today."""
+    """A number of units of a variant that is sold today."""
 
     product: Product
     variant: Variant
@@ -36,17 +36,17 @@ def add_variants(
     *,
     guest: bool = False,
 ) -> tuple[UUID, str]:
-    """Add variants to one of a person's carts, or to a new one without a `cart_id`; return its id and name.
+    """Add variants to one of a person's carts; return the cart's id and name. Without a `cart_id`, make a new cart.
 
-    One conditional batch adds all of them, at today's prices; existing lines keep theirs. The same `idempotency_key` counts
-    once within a day. `now` is in UTC.
-    Raises NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
+    One conditional batch adds all variants, at today's prices; existing lines keep their prices. Within a day, a repeat with
+    the same `idempotency_key` adds nothing. `now` is in UTC. Raises NoSuchCart, NotAllowed, TooManyUnitsTogether,
+    TooManyLines, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     owner_id: UUID | None = person_id
     if cart_id is None:
         cart_id = created_cart_id(person_id, idempotency_key)
         if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
-            raise NoSuchCart  # made by the first submit, and deleted since
+            raise NoSuchCart  # the first submit has made the cart, and it was deleted since
         name = add_cart_to_list(person_id, cart_id, new_name, now)
     else:
         found = require_access(person_id, cart_id, EDIT)
@@ -62,7 +62,7 @@ def add_variants(
 
 @dataclass(frozen=True)
 class _Line(VariantSnapshot):
-    """A variant as a cart stores it."""
+    """The data of a variant that a cart's line stores."""
 
     key: str
     price: int

@@ -19,7 +19,7 @@ UPDATE_SHARED_NAME = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
-# The page of a shared cart polls the version, and so learns the new name.
+# The page of a shared cart polls the version, so that it shows the new name.
 INCREMENT_VERSION = conditional_write(
     "sharing",
     "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
@@ -27,9 +27,10 @@ INCREMENT_VERSION = conditional_write(
 
 
 def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
-    """Rename a person's own cart, for its people too; return the stored name.
+    """Rename a person's own cart, also for the people with whom it is shared; return the stored name.
 
-    In the list of a person who has a cart of that name, it gets a number. A second call finishes an interrupted one. Raises NoSuchCart, NotAllowed, InvalidCartName, NameTaken, CartBusy, CassandraUnavailable.
+    If such a person has another cart of that name, the shared cart's name gets a number on their list. A second call
+    finishes an interrupted one. Raises NoSuchCart, NotAllowed, InvalidCartName, NameTaken, CartBusy, CassandraUnavailable.
     """
     name = clean_name(name)
     require_access(person_id, cart_id, OWN)
@@ -44,7 +45,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
-    """Write the name into one list. A taken name gets a number in other people's lists, and is refused in the owner's."""
+    """Write the cart's new name into one person's list. A taken name is refused in the owner's list; otherwise it gets a number."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)

@@ -1,4 +1,4 @@
-"""Writes of a person's list of carts, each one conditional batch in the person's partition."""
+"""Writes of a person's list of carts. Each is one conditional batch in the person's partition."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -27,7 +27,7 @@ from cassandra_db import (
     retry_attempts,
 )
 
-# How often a batch is tried while others change the carts.
+# The number of times that a batch is tried while other requests change the person's carts.
 MAX_ATTEMPTS = 30
 FIRST_CART = conditional_write(
     "K1",
@@ -91,7 +91,7 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 @dataclass(frozen=True)
 class ActiveCart:
-    """A person's active cart, and the `rows` of the list in which it was found; none for a new cart."""
+    """A person's active cart. `rows` is the list of carts in which it was found; it is empty for a new cart."""
 
     cart_id: UUID
     cart_name: str
@@ -125,7 +125,8 @@ def create_cart(
 ) -> UUID:
     """Create an empty cart, make it the active one and return its id.
 
-    The same `idempotency_key` makes one cart. Raises InvalidCartName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
+    A repeat with the same `idempotency_key` makes no second cart. Raises InvalidCartName, NameTaken, TooManyCarts, CartBusy,
+    CassandraUnavailable.
     """
     name = clean_name(name)
     cart_id = created_cart_id(person_id, idempotency_key)
@@ -144,7 +145,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a submit makes. The browser's key cannot lead to other people's carts."""
+    """Return the id of the cart that a submit makes. It is also made of the person's id: a key cannot lead to other people's carts."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 
@@ -155,7 +156,7 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
-        # A repeat has the same effect.
+        # A repeated write has the same effect.
         if SWITCH_CART.apply(
             if_lost=SEND_AGAIN, owner_id=person_id, name_key=row.name_key, cart_id=cart_id, now=now
         ):
@@ -166,9 +167,8 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
 def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
     """Delete a person's own cart; return the undo, which is valid for a day.
 
-    The cart is marked first, so that an add at the same moment goes to the next active cart. If it was active, the cart that
-    was active before becomes it again.
-    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
+    The cart is marked as deleted first, so that an add at the same moment goes to the next active cart. If the deleted cart was active,
+    the previously active cart becomes the active one. Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
     found = require_access(person_id, cart_id, OWN)
     initialize_cart(cart_id, person_id, now)
@@ -196,8 +196,8 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
     ):
         raise UndoExpired
     for _ in retry_attempts(MAX_ATTEMPTS):
-        # Listed before it is unmarked: after a crash in between, the nightly job unmarks it. An add that meets the mark may
-        # remove it from the list again, so the list is read once more.
+        # The cart is listed before its mark is removed: after a crash in between, the nightly job removes the mark. An add
+        # that meets the mark may remove the cart from the list again, so the list is read once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
         UNMARK_DELETED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
@@ -224,9 +224,9 @@ def add_cart_to_list(
     shared_by: str = "",
     activate: bool = False,
 ) -> str:
-    """Add a cart to a person's list under this name, with a number if it is taken; return the name.
+    """Add a cart to a person's list under the name `wanted`, with a number if that is taken; return the name.
 
-    A listed cart keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    A cart that is on the list already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
@@ -240,10 +240,10 @@ def add_cart_to_list(
 
 
 def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
-    """Remove a cart from a person's list; return whether it was active. Its lines stay.
+    """Remove a cart from a person's list; return whether the cart was active. Its lines stay.
 
-    `following` then becomes active if it is listed, else the cart that was active last.
-    Raises CartBusy, CassandraUnavailable.
+    If it was active, the cart `following` becomes active; if that is not listed, the last active cart does. Raises CartBusy,
+    CassandraUnavailable.
     """
     was_active = False
     for _ in retry_attempts(MAX_ATTEMPTS):
@@ -257,7 +257,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
             active=_next_active_cart_id(carts, cart_id, following),
             was=row.active_cart_id,
         )
-        # A deleted row has no id that resolves a lost answer: the next read does.
+        # After a lost answer, the next read shows whether the row was deleted.
         with suppress(UnknownOutcome):
             if apply_batch(
                 less,
@@ -269,7 +269,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
 
 
 def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
-    """Remove a closed cart from a person's list, unless it was restored at this moment.
+    """Remove a deleted cart from a list, unless it has just been restored.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -291,10 +291,10 @@ def claim_guest_carts(
 ) -> ClaimedCarts:
     """Give a guest's carts to the member, without merging them.
 
-    A name from the guest stays if it is free; otherwise the name says the source: "From your phone, 21 November". An empty
-    unnamed cart is removed. If the member's active cart is empty or missing, the guest's becomes active. Each cart is written
-    to the member first, then removed from the guest; after a crash the next call continues. Carts beyond the limit stay the
-    guest's (`unadopted_count`). Raises CartBusy, CassandraUnavailable.
+    A name that the guest gave stays if it is free; otherwise the name says the source: "From your phone, 21 November". An
+    empty unnamed cart is removed. If the member's active cart is empty or missing, the guest's active cart becomes active.
+    Each cart is added to the member's list first, then removed from the guest's; after a crash the next call continues.
+    Carts beyond the limit stay the guest's (`unadopted_count`). Raises CartBusy, CassandraUnavailable.
     """
     names = []
     left = 0
@@ -319,7 +319,7 @@ def claim_guest_carts(
 def get_or_create_active_cart(
     person_id: UUID, now: datetime, rows: list[Row] | None = None
 ) -> ActiveCart:
-    """Return the active cart, creating one if there is none. `rows` is the person's list of carts, if it was read before.
+    """Return a person's active cart; create a cart if there is none. `rows` is the person's list of carts, if it was read.
 
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -336,15 +336,12 @@ def get_or_create_active_cart(
 
 
 def active_cart_from_row(row: Row, rows: Iterable[Row] = ()) -> ActiveCart:
-    """Return a row of `rows` as the active cart."""
+    """Return the active cart that the row `row` of the list `rows` describes."""
     return ActiveCart(row.cart_id, row.cart_name, row.role or "", row.created_at, tuple(rows))
 
 
 def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
-    """Write the sums and the owner of a new cart, if they are missing.
-
-    Raises CassandraUnavailable.
-    """
+    """Write the empty sums and the owner of a new cart, if the cart has none. Raises CassandraUnavailable."""
     INSERT_SUMS.apply(
         if_lost=REFUSED_MEANS_DONE,
         cart_id=cart_id,
@@ -358,7 +355,7 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 def _insert_cart(
     owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
-    """Insert a cart's row, given the owner's carts as read. Return False if these have changed. Raises TooManyCarts."""
+    """Insert a cart's row into the list `carts`, as it was read. Return False if the list has changed since. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)
@@ -387,7 +384,7 @@ def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
 
 
 def _next_active_cart_id(carts: list[Row], removed: UUID, following: UUID | None) -> UUID | None:
-    """Return the active cart after a removal."""
+    """Return the id of the cart that becomes active after the cart `removed` is removed, or None."""
     others = [row for row in carts if row.cart_id is not None and row.cart_id != removed]
     active = carts[0].active_cart_id
     for wanted in (active, following):
@@ -413,7 +410,7 @@ def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
 
 
 def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
-    """Close a cart if it is empty, so that adds of other tabs go elsewhere; return whether it is."""
+    """Mark a cart as deleted if it is empty, so that other tabs add to another cart; return whether it was empty."""
     outcome = MARK_EMPTY_DELETED.apply(
         if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now
     )
@@ -434,8 +431,8 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
             queries.SUMS.one(cart_id=active.cart_id), "line_count", 0
         )
         activate = is_empty and cart.cart_id == cart.active_cart_id
-        # The lines get their new owner first: the cleanup of guests' carts must not remove a member's cart, and a cart
-        # without lines begins as the member's.
+        # The cart's contents get the new owner before the list: the cleanup of guests' carts must not remove a member's
+        # cart, and the first line of an empty cart must belong to the member.
         initialize_cart(cart.cart_id, user_id, now)
         SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:

@@ -1,4 +1,4 @@
-"""Claiming a cart for a checkout, so that no other checkout orders the same lines."""
+"""Claims a cart for a checkout, so that no other checkout orders the same lines."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from cart.entities import Cart
 from cart.errors import CartChanged
 from cassandra_db import applied_if, conditional_write
 
-# The version stays, because the checkout's id is made of it.
+# The cart's version stays the same, because the checkout's id is made of it.
 ASSIGN_CHECKOUT = conditional_write(
     "U1",
     """UPDATE items_by_cart SET checkout_id = :checkout_id, checkout_number = :number
@@ -15,10 +15,10 @@ ASSIGN_CHECKOUT = conditional_write(
 
 
 def claim_cart_for_checkout(cart: Cart, checkout_id: UUID, number: int) -> UUID:
-    """Claim a cart for a checkout; return the checkout that has it: this one, or a faster one.
+    """Claim a cart for a checkout. Return the id of the checkout that has the claim: this one, or one that was faster.
 
-    A second call changes nothing. `number` of the cart's checkouts have ended without payment. Raises CartChanged if the cart
-    has changed since it was read, CassandraUnavailable.
+    A second call changes nothing. `number` counts the cart's checkouts that have ended without payment. Raises CartChanged
+    if the cart has changed since it was read. Also raises CassandraUnavailable.
     """
     outcome = ASSIGN_CHECKOUT.apply(
         if_lost=applied_if(

@@ -1,7 +1,7 @@
 """Removing stale carts: deleted ones after a day, guests' ones a month after their last change.
 
-Lines have no TTL (fault 17): it counts per cell, so lines would vanish from a cart in use. One batch removes a whole cart, if it
-still has the version that was read: an add at the same moment keeps it.
+Lines have no TTL (fault 17): a TTL counts per cell, so lines would vanish from a cart in use. One batch removes a whole cart
+if it still has the version that was read. So an add at the same moment keeps the cart.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from cassandra_db import (
     scan,
 )
 
-DELETED_FOR = timedelta(hours=25)  # an hour longer than a deletion can be undone
+DELETED_FOR = timedelta(hours=25)  # one hour more than the time in which a deletion can be undone
 GUESTS_FOR = timedelta(days=30)
 ALL_CARTS = scan(
     "tidying",
@@ -41,7 +41,7 @@ DELETE_OWNER = conditional_write(
 
 
 def iterate_stale_carts(now: datetime) -> Iterator[Row]:
-    """Yield carts that were deleted long ago, and guests' carts unchanged for 30 days. Reads all carts."""
+    """Yield the rows of carts that were deleted more than 25 hours ago, and of guests' carts unchanged for 30 days. Reads all carts."""
     for row in ALL_CARTS.iterate_table():
         if row.version is None:
             continue
@@ -55,8 +55,8 @@ def iterate_stale_carts(now: datetime) -> Iterator[Row]:
 def remove_stale_cart(cart: Row, now: datetime) -> bool:
     """Remove a cart that `iterate_stale_carts` has found; return whether it is removed.
 
-    A deleted cart on its owner's list is restored: its restoring was interrupted.
-    Raises CartBusy, CassandraUnavailable.
+    If a deleted cart is on its owner's list, its restoration was interrupted: the cart is restored. Raises CartBusy,
+    CassandraUnavailable.
     """
     if (
         cart.deleted_at is not None
@@ -73,8 +73,8 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
         return False
     seen = cart.version
     if cart.deleted_at is None:
-        # Marked and unlisted first: an add that has just read the list goes to another cart, instead of beginning this
-        # one again without a list entry.
+        # The cart is marked and unlisted first: an add that has just read the list goes to another cart, instead of
+        # beginning this cart again without a list entry.
         marked = MARK_DELETED_AT_VERSION.bind(
             cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
         )

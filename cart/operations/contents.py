@@ -1,7 +1,6 @@
-"""A cart's whole contents at one version, and changes that apply to this version alone.
+"""A cart's whole contents at one version, and changes that apply only to this version.
 
-A change of many lines is one conditional batch, too. Its condition is the version that was read, so the computed sums equal the
-lines.
+A change of many lines is also one conditional batch. Its condition is the version that was read, so the computed sums equal the lines.
 """
 
 import json
@@ -70,7 +69,7 @@ class CartContents:
 
 
 def get_contents(cart_id: UUID) -> CartContents:
-    """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
+    """Return the present contents of a cart. Raises CartBusy, CassandraUnavailable."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
@@ -81,7 +80,7 @@ def get_contents(cart_id: UUID) -> CartContents:
             if not lines and not saved_lines:
                 return CartContents(cart_id, None, sums, {}, {})
             continue
-        # The three reads belong together if all saw the same version.
+        # The three reads belong together if all three saw the same version.
         same_version = all(
             row.version == sums.version for row in (*lines.values(), *saved_lines.values())
         )
@@ -95,7 +94,7 @@ def get_contents(cart_id: UUID) -> CartContents:
 
 @dataclass
 class CartChange:
-    """A planned change of a cart's contents: statements, and what they add to the sums."""
+    """A planned change of a cart's contents: the statements, and the differences of the sums."""
 
     contents: CartContents
     statements: list[BoundStatement] = field(default_factory=list)
@@ -106,7 +105,7 @@ class CartChange:
     voucher: str | None = None  # a code to add; an existing one stays
 
     def put(self, row: Row, quantity: int, kind: str = "line") -> None:
-        """Add units. An existing line keeps its price. Raises TooManyUnitsTogether."""
+        """Add units of the row's variant. An existing line keeps its price. Raises TooManyUnitsTogether."""
         existing = self._rows(kind).get(row.key)
         if existing is None:
             statement = INSERT_ROW.bind(
@@ -130,7 +129,7 @@ class CartChange:
             )
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:
-        """Remove units, at most the existing ones."""
+        """Remove units of a line; if the line has fewer, remove them all."""
         existing = self._rows(kind).get(key)
         if existing is None:
             return
@@ -202,9 +201,10 @@ def change_contents(
     days: int = 1,
     even_deleted: bool = False,
 ) -> str | None:
-    """Change a cart's contents once, and return the note of this call, or that of the first call with the same key.
+    """Change a cart's contents, and return the note of the change. A repeat with the same key returns the first call's note.
 
-    `change` plans the change of the contents, and returns the note. It is called again if others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
+    `change` plans the change of the contents, and returns the note. It is called again if another request has changed the
+    cart. Raises the errors of `change`, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
@@ -240,7 +240,7 @@ def idempotency_row_statement(
 
 
 def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
-    """Return a function that recognises the key's own row."""
+    """Return a function that says whether a row is the row of this idempotency key."""
 
     def is_own(row: Row) -> bool:
         return getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
@@ -249,7 +249,7 @@ def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
 
 
 def parse_note(note: str | None) -> dict[str, Any]:
-    """Return the note of a change. Raises CartBusy if the worker has prevented the change."""
+    """Return the parsed note of a change. Raises CartBusy if the worker has prevented the change."""
     if note is None:
         raise CartBusy
     return dict(json.loads(note))

@@ -1,4 +1,4 @@
-"""Emptying a cart, and undoing that within a day."""
+"""Empties a cart, and restores its lines within a day."""
 
 from datetime import datetime
 from uuid import UUID, uuid5
@@ -39,7 +39,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
         lines = change.contents.lines
         for key in lines:
             change.take(key, lines[key].quantity)
-        # One statement deletes all lines; the rows for the undo expire by themselves.
+        # One statement deletes all lines. The rows for the undo expire by their TTL.
         change.statements = [
             DELETE_LINES.bind(cart_id=cart_id),
             *(_undo_row(cart_id, idempotency_key, lines[k]) for k in lines),
@@ -51,7 +51,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
 
 
 def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Restore the lines of an emptied cart beside newer ones; return the cart's name.
+    """Restore the lines of an emptied cart; lines that were added since stay. Return the cart's name.
 
     A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
     CassandraUnavailable.

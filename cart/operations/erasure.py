@@ -34,13 +34,13 @@ DELETE_CARTS = conditional_write("K1", "DELETE FROM carts_by_user WHERE owner_id
 def erase_carts(person_id: UUID, now: datetime) -> None:
     """Leave all shared carts, and remove the person's own carts with their contents.
 
-    A cart leaves the list last, so that a second call finds it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
+    A cart is removed from the list last, so that a second call finds it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
     """
     for row in [row for row in queries.CARTS.all(owner_id=person_id) if row.cart_id is not None]:
         if row.role:
             leave_cart(person_id, row.cart_id)
         else:
-            # Marked first, so that a running add is refused instead of beginning the cart again.
+            # The cart is marked as deleted first, so that a running add is refused instead of beginning the cart again.
             MARK_DELETED.apply(
                 if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now
             )
@@ -71,7 +71,7 @@ def _remove_cart_list(person_id: UUID) -> None:
         if not rows:
             return
         if any(row.cart_id is not None for row in rows):
-            raise CartBusy  # made since; impossible once the person's sessions have ended
+            raise CartBusy  # lines were added since; this is impossible after the person's sessions have ended
         seen = rows[0].cart_count
         with suppress(UnknownOutcome):
             apply_batch(

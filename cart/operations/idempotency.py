@@ -1,7 +1,7 @@
 """The target cart of a submit of "Add to cart".
 
-An idempotency key counts once per cart. A repeated submit, by a reload or after a time-out, may meet another active cart. So the
-first call stores its cart, and repeats go there, where the batch counts them once (cart.operations.line_batches).
+An idempotency key counts once per cart. When a submit is repeated by a reload or after a time-out, another cart may be active. So the
+first call stores its cart, and a repeat goes to the same cart, whose batch counts the key once (cart.operations.line_batches).
 """
 
 from uuid import UUID
@@ -26,9 +26,9 @@ REDIRECT_IDEMPOTENCY_KEY = conditional_write(
 def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: ActiveCart) -> ActiveCart:
     """Return the target of a submit: the cart that was active at its first call.
 
-    If that is deleted or no longer shared, it is `active`. Raises CassandraUnavailable.
+    If that cart is deleted or no longer shared, return `active`. Raises CassandraUnavailable.
     """
-    # The key is stored without the person: a guest who signs in between two calls keeps the carts under another id.
+    # The key is stored without the person's id, because a guest who signs in between two calls gets another id.
     cart_id = active.cart_id
     noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),

@@ -19,13 +19,13 @@ from cassandra_db import Row, applied_if, apply_batch, conditional_write, retry_
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
-# How often a batch is tried while others change the cart. A new line needs two tries, a change of a line one or two.
+# The number of times that a batch is tried while other requests change the cart. A new line needs two tries, a change of a line one or two.
 MAX_ATTEMPTS = 30
 DAY = 24 * 3600
 
 
-# The row without kind and key sorts first, so a read of the sums stops there. Otherwise 10,000 expired idempotency rows would
-# cost it 30 ms.
+# The row without kind and key sorts first, so a read of the sums stops at it. Otherwise 10,000 expired idempotency rows
+# would cost the read 30 ms.
 FIRST_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 1, item_count = :items, subtotal = :amount, currency = :currency,
@@ -80,8 +80,8 @@ class PutResult:
 class AddedUnits:
     """Units of a variant to add to a cart.
 
-    An existing line takes the variant's price as a whole, or with `reprice=False` keeps its own. The line gets at most
-    `available` units; None is a line's limit. `added_at` sorts a new line.
+    All units of an existing line get the variant's price; with `reprice=False` they keep the line's price. The line can have
+    at most `available` units; None means a line's limit. A new line is sorted by `added_at`.
     """
 
     cart_id: UUID
@@ -107,7 +107,7 @@ class AddedUnits:
 
 @dataclass(frozen=True)
 class _Batch:
-    """One way to add the units: its statements and result."""
+    """A batch that adds the units in one of three cases: its statements, and the result if it applies."""
 
     statements: tuple[BoundStatement, ...]
     repriced_from: Money | None = None
@@ -121,7 +121,7 @@ def put_units(
     guest: bool = False,
     is_new_cart: bool = False,
 ) -> PutResult:
-    """Add units. The first batch is a guess; its refusal shows which batch fits.
+    """Add units of a variant to a cart. The first batch is a guess; the answer to a refused batch shows which batch fits.
 
     Raises NotEnoughLeft, TooManyUnits, CartFull, NoSuchCart, CartBusy, CassandraUnavailable.
     """
@@ -158,7 +158,7 @@ def put_units(
 
 
 def _first_line(units: AddedUnits, owner_id: UUID | None, *, guest: bool) -> _Batch:
-    """Return the batch for a cart without sums."""
+    """Return the batch that adds the units to a cart without sums, as its first line."""
     sums = FIRST_SUMS.bind(
         cart_id=units.cart_id,
         now=units.now,
@@ -172,7 +172,7 @@ def _first_line(units: AddedUnits, owner_id: UUID | None, *, guest: bool) -> _Ba
 
 
 def _new_line(units: AddedUnits) -> _Batch:
-    """Return the batch for a cart with lines of other variants."""
+    """Return the batch that adds the units as a new line to a cart with other lines."""
     sums = NEW_SUMS.bind(
         cart_id=units.cart_id,
         now=units.now,
@@ -184,7 +184,7 @@ def _new_line(units: AddedUnits) -> _Batch:
 
 
 def _existing_line(units: AddedUnits, line: Row) -> _Batch:
-    """Return the batch for a cart with a line of the variant. Raises TooManyUnits, NotEnoughLeft."""
+    """Return the batch that adds the units to the line that the variant has already. Raises TooManyUnits, NotEnoughLeft."""
     together = line.quantity + units.quantity
     if together > MAX_QUANTITY:
         raise TooManyUnits(MAX_QUANTITY, line.quantity)
@@ -196,7 +196,7 @@ def _existing_line(units: AddedUnits, line: Row) -> _Batch:
             **place, quantity=units.quantity, price=line.price, room=units.most - units.quantity
         )
         return _Batch((_sums(units, line.price * units.quantity), changed))
-    # Units at two prices would break "subtotal = sum of the lines", so the whole line takes the new price.
+    # Units at two prices would break "subtotal = sum of the lines", so all units of the line get the new price.
     changed = SET_LINE.bind(
         **place,
         quantity=together,
@@ -233,7 +233,7 @@ def apply_changes(
     days: int = 1,
     even_deleted: bool = False,
 ) -> bool:
-    """Run a batch of changes with its idempotency row; return whether it applied, now or in an earlier call.
+    """Run a batch of changes with its idempotency row; return whether the batch has applied, now or in an earlier call.
 
     Raises NoSuchCart if the cart is deleted.
     """

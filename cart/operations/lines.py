@@ -1,4 +1,4 @@
-"""Commands on a cart's lines, each one conditional batch in the cart's partition."""
+"""Commands on a cart's lines. Each is one conditional batch in the cart's partition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from cassandra_db import PendingResult, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
 from pricing.money import to_minor_units
 
-# How long a cart remembers for which orders it was emptied.
+# The number of days for which a cart remembers the orders whose units were removed from it.
 BOUGHT_DAYS = 30
 
 
@@ -45,7 +45,7 @@ BOUGHT_SUMS = conditional_write(
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now WHERE cart_id = :cart_id IF version > 0""",
 )
-# Also removes the code, which the order has used.
+# This statement also removes the code, which the order has used.
 BOUGHT_WITH_CODE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
@@ -61,7 +61,7 @@ DELETE_LINE = conditional_write(
 
 @dataclass(frozen=True)
 class LineResult:
-    """The result of an add: the line, its cart, and its former price if that has changed."""
+    """The result of an add: the line, its cart, and the line's former price if the price has changed."""
 
     cart_id: UUID
     cart_name: str
@@ -78,7 +78,7 @@ class LineResult:
 class AlreadyRead:
     """Reads of the page that adds a line: the person's list of carts, and the available units of the variant.
 
-    None: the list was not read; a line's limit is available.
+    None means that the list was not read, or that a line's limit is available.
     """
 
     carts: PendingResult | None = None
@@ -101,11 +101,11 @@ def add_line(
 ) -> LineResult:
     """Add units of a variant to a person's active cart, creating a cart if there is none.
 
-    If the cart is deleted at this moment, the units go to the next active cart. An existing line takes today's price as a
-    whole; the result has the old price. The same `idempotency_key` counts once within a day, even if another cart is active
-    by then. `now` is in UTC. Units that the cart's own checkout has reserved count as available.
-    Raises NotAllowed, NotEnoughLeft, SoldOut, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then
-    nothing was added. After UnknownOutcome, repeat the call with the same `idempotency_key`.
+    If the cart is deleted at this moment, the units go to the next active cart. All units of an existing line get today's
+    price; the result has the old price. Within a day, the same `idempotency_key` counts once, even if another cart has
+    become active. `now` is in UTC. Units that the cart's own checkout has reserved count as available. Raises NotAllowed,
+    NotEnoughLeft, SoldOut, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added.
+    After UnknownOutcome, repeat the call with the same `idempotency_key`.
     """
     left = already_read.available
     for attempt in retry_attempts(MAX_ATTEMPTS):
@@ -127,7 +127,7 @@ def add_line(
                 is_new_cart=cart.is_new,
             )
         except NoSuchCart:
-            # Deleted or no longer shared, but still listed: the request that removes it is slow, or has crashed.
+            # The cart is deleted or no longer shared, but still listed: the request that unlists it is slow, or has crashed.
             drop_closed_cart(person_id, cart, now)
         except NotEnoughLeft as short:
             left = count_units_left(cart_id, variant.variant_id, already_read.available or 0)
@@ -150,7 +150,7 @@ def _finish_add(
     )
     rows = reading.rows() if reading else cart.rows
     if put.is_first and all(each.cart_id != cart.cart_id for each in rows):
-        # The cleanup removed the cart after the list was read; the write has begun it again.
+        # The cleanup removed the cart after the list was read; the write has begun the cart again.
         add_cart_to_list(person_id, cart.cart_id, cart.cart_name, now, activate=True)
     active = queries.find_active_cart_row(rows)
     return LineResult(
@@ -173,8 +173,8 @@ def restore_line(
 ) -> LineResult:
     """Put a removed line back at its old quantity, price and place.
 
-    A second call does nothing. If the variant was added again meanwhile, that line gets the units, at its price.
-    Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
+    A second call does nothing. If the variant was added again meanwhile, the new line gets the units, at the new line's
+    price. Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
     """
     name = require_access(person_id, removed.cart_id, EDIT).name
     undo_key = uuid5(removed.idempotency_key, "undo")
@@ -201,10 +201,7 @@ def restore_line(
 def change_line_quantity(
     person_id: UUID, cart_id: UUID, variant: Variant, quantity: int, now: datetime
 ) -> LineResult:
-    """Set a line's quantity. The line keeps its price.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
-    """
+    """Set a line's quantity. The line keeps its price. Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable."""
     name = require_access(person_id, cart_id, EDIT).name
     idempotency_key = uuid4()
     for _ in retry_attempts(MAX_ATTEMPTS):
@@ -233,7 +230,7 @@ def change_line_quantity(
 
 
 def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> RemovedLine:
-    """Remove a line from the cart; return what can restore it.
+    """Remove a line from the cart; return the RemovedLine with which `restore_line` can restore it.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -282,17 +279,16 @@ def remove_bought_lines(
     *,
     with_code: bool = False,
 ) -> None:
-    """Remove bought units, by key and quantity, from the cart (fault 12).
+    """Remove an order's units from the cart (fault 12). `bought` maps the key of a line to the bought quantity.
 
-    `with_code` removes the code, too. Units that another tab has added stay. For BOUGHT_DAYS a second call for the same order
-    does nothing.
-    Raises CartBusy, CassandraUnavailable.
+    `with_code` removes the code, too. Units that another tab has added stay. For BOUGHT_DAYS a second call for the same
+    order does nothing. Raises CartBusy, CassandraUnavailable.
     """
     idempotency_key = _bought_key(order_id)
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
-        # The idempotency row is written even without lines: a second call must not remove units that are added later.
+        # The idempotency row is written even if no line is left: a second call must not remove units that are added later.
         if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "version", None) is None:
             return
         changes: list[BoundStatement] = []

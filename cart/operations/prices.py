@@ -1,4 +1,4 @@
-"""Accepting prices that have risen since their lines were added."""
+"""Accepts prices that have risen since the lines were added."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,14 +19,14 @@ from pricing.money import to_minor_units
 def accept_prices(
     person_id: UUID | None, cart_id: UUID, consents: Sequence[PriceConsent], now: datetime
 ) -> None:
-    """Give lines today's prices, all or none, if lines and prices are still as the page showed them.
+    """Give these lines today's prices if lines and prices are still the ones that the page showed; otherwise change nothing.
 
     A second call does nothing. Raises PriceChanged if a line or price differs from the page, NoSuchCart, NotAllowed,
     CartBusy, CassandraUnavailable.
     """
     require_access(person_id, cart_id, EDIT)
     if len({each.key for each in consents}) < len(consents):
-        raise PriceChanged  # a page names a line once; twice, its rise would count twice in the subtotal
+        raise PriceChanged  # a page names each line once; if a line came twice, the subtotal would count its price rise twice
     idempotency_key = uuid4()
     for _ in retry_attempts(MAX_ATTEMPTS):
         lines = {line.key: line for line in queries.get_cart(cart_id).lines}
@@ -61,7 +61,7 @@ def accept_prices(
 
 
 def _is_consent_open(line: Line | None, each: PriceConsent) -> bool:
-    """Return whether a line still needs this consent; False if it has the new price. Raises PriceChanged."""
+    """Return whether a line still needs this consent: False if the line already has the new price. Raises PriceChanged."""
     if line is not None and line.quantity == each.quantity:
         if to_minor_units(line.price) == each.new_price:
             return False

@@ -14,7 +14,7 @@ from pricing.quotes import line_label
 def save_line_for_later(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Save a line for later. The same `idempotency_key` counts once.
+    """Save a line for later. A repeat with the same `idempotency_key` changes nothing.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -24,7 +24,7 @@ def save_line_for_later(
 def move_saved_line_to_cart(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Move a saved line back into the cart, at its old price. The same `idempotency_key` counts once.
+    """Move a saved line back into the cart, at its old price. A repeat with the same `idempotency_key` changes nothing.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -34,10 +34,7 @@ def move_saved_line_to_cart(
 def remove_saved_line(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> str:
-    """Remove a saved line; return its name.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
-    """
+    """Remove a saved line; return the name of its variant. Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable."""
     require_access(person_id, cart_id, EDIT)
 
     def drop(change: CartChange) -> str:

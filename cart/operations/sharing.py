@@ -1,7 +1,7 @@
 """Writes of a cart's people, invitations and links.
 
-`people_by_cart` is the truth and is written first: a person who is removed there loses access at once. The row in the person's
-list of carts is a copy, written after it. A second call finishes one that a crash cut off.
+`people_by_cart` is the truth and is written first: a person who is removed there loses access at once. The row in the
+person's list of carts is a copy, written after it. A second call finishes a call that a crash has interrupted.
 """
 
 from contextlib import suppress
@@ -52,7 +52,7 @@ FIRST_ROW = conditional_write(
     """UPDATE people_by_cart SET row_count = 1, cart_name = :cart_name, owner_name = :owner_name
        WHERE cart_id = :cart_id IF row_count = null""",
 )
-# `count` is the number of existing rows plus one: invitations expire by themselves.
+# `count` is the number of existing rows plus one. It is counted, because invitations expire by themselves.
 ANOTHER_ROW = conditional_write(
     "sharing",
     """UPDATE people_by_cart SET row_count = :count, cart_name = :cart_name, owner_name = :owner_name
@@ -67,10 +67,10 @@ INSERT_INVITATION = conditional_write(
     """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
        VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
 )
-# Written first, so that the erasure of an address finds all its invitations.
+# This row is written before the invitation, so that the erasure of an address finds all its invitations.
 INSERT_INVITED = write(
     "sharing",
-    # An invitation ends at the end of a day; this row outlives it.
+    # An invitation ends at the end of a day; this row outlives the invitation.
     f"""INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)
         USING TTL {(INVITED_DAYS + 2) * 24 * 3600}""",  # noqa: S608
 )
@@ -97,7 +97,7 @@ DELETE_ROW_COUNT = conditional_write(
     "DELETE row_count, cart_name, owner_name FROM people_by_cart WHERE cart_id = :cart_id IF row_count = :seen",
 )
 DELETE_PEOPLE = conditional_write("sharing", "DELETE FROM people_by_cart WHERE cart_id = :cart_id")
-# The copy on a person's list.
+# The statement for the copy of the role on a person's list.
 UPDATE_LISTED_ROLE = conditional_write(
     "K1",
     "UPDATE carts_by_user SET role = :role WHERE owner_id = :owner_id AND name_key = :name_key IF cart_id = :cart_id",
@@ -125,10 +125,7 @@ def create_link(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
 
 
 def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
-    """Withdraw a link, if it still exists.
-
-    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
-    """
+    """Withdraw a link to a cart, if it still exists. Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable."""
     require_access(owner_id, cart_id, OWN)
     _delete_row(cart_id, LINK, str(link_id))
 
@@ -136,10 +133,10 @@ def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
 def invite_person(
     owner: CartUser, cart_id: UUID, email: str, role: str, now: datetime
 ) -> Invitation:
-    """Invite an e-mail address, and queue the mail. Known and unknown addresses are treated alike.
+    """Invite an e-mail address to a cart, and queue the mail. Known and unknown addresses are treated in the same way.
 
-    A repeat with the same role returns the existing invitation. Raises NoSuchCart, NotAllowed, AlreadyInvited, TooManyPeople,
-    CartBusy, CassandraUnavailable; then no mail is queued.
+    A repeat with the same role returns the existing invitation. Raises NoSuchCart, NotAllowed, AlreadyInvited,
+    TooManyPeople, CartBusy, CassandraUnavailable; then no mail is queued.
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
@@ -157,7 +154,7 @@ def invite_person(
     _insert_row(found, owner.name, row, INVITATION, key)
     made = people.get_invitation(cart_id, key)
     if made is None:
-        raise CartBusy  # withdrawn at the same moment
+        raise CartBusy  # the invitation was withdrawn at the same moment
     if made.role != role:
         raise AlreadyInvited(email, str(ROLE_NAMES[made.role]).lower())
     _queue_invitation_mail(made, owner.user_id, now)
@@ -184,10 +181,7 @@ def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> N
 
 
 def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
-    """Withdraw an invitation, if it still exists.
-
-    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
-    """
+    """Withdraw an invitation, if it still exists. Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable."""
     require_access(owner_id, cart_id, OWN)
     _delete_row(cart_id, INVITATION, key)
 
@@ -200,7 +194,7 @@ def delete_invitations(email: str) -> None:
 
 
 def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
-    """Add a member to the cart of an invitation, which is used up; return the cart's id.
+    """Use up an invitation: add the member to the cart's people and the cart to the member's list. Return the cart's id.
 
     A second call by the same member finishes the first one. Raises InvitationOver, WrongInvitee, TooManyCarts, CartBusy,
     CassandraUnavailable; then nothing has changed.
@@ -214,7 +208,7 @@ def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
         mine = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
         if any(row.cart_id == cart_id and not row.role for row in carts):
-            return cart_id  # the member's own
+            return cart_id  # the cart is the member's own
         joined = mine is not None and mine.role is not None
         if invitation is None:
             if not joined or mine is None:
@@ -238,7 +232,7 @@ def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
 def _admit_person(
     invitation: Invitation, member: CartUser, mine: Row | None, now: datetime
 ) -> None:
-    """Replace the invitation by the person, in one batch. The caller reads the outcome."""
+    """Replace the invitation's row by the member's row, in one batch. The caller must read whether the batch has applied."""
     key = str(member.user_id)
     used = DELETE_PERSON_ROW.bind(
         cart_id=invitation.cart_id,
@@ -266,10 +260,7 @@ def _admit_person(
 
 
 def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None:
-    """Give a person another role.
-
-    Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable.
-    """
+    """Give a person another role in a cart. Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable."""
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
     require_access(owner_id, cart_id, OWN)
@@ -290,7 +281,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None
 
 
 def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
-    """Remove a person from a cart, which no longer exists for them. A second call does nothing.
+    """Remove a person from a cart, and the cart from the person's list. A second call does nothing.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -300,7 +291,7 @@ def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
 
 
 def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
-    """Leave a shared cart; return whether it was on the person's list. An own cart stays.
+    """Leave a shared cart; return whether it was on the person's list. The person's own cart stays.
 
     A cart that is no longer shared is removed from the list, too. Raises CartBusy, CassandraUnavailable.
     """
@@ -313,10 +304,7 @@ def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
 
 
 def end_sharing(cart_id: UUID) -> None:
-    """End the sharing of a deleted cart: people, invitations and links.
-
-    Raises CartBusy, CassandraUnavailable; a second call continues.
-    """
+    """End the sharing of a deleted cart. A second call continues an interrupted one. Raises CartBusy, CassandraUnavailable."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
@@ -330,7 +318,7 @@ def end_sharing(cart_id: UUID) -> None:
 
 
 def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
-    """Insert a row of a cart's people, unless its key exists. Raises TooManyPeople, CartBusy."""
+    """Insert a row into `people_by_cart`, unless its key exists. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
     for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
@@ -392,10 +380,7 @@ def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
 
 
 def remove_shared_cart_from_list(person_id: UUID, cart_id: UUID) -> None:
-    """Remove a shared cart from a person's list, if it is there. An own cart stays.
-
-    Raises CartBusy, CassandraUnavailable.
-    """
+    """Remove a shared cart from a person's list, if it is there. The person's own cart stays. Raises CartBusy, CassandraUnavailable."""
     row = queries.get_listed_cart_row(person_id, cart_id)
     if row is not None and row.role:
         remove_cart_from_list(person_id, cart_id)

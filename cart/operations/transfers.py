@@ -1,7 +1,7 @@
-"""Transfers between carts: lines moved, copied and saved for later, carts duplicated, emptied and merged.
+"""Transfers between carts: moves and copies of lines, copies of carts, and merges.
 
-Two carts are two partitions. The target is written first, in one conditional batch with a note of the added units, then the
-source: a failure in between loses nothing, but leaves units in both carts for a moment. Meanwhile a row in
+Two carts are two partitions. The target is written first, in one conditional batch with a note of the added units; then the
+source is written. A failure in between loses nothing, but leaves units in both carts for a moment. Meanwhile a row in
 `pending_cart_moves_by_minute` leads the worker to moves that were interrupted.
 """
 
@@ -31,7 +31,7 @@ from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from pricing.quotes import line_label
 
-# A day longer than a merge can be undone, and than the worker may be down.
+# One day more than the time in which a merge can be undone, and in which the worker may be down.
 RETENTION_DAYS = 10
 INSERT_PENDING_MOVE = write(
     "moves",
@@ -46,7 +46,7 @@ SELECT_PENDING_MOVES = read(
     "moves",
     "SELECT minute, move_id, kind, person_id, source_id, target_id FROM pending_cart_moves_by_minute WHERE minute = :minute",
 )
-# Two minutes after its start a move has ended, or was interrupted.
+# Two minutes after its start a move has either ended or was interrupted.
 PENDING_MOVES = DueRows(
     job="moves",
     label="move",
@@ -98,8 +98,8 @@ def move_line(
 ) -> MoveResult:
     """Move a line's units to another cart, or with `copy` copy them.
 
-    A line of the same variant in the target gets the units, at its own price. The same `idempotency_key` counts once.
-    Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
+    If the target has a line of the variant, that line gets the units, at its own price. A repeat with the same `idempotency_key` changes
+    nothing. Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
     source = require_access(person_id, source_id, VIEW if copy else EDIT)
     target = require_access(person_id, target_id, EDIT)
@@ -133,7 +133,7 @@ def move_line(
 def duplicate_cart(
     person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
-    """Copy a cart that the person may view; return the copy's id and name. Raises NotAllowed, and what `copy_cart` raises."""
+    """Copy a cart that the person may view; return the copy's id and name. Raises NotAllowed, and the errors of `copy_cart`."""
     name = f"{require_access(person_id, cart_id, VIEW).name[:50]} (copy)"
     return copy_cart(person_id, cart_id, name, idempotency_key, now, guest=guest)
 
@@ -147,10 +147,10 @@ def copy_cart(
     *,
     guest: bool = False,
 ) -> tuple[UUID, str]:
-    """Make a person's own cart with the lines and prices of another one; return its id and name. The active cart stays.
+    """Make a new cart of a person with the lines and prices of another cart; return its id and name. The active cart stays.
 
-    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name.
-    The same `idempotency_key` makes one cart. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
+    The caller checks that the person may view the source. `wanted` gets a number if the person has a cart of that name. A repeat with the
+    same `idempotency_key` makes no second cart. Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):
@@ -175,11 +175,11 @@ def merge_carts(
     *,
     guest: bool = False,
 ) -> Undo:
-    """Move a cart's whole content to another one, and delete it; return the undo, which is valid for a day.
+    """Move a cart's whole content to another cart, and delete the first; return the undo, which is valid for a day.
 
     For a variant in both carts, the target's price stays. If units are added to the source meanwhile, the source stays with
-    them. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed, SameCart, TooManyUnitsTogether, TooManyLines,
-    CartBusy, CassandraUnavailable; then nothing was changed.
+    these units. A repeat with the same `idempotency_key` changes nothing. Raises NoSuchCart, NotAllowed, SameCart,
+    TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
     """
     target = require_access(person_id, target_id, EDIT)
     if source_id == target_id:
@@ -190,7 +190,7 @@ def merge_carts(
         if earlier
         else require_access(person_id, source_id, OWN).name
     )
-    # so that it has a version to be deleted at
+    # gives the source a version, on which its deletion is conditional
     carts.initialize_cart(source_id, person_id, now, guest=guest)
     move = PendingMove(
         floor_to_minute(current_time()), idempotency_key, "merge", person_id, source_id, target_id
@@ -217,10 +217,10 @@ def merge_carts(
 
 
 def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Undo a merge: restore the source with its content, and leave the rest in the target.
+    """Undo a merge: restore the source with its content, and remove this content from the target.
 
-    Returns the source's name. A second call does nothing.
-    Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts, TooManyUnitsTogether, CartBusy, CassandraUnavailable.
+    Returns the source's name. A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts,
+    TooManyUnitsTogether, CartBusy, CassandraUnavailable.
     """
     if undo.target_cart_id is None or undo.idempotency_key is None or undo.person_id != person_id:
         raise UndoExpired
@@ -231,7 +231,7 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
         raise UndoExpired
     step = uuid5(undo.idempotency_key, "undo")
     if get_idempotency_row(undo.target_cart_id, step) is not None:
-        # Undone before: later changes, perhaps the same merge again, stay.
+        # The merge was undone before: later changes, perhaps the same merge again, stay.
         if (listed := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
             raise UndoExpired
         return str(listed.cart_name)
@@ -247,13 +247,13 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
 
 
 def finish_move(move: PendingMove, now: datetime) -> None:
-    """Finish a move that has begun, or prevent it. Its row stays.
+    """Finish a move whose target is written, or prevent the move. The row of the pending move stays.
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
     row = get_idempotency_row(move.target_id, move.move_id)
     if row is None:
-        # Its process may still run: the idempotency row refuses its batch.
+        # The move's process may still run: this idempotency row makes the database refuse the process's batch.
         batch = idempotency_row_statement(move.target_id, move.move_id, now, None, RETENTION_DAYS)
         if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.move_id))):
             return
@@ -279,7 +279,7 @@ def _begin_move(
     owner_id: UUID | None,
     guest: bool,
 ) -> str | None:
-    """Write the pending move and then the target, and return the note. A refused move leaves no pending row."""
+    """Write the row of the pending move and then the target cart; return the note. A refused move leaves no pending row."""
     INSERT_PENDING_MOVE.run(**asdict(move))
     try:
         return change_contents(
@@ -297,7 +297,7 @@ def _begin_move(
 
 
 def _put_all(change: CartChange, source_id: UUID) -> dict[str, Any]:
-    """Put a cart's content into another one; return the source's version, and its units by kind and key."""
+    """Add a cart's content to the change of another cart; return the source's version, and its units by kind and key."""
     source = get_contents(source_id)
     if source.is_deleted:
         raise NoSuchCart
@@ -344,7 +344,7 @@ def _take_units(
     now: datetime,
     note: str = "{}",
 ) -> None:
-    """Remove moved units from a cart, once; fewer if another change has removed some."""
+    """Remove moved units from a cart, once for each `step`. If another change has removed some of them, remove the rest."""
 
     def take(change: CartChange) -> str:
         for kind, units in (("line", lines), ("later", saved_lines)):

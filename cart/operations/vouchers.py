@@ -15,11 +15,8 @@ SET_VOUCHER_CODE = conditional_write(
 
 
 def set_voucher(person_id: UUID | None, cart_id: UUID, code: str | None, now: datetime) -> None:
-    """Set a cart's code, or remove it with None.
-
-    Raises NoSuchCart, NotAllowed, CassandraUnavailable.
-    """
+    """Set a cart's code, or remove it with None. Raises NoSuchCart, NotAllowed, CassandraUnavailable."""
     require_access(person_id, cart_id, EDIT)
-    # A repeat has the same effect.
+    # A repeated write has the same effect.
     if not SET_VOUCHER_CODE.apply(if_lost=SEND_AGAIN, cart_id=cart_id, code=code or None, now=now):
         raise NoSuchCart

@@ -1,4 +1,4 @@
-"""A person's carts: the list of them, and the actions on a whole cart or between two carts."""
+"""The page of a person's list of carts, and the actions on a whole cart or between two carts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -40,14 +40,14 @@ TOO_LATE = gettext_lazy("It’s too late to undo this.")
 @require_safe
 @owner_only
 def cart_list(request: HttpRequest) -> HttpResponse:
-    """Show all carts."""
+    """Show the page with all of the visitor's carts."""
     return _cart_list_page(request, undo=parse_undo(request.GET.get("undo", "")))
 
 
 @post_only("cart:carts")
 @owner_only
 def create_cart(request: HttpRequest) -> HttpResponse:
-    """Make a cart and make it the active one."""
+    """Make a new cart, which becomes the active one."""
     form = CartNameForm(request.POST)
     if not form.is_valid():
         return _cart_list_page(request, form=form, status=422)
@@ -98,7 +98,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def switch_cart(request: HttpRequest) -> HttpResponse:
-    """Make another cart the active one, and return to the page of the click."""
+    """Make another cart the active one, and return to the page from which it was chosen."""
     name = _run_action(
         request, lambda person: operations.switch_cart(person, _cart_id(request), current_time())
     )
@@ -113,7 +113,7 @@ def switch_cart(request: HttpRequest) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Make a cart with the same lines."""
+    """Make a new cart with the lines of another one."""
     idempotency_key, guest = _idempotency_key(request), owner.is_guest(request)
     copy = _run_action(
         request,
@@ -157,7 +157,7 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
-    """Undo a change of a whole cart."""
+    """Undo the deletion, emptying or merge of a cart."""
     undo = parse_undo(request.POST.get("undo", ""))
     if undo is None:
         return _cart_list_page(request, refused=str(TOO_LATE), status=422)
@@ -179,7 +179,7 @@ _UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
 @get_or_post
 @owner_only
 def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Preview merging one cart into another, and do it on submit."""
+    """Show the preview of merging a cart into another one, and merge them on submit."""
     found = _require_access(request, cart_id, OWN)
     if request.method != "POST":
         return _merge_page(
@@ -310,7 +310,7 @@ def _cart_list_page(
     status: int = 200,
 ) -> HttpResponse:
     prefetch_categories()
-    # Probably the active cart, which is read in parallel with the list.
+    # This is probably the active cart; it is read in parallel with the list.
     expected_id = owner.get_last_active_cart_id(request)
     begun = {expected_id: prefetch_card(expected_id)} if expected_id else {}
     rows, owner_id = _rows(request), owner.get_owner_id(request)
@@ -329,7 +329,7 @@ def _cart_list_page(
 
 
 def _rows(request: HttpRequest) -> list[Any]:
-    """Return the rows of the person's carts, which the header has read."""
+    """Return the rows of the person's list of carts, which were read for the header."""
     person_id = owner.get_owner_id(request)
     if person_id is None:
         return []
@@ -364,7 +364,7 @@ def _merge_page(
             raise Http404
         _require_access(
             request, into, VIEW
-        )  # the list is a copy: a role may have been withdrawn since
+        )  # the list is a copy: the person's role in the target may have been withdrawn
         preview = preview_merge(
             queries.get_cart(found.cart_id, found.name), queries.get_cart(into, target.name)
         )
@@ -373,7 +373,7 @@ def _merge_page(
 
 
 def _sum_merge(preview: MergePreview) -> dict[str, Money]:
-    """Return the sums of two carts (X123), and of the merged cart."""
+    """Return the sums of both carts (X123), and the sum of the merged cart."""
     products = get_products_with_stock(line.product_id for line in preview.merged.lines)
     carts = {"source": preview.source, "target": preview.target, "merged": preview.merged}
     return {name: sum_lines(price_lines(cart, products)) for name, cart in carts.items()}
@@ -400,7 +400,10 @@ def _move_page(
 
 
 def _run_action(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
-    """Run an action. A refusal becomes a message. Raises Http404 for another person's cart."""
+    """Run an action for the visitor and return its result. A refusal becomes a message, and None is returned.
+
+    Raises Http404 for another person's cart.
+    """
     try:
         return act(_person_id(request))
     except NoSuchCart as error:
@@ -432,14 +435,14 @@ def _cart_id(request: HttpRequest) -> UUID:
 
 
 def _idempotency_key(request: HttpRequest) -> UUID:
-    """Return the idempotency key of this button, made of the key that the page's forms share."""
+    """Return the idempotency key of a button. It is made of the key that the forms of the page share."""
     form = IdempotencyForm(request.POST)
     form.full_clean()
     return uuid5(form.cleaned_data["operation"], request.path)
 
 
 def _next_url(request: HttpRequest) -> str:
-    """Return the submit's page on this site, or the list of carts."""
+    """Return the URL of the page to show after a submit: the one that the form names on this site, or the list of carts."""
     to = request.POST.get("next", "")
     return to if is_own_page(to) else reverse("cart:carts")
 

@@ -59,7 +59,7 @@ TOO_LATE = gettext_lazy(
 @require_safe
 @owner_only
 def active_cart_detail(request: HttpRequest) -> HttpResponse:
-    """Show the active cart, with its sums for the chosen country."""
+    """Show the page of the active cart, with its sums for the chosen country."""
     part = "sums" if "country" in request.GET else "cart"
     context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     response = render_page(request, "cart/show.html", context, part=part)
@@ -70,7 +70,7 @@ def active_cart_detail(request: HttpRequest) -> HttpResponse:
 @require_safe
 @owner_only
 def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show one of the person's carts, whichever is active."""
+    """Show the page of one of the visitor's carts, whether it is active or not."""
     try:
         require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart as error:
@@ -82,7 +82,7 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @without_header
 @owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show a shared cart again if it has changed since the page was shown. Otherwise one read suffices."""
+    """Answer the polling page of a shared cart: show the cart again if it has changed since. Otherwise one round of reads is enough."""
     person_id = owner.get_owner_id(request)
     version = people.get_page_version(person_id, cart_id) if person_id else None
     if version is None:
@@ -101,7 +101,7 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @require_safe
 @owner_only
 def cart_panel(request: HttpRequest) -> HttpResponse:
-    """Show the header's cart again, after a change elsewhere."""
+    """Show the header's cart again, after another part of the page has changed it."""
     if not getattr(request, "htmx", None):
         return redirect("cart:show")
     return render_page(request, "cart/panel.html", {}, part="panel")
@@ -123,7 +123,7 @@ def add_line(request: HttpRequest) -> HttpResponse:
         available = _count_available(found, variant.variant_id)
         quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
         if owner_id is None and quantity > available:
-            # Refuse before a cart is created.
+            # Refuse the units before a cart is created for them.
             raise NotEnoughLeft(available) if available else SoldOut(product.name)
         added = operations.add_line(
             owner.get_or_create_owner_id(request),
@@ -162,7 +162,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
-        # By ids: another variant may have its SKU by now.
+        # Find the variant by its ids: another variant may have its SKU by now.
         found = get_products_with_stock([line.product_id])[line.product_id]
         variant = get_sellable_variant(found.product, line.variant_id)
         if variant is None:
@@ -183,7 +183,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def accept_prices(request: HttpRequest) -> HttpResponse:
-    """Accept risen prices, as the page showed them."""
+    """Accept the risen prices that the page showed."""
     form = PriceConsentForm(request.POST)
     try:
         if not form.is_valid():
@@ -241,7 +241,7 @@ def _owner_id(request: HttpRequest) -> UUID:
 
 
 def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
-    """Return a form's cart id and line. Raises NoSuchLine, NotAllowed, NoSuchCart."""
+    """Return the id of the cart and the line that a form names. Raises NoSuchLine, NotAllowed, NoSuchCart."""
     form.full_clean()
     cart_id, key = (form.cleaned_data.get(name) for name in ("cart", "line"))
     if cart_id is None or key is None:
@@ -270,7 +270,7 @@ def _check_units_left(cart_id: UUID, line: Line, available: int, quantity: int) 
 
 
 def _set_to(error: Exception) -> dict[str, Any] | None:
-    """Return the form data of the "Set to N" button, where N units are left; None without the button."""
+    """Return the form data of the button "Set to N", if `error` says that N units are left; None if there is no button."""
     if not isinstance(error, NotEnoughLeft) or error.in_cart >= error.left:
         return None
     return {"left": error.left, "more": error.left - error.in_cart, "operation": uuid4()}
@@ -291,7 +291,7 @@ def _add_refusal(
     product_and_variant: tuple[Product, Variant] | None,
     set_to: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    # The next submit gets a new key, so that it goes to the cart that is active then.
+    # The form for the next submit gets a new key, so that the submit goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
     context: dict[str, Any] = {
         "form": form,

@@ -38,7 +38,7 @@ Action = Callable[[UUID], str]
 @require_safe
 @owner_only
 def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show a cart's people. Its owner can change them, and other people can leave."""
+    """Show the page of a cart's people. The owner can change them, and other people can leave the cart."""
     return _people_page(request, _get_access(request, cart_id, VIEW))
 
 
@@ -131,7 +131,7 @@ def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Withdraw the link."""
+    """Withdraw a link that shows the cart."""
 
     def act(owner_id: UUID) -> str:
         sharing.withdraw_link(
@@ -149,7 +149,7 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     try:
         found = require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart:
-        found = None  # access was withdrawn: only remove it from the list
+        found = None  # the person's access was withdrawn: only remove the cart from the list
     if found and found.is_owner:
         return _people_page(
             request,
@@ -198,7 +198,7 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 @owner_only
 def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a link's cart, as it is now, to everyone who has the link."""
+    """Show the present contents of a link's cart to everyone who has the link."""
     found = people.find_shared_cart(token)
     if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
@@ -208,7 +208,7 @@ def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
 @post_only("cart:shared", "token")
 @owner_only
 def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
-    """Copy a link's cart to the visitor's own carts."""
+    """Copy a link's cart into a new cart of the visitor."""
     found = people.find_shared_cart(token)
     if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
@@ -252,7 +252,11 @@ def _member(request: HttpRequest) -> CartUser | None:
 
 
 def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
-    """Return the visitor's access to a cart. Raises Http404 for other people's carts, NotAllowed."""
+    """Return the visitor's access to a cart, if their role allows `act`.
+
+    Raises Http404 if the cart does not exist or is not shared with them, and NotAllowed if the role is too weak. Also raises
+    CassandraUnavailable.
+    """
     try:
         return require_access(owner.get_owner_id(request), cart_id, act)
     except NoSuchCart as error:
@@ -260,14 +264,14 @@ def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
 
 
 def _cleaned_data(form: Form) -> dict[str, Any]:
-    """Return the data of a form without typed fields. Raises NoSuchPerson if it is invalid."""
+    """Return the cleaned data of a form that has only hidden fields. Raises NoSuchPerson if the data is invalid."""
     if not form.is_valid():
         raise NoSuchPerson
     return form.cleaned_data
 
 
 def _run_action(request: HttpRequest, cart_id: UUID, act: Action) -> HttpResponse:
-    """Run an action, and answer with the page of the cart's people."""
+    """Run an action of the cart's owner, and answer with the page of the cart's people."""
     try:
         found = _get_access(request, cart_id, OWN)
         messages.success(request, act(owner.get_or_create_owner_id(request)))

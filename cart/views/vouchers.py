@@ -1,4 +1,4 @@
-"""Setting and removing a cart's code."""
+"""The view that sets or removes a cart's code."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -56,9 +56,9 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
-    """Check a code without regard to the cart's lines; return the result. Raises TooManyAttempts, CassandraUnavailable."""
+    """Return the voucher of a typed code, or None. The cart's lines are not checked. Raises TooManyAttempts, CassandraUnavailable."""
     person_id = owner.get_owner_id(request)
-    # Also limited by network: accounts are easily made.
+    # The network has a limit, too, because accounts are easily made.
     attempt = hit_rate_limit(request, "voucher", str(person_id))
     customer_keys = get_voucher_customer_keys(request, person_id) if person_id else ()
     found = promotions.get_applied_promotions(typed, (), current_time(), customer_keys).voucher

@@ -1,4 +1,4 @@
-"""`manage.py changepassword EMAIL`: Django's, which asks for the password twice; the audit log says who ran it."""
+"""`manage.py changepassword EMAIL`: Django's command, which asks for the password twice. The audit log says who ran it."""
 
 from typing import Any
 

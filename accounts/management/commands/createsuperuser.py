@@ -1,4 +1,4 @@
-"""`manage.py createsuperuser`: an admin's account, as `staff add EMAIL --role admin` makes it, by Django's arguments."""
+"""`manage.py createsuperuser`: makes an admin's account like `staff add EMAIL --role admin`, but takes Django's arguments."""
 
 import os
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py staff add|list|remove|second-factor-reset`: the staff and their roles."""
+"""`manage.py staff add|list|remove|second-factor-reset`: manages the staff and their roles."""
 
 import getpass
 import sys
@@ -144,11 +144,11 @@ class Command(BaseCommand):
 
 @contextmanager
 def logged_command(act: str, email: str, role: str = "") -> Iterator[dict[str, Any]]:
-    """Log a command about an account before it runs, and close the entry when it ends.
+    """Log a command about an account before it runs, and log its outcome when it ends.
 
-    Yields a dict for the entry's changes. Raises CommandError for refusals of the operations.
+    Yields a dict that takes the changes for the audit log. Raises CommandError if an operation refuses the command.
     """
-    # Logged first, then done, like a submit on the staff's pages (accounts.audit_log).
+    # The command is logged before it runs, like a submit on the staff's pages (accounts.audit_log).
     found = queries.find_user_by_email(email)
     entry = audit_log.open_entry(
         act,
