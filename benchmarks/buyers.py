@@ -1,4 +1,4 @@
-"""Buyers with full carts who check out over real HTTP, and record the shop's answers.
+"""Plays buyers with full carts who check out over real HTTP, and records the shop's answers.
 
 A buyer acts like a browser without scripts: opens the checkout, fills it in, submits it, pays on the bank's page and reads the
 result. Without an answer, or after a 503, a 429 or the queue's page, the buyer sends the same form again. One event loop runs thousands

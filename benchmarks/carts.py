@@ -1,4 +1,4 @@
-"""What a cart costs: adds a second, beside bare conditional writes on the same node in the same run.
+"""Measures the speed of carts: adds a second, beside bare conditional writes on the same node in the same run.
 
     python -m benchmarks.carts                                   # the keyspace of the settings
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher

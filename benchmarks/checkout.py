@@ -1,4 +1,4 @@
-"""What a guest's checkout costs, step by step: CQL statements, milliseconds, and checkouts a second.
+"""Measures the cost of a guest's checkout, step by step: CQL statements, milliseconds, and checkouts a second.
 
     python -m benchmarks.checkout                            # on the node of the settings
     python -m benchmarks.checkout --nodes 3                  # on three nodes of its own, with a copy of everything on each

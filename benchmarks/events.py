@@ -1,4 +1,4 @@
-"""What counting visits costs: events a second by the event writer alone and through HTTP, bytes an event, and a page's CPU time.
+"""Measures the cost of counting visits: events a second by the event writer and through HTTP, bytes an event, a page's CPU time.
 
     python -m benchmarks.events                        # pages of the keyspace of the settings, which has to hold a shop
     python -m benchmarks.events --events 20000 --slices 3

@@ -1,4 +1,4 @@
-"""The first checkout of a web process beside later checkouts, with and without a warm-up before (storefront/warm_up.py).
+"""Measures a web process's first checkout beside its later ones, with and without a warm-up before (storefront/warm_up.py).
 
     python -m benchmarks.first_checkout              # five processes of each kind
     python -m benchmarks.first_checkout --rounds 2   # quicker and rougher

@@ -1,4 +1,4 @@
-"""A flash sale: far more buyers than units come to the checkout over real HTTP, all within seconds.
+"""Plays a flash sale: far more buyers than units come to the checkout over real HTTP, all within seconds.
 
     python -m benchmarks.flash_sale                                        # 2,000 buyers in 10 seconds for 100 units
     python -m benchmarks.flash_sale --sales "two servers" declined         # only these sales (see SALES)

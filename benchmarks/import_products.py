@@ -1,4 +1,4 @@
-"""What reading an import file of prices costs: lines a second and memory, with 1,000 lines and with 100,000.
+"""Measures the cost of reading an import file of prices: lines a second and memory, with 1,000 lines and with 100,000.
 
     python -m benchmarks.import_products                         # the keyspace of the settings
     python -m benchmarks.import_products --lines 10000           # quicker

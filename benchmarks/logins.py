@@ -1,4 +1,4 @@
-"""Whether the response times of login, password reset and registration reveal which e-mail addresses have an account.
+"""Measures whether response times of login, password reset and registration reveal which e-mail addresses have an account.
 
     python -m benchmarks.logins                     # 100 of each
     python -m benchmarks.logins --tries 30          # quicker and rougher
@@ -98,7 +98,7 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
         took, cpu = perf_counter() - started, thread_time() - before
         if answer.status_code not in (303, 422):
             raise SystemExit(f"{where} answered {answer.status_code}")
-        if turn >= 4:  # the first ones prepare statements and load templates
+        if turn >= 4:  # the first requests prepare statements and load templates
             times.took(took, cpu, known=known_address)
     return times
 

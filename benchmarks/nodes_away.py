@@ -1,4 +1,4 @@
-"""Checkouts while nodes go away: three nodes on loopback, replication 3, real HTTP.
+"""Measures checkouts while nodes go away: three nodes on loopback, replication 3, real HTTP.
 
     python -m benchmarks.nodes_away                        # 500 checkouts in each part
     python -m benchmarks.nodes_away --checkouts 60         # quicker

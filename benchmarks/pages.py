@@ -1,11 +1,11 @@
-"""What a page costs for four kinds of visitors, beside a bare Django view that renders the same template in full, from memory.
+"""Measures a page's cost for four kinds of visitors, beside a bare Django view that renders the same template from memory.
 
     python -m benchmarks.pages                                   # the keyspace of the settings
     python -m benchmarks.pages --compare stoa_scale              # and a keyspace with many products beside it
     python -m benchmarks.pages --slices 5 --seconds 0.5          # quicker and rougher
     python -m benchmarks.pages --without navigation product_body # the savings by these cached fragments, or by all
 
-Both are served by gunicorn with the shop's own configuration: 2 workers, threads, DEBUG off. The slices of all servers are interleaved,
+Shop and view are served by gunicorn with the configuration of the shop: 2 workers, threads, DEBUG off. Slices of all are interleaved,
 so that a disturbance meets all of them. The bounds are for a database and a load generator on the same machine. The CPU time of a
 request is the time that the server's workers used, without the database. These figures are without compression. The last columns
 have the additional CPU time when a browser accepts gzip, and the bytes that are sent then.

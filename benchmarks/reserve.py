@@ -1,4 +1,4 @@
-"""Reservations a second on one SKU, beside other algorithms and bare conditional writes.
+"""Measures reservations a second on one SKU, beside other algorithms and bare conditional writes.
 
     python -m benchmarks.reserve                                 # the keyspace of the settings
     python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher

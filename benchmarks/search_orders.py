@@ -1,4 +1,4 @@
-"""What the staff's search for orders costs among 200 orders and among a million: statements, rounds and CPU time.
+"""Measures the cost of the staff's order search, among 200 and a million orders: statements, rounds and CPU time.
 
     python -m benchmarks.search_orders                    # 1,000,000 orders; takes a while to fill
     python -m benchmarks.search_orders --orders 20000     # quicker
