@@ -1,4 +1,4 @@
-"""Writes events in the background. Network and browser are stored only as a pseudonym."""
+"""Writes visitors' events in the background. A visitor's network address and browser are stored only as a pseudonym."""
 
 import secrets
 from collections import defaultdict
@@ -16,7 +16,7 @@ from analytics.live import LiveCounter
 from cassandra_db import applied_if, conditional_write, write
 from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 
-# The number of partitions for an hour of a kind: 65,000 events of 150 bytes fill 10 MB, so 8 hold 145 events a second.
+# The partitions for one kind of event in one hour. 65,000 events of 150 bytes fill one (10 MB), so 8 hold 145 a second.
 EVENT_SHARDS = 8
 
 EVENT = write(
@@ -34,7 +34,7 @@ SALT = conditional_write(
 
 @dataclass(frozen=True)
 class WaitingEvent:
-    """An event in memory. Its pseudonym is made of `network` and `user_agent`."""
+    """An event that waits in memory to be written. Its visitor's pseudonym is made of `network` and `user_agent`."""
 
     kind: str
     at: datetime
@@ -49,7 +49,7 @@ class WaitingEvent:
 
 @dataclass(frozen=True)
 class EventBatch:
-    """Events of one partition."""
+    """Events that one batch writes into one partition."""
 
     kind: str
     hour: datetime
@@ -61,7 +61,7 @@ class EventBatch:
 
 
 class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
-    """Writes events, and counts them by minute for the live page."""
+    """Writes events to Cassandra, and counts them by minute for the staff's live page."""
 
     kind = "events"
 
@@ -71,11 +71,11 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
         self._live = LiveCounter()
 
     def make_batches(self, items: Sequence[WaitingEvent]) -> list[EventBatch]:
-        """Return events by partition, each batch in a shard that is chosen for it."""
+        """Return the events grouped by kind and hour, in batches of at most MAX_BATCH. Each batch gets a random shard."""
         return make_batches(items)
 
     def bind(self, batch: EventBatch) -> list[BoundStatement]:
-        """Return the statements that write a batch's events."""
+        """Return the bound INSERT statements for the events of a batch."""
         return [
             EVENT.bind(
                 kind=batch.kind,
@@ -84,7 +84,7 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
                 event_id=event_id,
                 source=event.source,
                 visitor=make_pseudonym(self._salt(shop_day(event.at)), event),
-                # Empty columns are left out: a null would be a tombstone.
+                # Columns without a value are left out: writing a null would make a tombstone.
                 product_id=event.product_id or UNSET_VALUE,
                 category_id=event.category_id or UNSET_VALUE,
                 words=event.words or UNSET_VALUE,
@@ -95,7 +95,7 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
         ]
 
     def note_written(self, batches: Sequence[EventBatch]) -> None:
-        """Count events on the live page."""
+        """Count the written events for the live page, and write the counts. Raises CassandraUnavailable."""
         for batch in batches:
             for _, event in batch.events:
                 pseudonym = make_pseudonym(self._salt(shop_day(event.at)), event)
@@ -104,14 +104,14 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
 
     def _salt(self, day: date) -> bytes:
         if day not in self._salts:
-            # Only yesterday's salt may still be needed.
+            # Of the older salts, only yesterday's may still be needed, for late events.
             kept = {each: salt for each, salt in self._salts.items() if each >= day - timedelta(1)}
             self._salts = kept | {day: get_or_create_salt(day)}
         return self._salts[day]
 
 
 def make_batches(events: Sequence[WaitingEvent]) -> list[EventBatch]:
-    """Return events by partition, each batch in a shard that is chosen for it."""
+    """Return the events grouped by kind and hour, in batches of at most MAX_BATCH. Each batch gets a random shard."""
     by_hour: dict[tuple[str, datetime], list[WaitingEvent]] = defaultdict(list)
     for event in events:
         by_hour[event.kind, floor_to_hour(event.at)].append(event)
@@ -128,24 +128,24 @@ def make_batches(events: Sequence[WaitingEvent]) -> list[EventBatch]:
 
 
 def _event_id(event: WaitingEvent) -> UUID:
-    # A random node keeps ids of several processes, and of one millisecond, apart.
+    # The random node part of the UUID keeps the ids of several processes, and of one millisecond, different.
     made: UUID = uuid_from_time(event.at, secrets.randbits(48), secrets.randbits(14))
     return made
 
 
 def floor_to_hour(moment: datetime) -> datetime:
-    """Return the hour (UTC) of a moment."""
+    """Return the start (UTC) of the hour that contains a moment."""
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def make_pseudonym(salt: bytes, event: WaitingEvent) -> bytes:
-    """Return the visitor's pseudonym, eight bytes. Without the day's salt it reveals nothing, and it differs each day."""
+    """Return the pseudonym of an event's visitor, eight bytes. It differs daily, and reveals nothing without the day's salt."""
     seen = f"{event.network}\n{event.user_agent}".encode()
     return blake2b(seen, digest_size=8, key=salt).digest()
 
 
 def get_or_create_salt(day: date) -> bytes:
-    """Return a day's salt, the same in all processes. The first caller creates it. Raises CassandraUnavailable."""
+    """Return a day's salt, the same in all processes. The first process to call creates it. Raises CassandraUnavailable."""
     made = secrets.token_bytes(32)
     outcome = SALT.apply(day=day, salt=made, if_lost=applied_if(lambda row: row.salt == made))
     if outcome or outcome.current is None:

@@ -1,7 +1,7 @@
-"""Events of visitors: page loads, adds to the cart, checkouts, orders.
+"""Counts the events of visitors: page loads, adds to the cart, checkouts and orders.
 
-A view notes the event on its response. The response may be cached for others (storefront.whole_pages), and each sending counts.
-Programs, prefetches and visitors who object (DNT, Sec-GPC) are not counted, and no cookie is set.
+A view attaches an event to its response. The response may be cached for other visitors (storefront.whole_pages): its event counts
+each time it is sent. Programs, prefetches and visitors who object (headers DNT, Sec-GPC) are not counted. No cookie is set.
 """
 
 import re
@@ -19,7 +19,7 @@ from cassandra_db import current_time
 from web.rate_limits import network_address
 
 MAX_WORDS_LENGTH = 60
-# Words that may name a person: an e-mail address, or a number of a telephone, a card or an order.
+# Search words that may identify a person: an e-mail address, or the number of a telephone, a card or an order.
 _PERSONAL_WORDS = re.compile(r"@|(?:\d[ -]?){6}")
 _SEARCH_SITES = ("google.", "bing.", "duckduckgo.", "ecosia.", "qwant.", "yahoo.", "startpage.")
 _SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "reddit.", "youtube.")
@@ -27,7 +27,7 @@ _SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "redd
 
 @dataclass(frozen=True)
 class NotedEvent:
-    """The event of a response: one of analytics.kinds.KINDS, and its subject."""
+    """The event that a view attached to its response: its kind (analytics.kinds.KINDS), and the product, category or search."""
 
     kind: str
     product_id: UUID | None = None
@@ -37,18 +37,18 @@ class NotedEvent:
 
 
 def note_event(response: HttpResponse, event: NotedEvent | None) -> HttpResponse:
-    """Note an event on a response."""
+    """Attach an event to a response, and return the response."""
     response.noted_event = event  # type: ignore[attr-defined]
     return response
 
 
 def get_noted_event(response: HttpResponse) -> NotedEvent | None:
-    """Return the event on a response, or None."""
+    """Return the event that is attached to a response, or None."""
     return getattr(response, "noted_event", None)
 
 
 def record_noted_event(request: HttpRequest, response: HttpResponse) -> None:
-    """Count the event of a response that is being sent. Never blocks, and never fails because of the database."""
+    """Queue the event of a response for counting, when the response is sent. Neither blocks nor fails if the database is away."""
     noted = get_noted_event(response)
     if noted is None or not _is_counted(request.META, noted):
         return
@@ -74,13 +74,13 @@ def _is_counted(headers: dict[str, Any], noted: NotedEvent) -> bool:
         return False
     if "prefetch" in headers.get("HTTP_SEC_PURPOSE", headers.get("HTTP_PURPOSE", "")):
         return False
-    # A part of an open page is no page load.
+    # An HTMX request for a part of an open page is no page load.
     is_part = "HTTP_HX_REQUEST" in headers and "HTTP_HX_BOOSTED" not in headers
     return not (is_part and noted.kind in PAGE_KINDS)
 
 
 def classify_source(referrer: str, own_host: str) -> str:
-    """Return the source of a visit: direct, own, search, social or other. The URL itself is not stored."""
+    """Return the source of a visit: direct, own, search, social or other. The referrer's URL itself is not stored."""
     try:
         host = urlsplit(referrer).netloc.lower().removeprefix("www.")
     except ValueError:
@@ -97,7 +97,7 @@ def classify_source(referrer: str, own_host: str) -> str:
 
 
 def normalize_words(words: str) -> str:
-    """Return the counted form of a search; nothing if the words may name a person."""
+    """Return search words in lower case, with single spaces, shortened; "" if they may identify a person."""
     if _PERSONAL_WORDS.search(words):
         return ""
     return " ".join(words.lower().split())[:MAX_WORDS_LENGTH]

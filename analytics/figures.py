@@ -1,4 +1,4 @@
-"""Facts of sales and their sums, without reads and writes."""
+"""Sales facts and the figures that are computed from them. This module reads and writes nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from uuid import UUID
 
-# The category of the whole shop.
+# The category id that stands for the whole shop.
 ALL_CATEGORIES = UUID(int=0)
 
 
 @dataclass(frozen=True)
 class SoldLine:
-    """A line of a paid order. Sums are in minor units, after discounts; `gross` includes tax."""
+    """A line of a paid order. Amounts are in minor units, after discounts. `gross` includes tax, `net` does not."""
 
     line_number: int
     product_id: UUID
@@ -28,7 +28,7 @@ class SoldLine:
 
 @dataclass(frozen=True)
 class Fact:
-    """A sold line, with the categories in which it counts, root first."""
+    """A sales fact: a sold line, and the ids of the categories in which it counts, the root category first."""
 
     order_id: UUID
     line: SoldLine
@@ -38,7 +38,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Figures:
-    """Sales: orders, units and minor units of the currency, before refunds; `net` is without tax."""
+    """Numbers of orders and units, and amounts in minor units, before refunds. `gross` includes tax, `net` does not."""
 
     orders: int = 0
     units: int = 0
@@ -50,12 +50,12 @@ class Figures:
 
     @property
     def gross_after_refunds(self) -> int:
-        """Sales after refunds, with tax."""
+        """The amount sold less the refunds, with tax."""
         return self.gross - self.refunded_gross
 
     @property
     def net_after_refunds(self) -> int:
-        """Sales after refunds, without tax."""
+        """The amount sold less the refunds, without tax."""
         return self.net - self.refunded_net
 
     def __add__(self, other: Figures) -> Figures:
@@ -72,7 +72,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class DailySales:
-    """The sales of a day in a category."""
+    """The sales figures of one category on one day, in one currency."""
 
     day: date
     category_id: UUID
@@ -87,7 +87,7 @@ class _Sum:
 
 
 def roll_up_facts(day: date, facts: Iterable[Fact]) -> list[DailySales]:
-    """Return the sums of a day's facts by category and currency. A line counts in its category and all above it."""
+    """Return a day's sales by category and currency. A sold line counts in its category and in each category above it."""
     sums: dict[tuple[UUID, str], _Sum] = {}
     for fact in facts:
         line = fact.line

@@ -1,4 +1,4 @@
-"""The worker's jobs for the figures."""
+"""The worker's jobs that compute the figures of sales, visits and popularity."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ from jobs.registry import Job, describe_count
 
 
 def roll_up_sales(now: datetime) -> str:
-    """Add up the days on which something was sold or refunded."""
+    """Compute the sales figures again for each day with new sales or refunds. Return a line about the number of days."""
     days = roll_up_changed_days(now)
     return describe_count(ngettext("%(count)s day added up", "%(count)s days added up", days), days)
 
@@ -22,7 +22,7 @@ VISITS = "visits"
 
 
 def roll_up_visits(now: datetime) -> str:
-    """Add up the hours that may have new events since the last run."""
+    """Count the visits of each hour that may have new events since the last run. Return a line about the number of hours."""
     hours, position = roll_up_hours(get_position(VISITS), now)
     save_position(VISITS, position)
     return describe_count(
@@ -31,12 +31,12 @@ def roll_up_visits(now: datetime) -> str:
 
 
 POPULAR = "popular"
-# The most products that change in a run, some twenty seconds of work, so that other jobs get their turn.
+# The most products that one run changes. This takes some twenty seconds, so that other jobs get their turn.
 MAX_CHANGED = 1_000
 
 
 def update_popular(now: datetime) -> str:
-    """Compute the popularity of products, once a night."""
+    """Compute the popularity of products once a night, in several runs if many change. Return a line about their number."""
     position = get_position(POPULAR)
     if position and popularity_day(datetime.fromisoformat(position)) == popularity_day(now):
         return ""
@@ -62,7 +62,7 @@ JOBS = [
         POPULAR,
         timedelta(minutes=5),
         update_popular,
-        # A day, an hour until it looks, and the one that a day may be longer.
+        # A day, an hour until the idle job runs, and the hour by which a day may be longer.
         normal_lag=timedelta(days=1, hours=3),
         idle_every=timedelta(hours=1),
     ),

@@ -1,4 +1,4 @@
-"""The kinds of events that are counted of a visit."""
+"""The kinds of visitors' events that the shop counts."""
 
 PAGE_KINDS = ("product", "category", "search")
 ORDER = "order"

@@ -1,7 +1,7 @@
-"""Visits by minute, for the staff's live page.
+"""Counts visits by minute, for the staff's live page.
 
-Each process counts its own minutes in memory and writes their totals again and again, so a write can be repeated. The page adds
-up the processes.
+Each process counts its own visits in memory, and writes the totals of each minute, not the changes. So a write can be repeated.
+The page adds up the totals of all processes.
 """
 
 from dataclasses import dataclass, field
@@ -27,21 +27,21 @@ WRITE_MINUTE = write(
 
 @dataclass
 class LiveTally:
-    """Page loads, orders and visitors of a period."""
+    """The numbers of page loads and orders in a period, and a sketch of its visitors."""
 
     pages: int = 0
     orders: int = 0
     visitors: VisitorSketch = field(default_factory=VisitorSketch)
 
     def merge(self, other: Self) -> None:
-        """Add another tally."""
+        """Add the counts and the visitors of another tally."""
         self.pages += other.pages
         self.orders += other.orders
         self.visitors.merge(other.visitors)
 
 
 class LiveCounter:
-    """The minutes of a process. Only its writer's thread uses this."""
+    """Counts the page loads, orders and visitors of this process by minute. Only its event writer's thread may use it."""
 
     def __init__(self) -> None:
         self._process = uuid4()
@@ -49,7 +49,7 @@ class LiveCounter:
         self._changed: set[datetime] = set()
 
     def add(self, kind: str, at: datetime, visitor: bytes) -> None:
-        """Count an event of a visitor, whose pseudonym is eight bytes."""
+        """Count an event in its minute. `visitor` is the visitor's pseudonym, eight bytes."""
         minute = at.replace(second=0, microsecond=0)
         tally = self._minutes.setdefault(minute, LiveTally())
         tally.pages += kind in PAGE_KINDS
@@ -58,7 +58,7 @@ class LiveCounter:
         self._changed.add(minute)
 
     def write(self) -> None:
-        """Write the changed minutes. Raises CassandraUnavailable; the next call then writes them."""
+        """Write the totals of the minutes that have changed. Raises CassandraUnavailable; the next call then writes them."""
         if not self._changed:
             return
         wait_for_all(
@@ -81,7 +81,7 @@ class LiveCounter:
 
 
 def list_live_minutes(now: datetime) -> dict[datetime, LiveTally]:
-    """Return the last thirty minutes (UTC) of all processes, oldest first. Raises CassandraUnavailable."""
+    """Return the counts of all processes for each of the last thirty minutes (UTC), oldest first. Raises CassandraUnavailable."""
     last = now.replace(second=0, microsecond=0)
     first = last - (LIVE_MINUTES - 1) * MINUTE
     found = {first + n * MINUTE: LiveTally() for n in range(LIVE_MINUTES)}

@@ -1,4 +1,4 @@
-"""Sales and visits, and their sums by day."""
+"""The tables of sales and visits, and of their sums by day."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,10 +7,10 @@ from cassandra_db.partitions import KB, MB
 
 
 class SaleFact(Model):
-    """Q18: a line of a paid order, with its refunds. Values are absolute.
+    """Q18: a line of a paid order, with its refunds. After a refund, the row is written again with the new totals.
 
-    Bound: the lines sold in a day, over 16 shards (analytics.days.SHARDS).
-    Writer: analytics.operations.record_sale, with the timestamp "placed + version" of the order, so that late writes lose.
+    Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
+    Writer: analytics.operations.record_sale, with the order's timestamp "placed + version", so that an older version loses.
     """
 
     __table_name__ = "sales_facts"
@@ -22,23 +22,23 @@ class SaleFact(Model):
     line_number = columns.Integer(primary_key=True)
     product_id = columns.UUID()
     variant_id = columns.UUID()
-    # JSON: the product's category and its ancestors, the root first, as they were then
+    # JSON: the ids of the product's category and its ancestors at the time of the sale, the root first
     categories = columns.Text()
     currency = columns.Text()
     units = columns.Integer()
-    gross = columns.BigInt()  # what was paid for the line
-    net = columns.BigInt()  # without tax
+    gross = columns.BigInt()  # the amount paid for the line, with tax
+    net = columns.BigInt()  # the same amount without tax
     refunded_units = columns.Integer()
     refunded_gross = columns.BigInt()
     refunded_net = columns.BigInt()
 
 
 class DailySale(Model):
-    """Q18: the sales of a day by category, added up from the facts.
+    """Q18: the sales of a day by category, added up from `sales_facts`.
 
-    A line counts once in its category and in each above it; the nil category is the whole shop.
+    A sold line counts once in its category and in each category above it. The nil UUID stands for the whole shop.
     Bound: 31 days of the categories in which something was sold, at most 62,000 rows.
-    Writer: analytics.operations.roll_up_day, with the time of its read, so that a slower and older sum loses.
+    Writer: analytics.operations.roll_up_day, with the time of its read, so that a sum of older facts loses.
     """
 
     __table_name__ = "daily_sales"
@@ -58,11 +58,11 @@ class DailySale(Model):
 
 
 class DailyCustomer(Model):
-    """Q18: a day's paid orders of new and of returning customers.
+    """Q18: the numbers of a day's paid orders by new and by returning customers.
 
-    `orders` includes orders of erased people, which count as neither.
+    `orders` also counts the orders of erased people, which are in neither of the other two numbers.
     Bound: 31 rows.
-    Writer: analytics.operations.record_daily_customers, with the time of its read, so that a slower and older count loses.
+    Writer: analytics.operations.record_daily_customers, with the time of its read, so that an older count loses.
     """
 
     __table_name__ = "daily_customers"
@@ -76,7 +76,7 @@ class DailyCustomer(Model):
 
 
 class SalesDay(Model):
-    """Days with facts that may not be added up yet, written before and after the facts.
+    """The days whose sales must be added up again. A day is stored before its facts are written, and again if that took long.
 
     Bound: the days that changed in the last minutes; an import of old orders changes hundreds.
     Writer: analytics.operations.record_sale; removed by analytics.operations.roll_up_changed_days.
@@ -88,7 +88,8 @@ class SalesDay(Model):
     __personal_data__ = None
     shop = columns.Text(partition_key=True)  # always 'shop'
     day = columns.Date(primary_key=True)
-    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
+    # the timestamp of the row and of its deletion, in microseconds since 1970
+    written = columns.BigInt()
 
 
 _PSEUDONYMS = "pseudonyms of a day: personal data until its salt is gone (visitor_salts, 26 hours), nobody's after that; no person can be looked up by them"
@@ -96,10 +97,10 @@ _DAYS_KEPT = 90 * 24 * 3600
 
 
 class Event(Model):
-    """Q19: the events of an hour, newest first.
+    """Q19: the events of one kind in an hour, newest first.
 
-    Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 a second of each kind.
-    Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be sent again.
+    Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 events a second.
+    Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be written twice.
     """
 
     __table_name__ = "events"
@@ -127,10 +128,10 @@ class Event(Model):
 
 
 class VisitorSalt(Model):
-    """Q19: the random key of a day's pseudonyms, which are anonymous once it has expired.
+    """Q19: the random key that makes a day's pseudonyms. Once the key has expired, the pseudonyms are anonymous.
 
     Bound: one row.
-    Writer: analytics.event_writer.get_or_create_salt, if there is none; it goes by its TTL of 26 hours.
+    Writer: analytics.event_writer.get_or_create_salt, if the day has no salt yet. The row expires after 26 hours.
     """
 
     __table_name__ = "visitor_salts"
@@ -142,10 +143,10 @@ class VisitorSalt(Model):
 
 
 class LiveMinute(Model):
-    """Q19: a process's counts of each minute of an hour, for the live page.
+    """Q19: the page loads, orders and visitors that a process counted in each minute of an hour, for the live page.
 
-    Bound: 60 rows of each process, at most 1.1 kB each: 7 MB with 100 processes.
-    Writer: analytics.live.LiveCounter: each process writes its own rows, always a whole minute.
+    Bound: 60 rows for each process, at most 1.1 kB each: 7 MB with 100 processes.
+    Writer: analytics.live.LiveCounter. Each process writes only its own rows, with the totals of the whole minute.
     """
 
     __table_name__ = "live_minutes"
@@ -161,9 +162,9 @@ class LiveMinute(Model):
 
 
 class HourlyVisit(Model):
-    """Q19: the sums of an hour's events by subject; `*` is the sum of all.
+    """Q19: an hour's events of one kind, counted by subject. The subject `*` stands for all events of the kind.
 
-    Bound: the products, categories and words of an hour, at most 1 kB each: 10 MB with 10,000.
+    Bound: a row of at most 1 kB for each product, category or search of the hour: 10 MB with 10,000.
     Writer: analytics.roll_up.roll_up_hour, with the time of its read.
     """
 
@@ -173,7 +174,7 @@ class HourlyVisit(Model):
     __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
     hour = columns.DateTime(partition_key=True)
     kind = columns.Text(partition_key=True)
-    subject = columns.Text(primary_key=True)  # a product's or category's id, or words
+    subject = columns.Text(primary_key=True)  # a product's or category's id, or search words
     category_id = columns.UUID()
     events = columns.Integer()
     empty = columns.Integer()  # searches that found nothing
@@ -181,10 +182,10 @@ class HourlyVisit(Model):
 
 
 class ProductView(Model):
-    """Q19: the views of a product by day, latest first.
+    """Q19: the views of a product by day, the latest day first.
 
-    `visitors` is an estimate (standard error 3.25 %) for one day; pseudonyms change daily, so days cannot be merged.
-    Bound: 90 rows, by their TTL.
+    `visitors` is an estimate (standard error 3.25 %). Visitors of several days cannot be merged: pseudonyms change daily.
+    Bound: 90 rows, one for each day until it expires.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """
 
@@ -199,7 +200,7 @@ class ProductView(Model):
 
 
 class TopProduct(Model):
-    """Q19: the most viewed products of a day by category; the nil category is the whole shop.
+    """Q19: the most viewed products of a category on a day. The nil UUID stands for the whole shop.
 
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
@@ -218,9 +219,9 @@ class TopProduct(Model):
 
 
 class TopSearch(Model):
-    """Q19: the most frequent searches of a day, and how many found nothing.
+    """Q19: the most frequent searches of a day, each with the number of times that it found nothing.
 
-    Only words that three visitors of the day have used, or that a product has; others expire with their hours, after three days.
+    It keeps only words that three visitors used that day, or that a product has. Others expire with `hourly_visits` after 3 days.
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """
@@ -239,8 +240,9 @@ class TopSearch(Model):
 
 
 class DailyVisit(Model):
-    """Q19: a day's visitors by step: viewed, added, went to the checkout, ordered. `visit` is any of these.
+    """Q19: the numbers of events and visitors on a day, a row for each kind of event (analytics.kinds.KINDS).
 
+    The row of the kind `visit` counts the events of all kinds, and each visitor once.
     Bound: 31 days of seven rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """

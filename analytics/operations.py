@@ -1,4 +1,4 @@
-"""Stores sales, and adds them up by day and category."""
+"""Stores sales facts, and adds up the sales of each day by category."""
 
 import json
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from catalogue.entities import Product
 from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
 
-# How long after noting a day a delayed process may still write facts; the day is added up again until then.
+# The time after marking a day in which a delayed process may still write facts. Until then each run adds up its sales again.
 LATEST_FACT = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Sale:
-    """A paid order as it is now. `version` counts its events: of two writes the later version stays."""
+    """A paid order in its present state. `version` is the number of its events; a higher version replaces a lower one."""
 
     order_id: UUID
     placed_at: datetime
@@ -37,7 +37,7 @@ class Sale:
 
     @property
     def written_at(self) -> int:
-        """The timestamp of its facts, in microseconds since 1970: placed + version."""
+        """The timestamp with which the order's facts are written, in microseconds since 1970: placed + version."""
         return round(self.placed_at.timestamp() * 1000) * 1000 + self.version
 
 
@@ -55,10 +55,9 @@ DAY_CHANGED = write(
 
 
 def record_sale(sale: Sale) -> bool:
-    """Store the sales of an order after refunds. A second call changes nothing.
+    """Store the sales facts of an order, with its refunds. Return whether anything was written; a second call writes nothing.
 
-    The first call decides the categories of a line. Returns whether anything was written.
-    Raises CassandraUnavailable.
+    A line keeps the categories that its product had at the first call. Raises CassandraUnavailable.
     """
     known_facts = {
         fact.line.line_number: fact for fact in queries.list_order_facts(sale.day, sale.order_id)
@@ -73,7 +72,7 @@ def record_sale(sale: Sale) -> bool:
         for line in sale.lines
         if line.line_number not in known_facts
     }
-    # Marked before the facts, in case of a crash, and after them, in case this process is delayed.
+    # The day is marked before its facts are written, in case of a crash, and afterwards if this process was delayed.
     noted = mark_day_changed(sale.day)
     categories = _categories(product_from_rows(each.rows()) for each in reading.values())
     facts = [
@@ -94,7 +93,7 @@ def record_sale(sale: Sale) -> bool:
 
 
 def mark_day_changed(day: date) -> int:
-    """Mark a day to be added up; return the mark's time, in microseconds since 1970. Raises CassandraUnavailable."""
+    """Mark a day, to add up its sales. Return the mark's time in microseconds since 1970. Raises CassandraUnavailable."""
     written = current_microseconds()
     DAY_CHANGED.run(shop=SHOP, day=day, written=written)
     return written
@@ -136,10 +135,9 @@ FACTS_REMOVED = write(
 
 
 def remove_facts(day: date, order_id: UUID, before: int) -> None:
-    """Delete a day's facts of an order that sold nothing on it, except facts written after `before`.
+    """Delete the facts of an order from a day on which it sold nothing, except facts written after `before`.
 
-    Only the consistency check uses this. `before` is in microseconds since 1970.
-    Raises CassandraUnavailable.
+    `before` is in microseconds since 1970. Only the consistency check uses this. Raises CassandraUnavailable.
     """
     FACTS_REMOVED.run(day=day, shard=order_shard(order_id), order_id=order_id, at=before)
     mark_day_changed(day)
@@ -158,7 +156,7 @@ DAILY = write(
 
 
 def roll_up_day(day: date) -> None:
-    """Add a day up from its facts. A second call changes nothing. Raises CassandraUnavailable."""
+    """Add up the sales of a day, and store the sums. A second call changes nothing. Raises CassandraUnavailable."""
     read_at = current_microseconds()
     fresh = roll_up_facts(day, queries.list_day_facts(day))
     emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
@@ -194,9 +192,9 @@ CUSTOMERS = write(
 def record_daily_customers(
     day: date, orders: int, first_orders: int, returning_orders: int, at: int
 ) -> None:
-    """Store how many of a day's paid orders were first and later ones; `at` is the read's time, in microseconds since 1970.
+    """Store the numbers of a day's paid orders: of all, of customers' first orders, and of orders by returning customers.
 
-    Raises CassandraUnavailable.
+    `at` is the time of the read, in microseconds since 1970. Raises CassandraUnavailable.
     """
     CUSTOMERS.run(
         month=month_start(day),
@@ -214,7 +212,7 @@ DAY_DONE = write(
 
 
 def roll_up_changed_days(now: datetime) -> int:
-    """Add up the days whose facts have changed; return their number. Raises CassandraUnavailable."""
+    """Add up the sales of each day whose facts have changed. Return the number of days. Raises CassandraUnavailable."""
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
     changed = queries.list_changed_days()
     for day, written in changed:

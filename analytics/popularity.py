@@ -1,7 +1,7 @@
-"""The popularity of products: by views and orders of the last 30 days.
+"""Computes the popularity of products from their views and orders of the last 30 days.
 
-It is computed once a day, from `product_views` and the facts of sales, for the 30 days before. A product stores it as a coarse
-step, so that few products change each day. Cards, lists, the front page and the search follow.
+It runs once a day, and reads `product_views` and the sales facts. A product stores its popularity as a step of a coarse scale,
+so that few products change each day. Cards, lists, the front page and the search use the step.
 """
 
 from collections import Counter
@@ -22,16 +22,16 @@ from catalogue.queries import get_category
 from jobs.rows import guard_row
 
 PERIOD = timedelta(days=30)
-# How long after midnight the day before is complete.
+# The time after midnight at which the counts of the day before are complete.
 SETTLED = timedelta(hours=1)
-# An order counts like this many views: about one visitor in twenty buys.
+# The number of views that an order counts as: about one visitor in twenty buys.
 ORDER_WEIGHT = 20
-# Two steps double the score; less than about three views are step 0.
+# Two steps more mean about twice the score. Fewer than about three views are step 0.
 STEPS_PER_DOUBLING = 2
 FEW = 10
-# A product keeps its step while the score is this near, so that steps do not alternate each day.
+# A product keeps its step while its exact value differs by less than this, so that the step does not alternate daily.
 STAYS_WITHIN = 0.75
-# Bestsellers of a top category: at most this many, one in so many products on sale, each with this many orders.
+# The bestsellers of a top category: their maximum, the number of products on sale for each of them, and their fewest orders.
 MAX_BESTSELLERS = 10
 PRODUCTS_PER_BESTSELLER = 10
 MIN_BESTSELLER_ORDERS = 5
@@ -40,7 +40,7 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class CountedProduct:
-    """A product's stored step and its counts. All products of the shop are held in memory as these."""
+    """A product's stored popularity step, visitors and orders. One for each product of the shop is held in memory."""
 
     product_id: UUID
     former: int | None
@@ -51,14 +51,14 @@ class CountedProduct:
 
 
 def popularity_day(now: datetime) -> date:
-    """Return the day of the latest count at a moment (UTC)."""
+    """Return the day for which the popularity is computed at a moment (UTC). The day changes SETTLED after midnight."""
     return shop_day(now - SETTLED)
 
 
 def update_popularity(products: Iterable[Product], now: datetime, most: int) -> int:
-    """Store the popularity of this day in at most `most` products; return how many have changed.
+    """Store the popularity of the present day in at most `most` products whose popularity has changed. Return their number.
 
-    A second call on the same day changes nothing. Raises CassandraUnavailable.
+    A repeated call on the same day changes only products that are left. Raises CassandraUnavailable.
     """
     at, day = current_microseconds(), popularity_day(now)
     counted = list(count_interest(products, day - PERIOD, day - timedelta(days=1), now))
@@ -80,7 +80,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
 
 
 def compute_popularity(score: int, former: int | None) -> int:
-    """Return the step of a score, or the former step if it is near enough."""
+    """Return the popularity step for a score, or the product's former step if the score is near that step."""
     exact = STEPS_PER_DOUBLING * log2(1 + score / FEW)
     return former if former is not None and abs(exact - former) < STAYS_WITHIN else round(exact)
 
@@ -121,9 +121,9 @@ def count_interest(
 
 
 def count_orders(first: date, last: date) -> Counter[UUID]:
-    """Return the number of paid orders of each product between two days, both included, without full returns.
+    """Return the number of paid orders of each product between two days, both included. Full returns are left out.
 
-    It counts orders, not units: fifty units are one customer's wish. Raises CassandraUnavailable.
+    An order of fifty units counts once: it is the wish of one customer. Raises CassandraUnavailable.
     """
     sold = queries.list_daily_sales(first, last)
     found: Counter[UUID] = Counter()
@@ -140,7 +140,7 @@ def _is_kept(line: SoldLine) -> bool:
 
 
 def _count_visitors(products: Iterable[Product], first: date, last: date) -> dict[UUID, int]:
-    """Return the number of visitors of each product; a visitor counts once a day."""
+    """Return the number of visitors of each product, keyed by id. A visitor counts once a day."""
     reading = {
         each.product_id: queries.prefetch_product_views(each.product_id, first, last)
         for each in products

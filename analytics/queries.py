@@ -1,4 +1,4 @@
-"""Reads of sales and visits."""
+"""Reads the stored sales and visits."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,19 +11,19 @@ from cassandra_db import PendingResult, Row, read
 
 _FACT = """SELECT order_id, line_number, product_id, variant_id, categories, currency, units, gross, net, refunded_units,
                   refunded_gross, refunded_net FROM sales_facts WHERE day = :day AND shard = :shard"""
-# Q18: a day's facts; those of an order.
+# Q18: the sales facts of a day; the facts of an order.
 FACTS = read("Q18", _FACT)
 OF_ORDER = read("Q18", f"{_FACT} AND order_id = :order_id")
 
 
 def list_day_facts(day: date) -> list[Fact]:
-    """Return the facts of a day, reading its shards in parallel. Raises CassandraUnavailable."""
+    """Return the sales facts of a day. Its shards are read in parallel. Raises CassandraUnavailable."""
     reading = [FACTS.start(day=day, shard=shard) for shard in range(SHARDS)]
     return [fact_from_row(row) for pending in reading for row in pending.rows()]
 
 
 def list_order_facts(day: date, order_id: UUID) -> list[Fact]:
-    """Return the facts of an order that was placed on this day, line by line. Raises CassandraUnavailable."""
+    """Return the facts of an order that was placed on `day`, sorted by line number. Raises CassandraUnavailable."""
     return [
         fact_from_row(row)
         for row in OF_ORDER.all(day=day, shard=order_shard(order_id), order_id=order_id)
@@ -31,7 +31,7 @@ def list_order_facts(day: date, order_id: UUID) -> list[Fact]:
 
 
 def fact_from_row(row: Row) -> Fact:
-    """Return a row of `sales_facts` as a fact."""
+    """Return the fact that a row of `sales_facts` stores."""
     line = SoldLine(
         row.line_number,
         row.product_id,
@@ -56,16 +56,13 @@ DAILY = read(
 
 
 def list_daily_sales(first: date, last: date) -> list[DailySales]:
-    """Return the sales between two days, both included, by day; months are read in parallel.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the sales between two days, both included, sorted by day. Raises CassandraUnavailable."""
     reading = [DAILY.start(month=month, first=first, last=last) for month in _months(first, last)]
     return [daily_sales_from_row(row) for pending in reading for row in pending.rows()]
 
 
 def daily_sales_from_row(row: Row) -> DailySales:
-    """Return a row of `daily_sales` as figures."""
+    """Return the sales that a row of `daily_sales` stores."""
     figures = Figures(
         row.orders or 0,
         row.units or 0,
@@ -78,7 +75,7 @@ def daily_sales_from_row(row: Row) -> DailySales:
     return DailySales(row.day.date(), row.category_id, row.currency, figures)
 
 
-# Q18: a month's paid orders by day: of new and of returning customers.
+# Q18: the paid orders of a month by day, of new and of returning customers.
 CUSTOMERS = read(
     "Q18",
     """SELECT day, orders, first_orders, returning_orders FROM daily_customers
@@ -87,7 +84,7 @@ CUSTOMERS = read(
 
 
 def prefetch_daily_customers(first: date, last: date) -> list[PendingResult]:
-    """Start reading new and returning customers between two days: rows of `daily_customers`, month by month."""
+    """Start reading the numbers of orders between two days: one result with rows of `daily_customers` for each month."""
     return [CUSTOMERS.start(month=month, first=first, last=last) for month in _months(first, last)]
 
 
@@ -103,19 +100,19 @@ CHANGED = read("Q18", "SELECT day, written FROM sales_days WHERE shop = :shop")
 
 
 def list_changed_days() -> list[tuple[date, int]]:
-    """Return the days to add up, with the microsecond of each mark. Raises CassandraUnavailable."""
+    """Return the days whose sales must be added up, with each mark's time in microseconds. Raises CassandraUnavailable."""
     return [(row.day.date(), row.written) for row in CHANGED.all(shop=SHOP)]
 
 
 def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
-    """Add up sales by category."""
+    """Return the total sales of each category, keyed by its id."""
     found: dict[UUID, Figures] = {}
     for each in sales:
         found[each.category_id] = found.get(each.category_id, Figures()) + each.figures
     return found
 
 
-# Q19: a month's visits by day and kind; a day's most viewed products and searches; a product's days.
+# Q19: a month's visits by day and kind; a day's most viewed products and searches; a product's views by day.
 VISITS = read(
     "Q19",
     """SELECT day, kind, events, visitors FROM daily_visits
@@ -134,20 +131,20 @@ PRODUCT_VIEWS = read(
 
 
 def prefetch_visits(first: date, last: date) -> list[PendingResult]:
-    """Start reading the visits between two days: rows of `daily_visits`, month by month."""
+    """Start reading the visits between two days: one result with rows of `daily_visits` for each month."""
     return [VISITS.start(month=month, first=first, last=last) for month in _months(first, last)]
 
 
 def prefetch_top_products(days: Iterable[date], category_id: UUID) -> list[PendingResult]:
-    """Start reading the most viewed products of a category, day by day."""
+    """Start reading the most viewed products of a category: one result for each day."""
     return [TOP_PRODUCTS.start(day=day, category_id=category_id) for day in days]
 
 
 def prefetch_top_searches(days: Iterable[date]) -> list[PendingResult]:
-    """Start reading the most frequent searches, day by day."""
+    """Start reading the most frequent searches: one result for each day."""
     return [TOP_SEARCHES.start(day=day) for day in days]
 
 
 def prefetch_product_views(product_id: UUID, first: date, last: date) -> PendingResult:
-    """Start reading the views of a product, latest day first."""
+    """Start reading the views of a product between two days, the latest day first."""
     return PRODUCT_VIEWS.start(product_id=product_id, first=first, last=last)

@@ -1,7 +1,7 @@
 """Adds up visits by hour and by day (Q19).
 
-An hour is added up from its events, again while it may get more, and a day from its hours. Sums are absolute and dated by their
-read, so a repeat does no harm and an older sum loses. A day has the hours that begin on it in the shop's time zone.
+The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours.
+A write stores whole sums, with the time of their read as timestamp. So a repeat does no harm, and a sum of older data loses.
 """
 
 from collections import defaultdict
@@ -26,14 +26,14 @@ from catalogue.search_index import SearchIndexMissing
 from jobs.rows import guard_row
 
 HOUR = timedelta(hours=1)
-# How long after it happened an event may be written, retries included.
+# The time after an event within which it is written, retries included.
 LATEST_EVENT = MAX_DELAY + timedelta(minutes=5)
-# Older events have expired.
+# Hours that are older than this are not counted again.
 OLDEST_HOUR = timedelta(days=2)
 TOP_COUNT = 100
-# Words with fewer searchers in a day may be a person's name.
+# Search words that fewer visitors have used in a day may be a person's name.
 MIN_SEARCHERS = 3
-# The subject for all of a kind, and the kind for all kinds.
+# The subject of the sum over all events of a kind, and the kind of the sum over all kinds.
 ALL_SUBJECTS = "*"
 ANY_KIND = "visit"
 _AT_ONCE = 64
@@ -69,7 +69,7 @@ SEARCHES = write(
     """INSERT INTO top_searches (day, rank, words, searches, empty)
        VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
 )
-# Entries of a former sum that this one lacks.
+# Deletes the last ranks of a former, longer list. Other lists never get shorter, since counts only grow.
 DELETE_SEARCHES = write(
     "Q19", "DELETE FROM top_searches USING TIMESTAMP :at WHERE day = :day AND rank > :last"
 )
@@ -82,7 +82,7 @@ DAILY = write(
 
 @dataclass
 class Tally:
-    """A number of events, how many of them found nothing, and the visitors."""
+    """The number of events, the number of searches among them that found nothing, and the visitors."""
 
     events: int = 0
     empty: int = 0
@@ -91,15 +91,16 @@ class Tally:
 
 
 def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
-    """Add up the hours since the position, and their days; return the number of hours with events, and the next position.
+    """Count the visits of each hour since `position`, then add up each day that had such an hour. Raises CassandraUnavailable.
 
-    Raises CassandraUnavailable.
+    `position` is the start of an hour in ISO 8601, or "" at the first run. Return the number of hours with events, and the
+    position for the next run, which goes back to an hour that failed.
     """
     oldest = floor_to_hour(now - OLDEST_HOUR)
     hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
     changed: list[datetime] = []
     failed: list[datetime] = []
-    # A day without a salt has no events: its 48 partitions need not be read.
+    # Without a salt, today has no events. Then the 48 partitions of each of its hours need not be read.
     is_quiet = SALT.one(day=shop_day(now)) is None
     while hour <= now:
         with guard_row(f"visits from {hour}", partial(failed.append, hour)):
@@ -110,13 +111,13 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
         first = min(each for each in changed if shop_day(each) == day)
         with guard_row(f"visits on {day}", partial(failed.append, first)):
             roll_up_visits_of_day(day)
-    # A failed hour is tried again until it is older than OLDEST_HOUR.
+    # Later runs try an hour that failed again until it is older than OLDEST_HOUR.
     reached = min([floor_to_hour(now - LATEST_EVENT), *failed])
     return len(changed), reached.isoformat()
 
 
 def roll_up_hour(hour: datetime) -> bool:
-    """Add up an hour's events; return whether there are any. Raises CassandraUnavailable."""
+    """Count and store the events and visitors of an hour. Return whether it has events. Raises CassandraUnavailable."""
     at = current_microseconds()
     reading = [
         (kind, EVENTS.start(kind=kind, hour=hour, shard=shard))
@@ -153,13 +154,13 @@ def roll_up_hour(hour: datetime) -> bool:
 
 
 def roll_up_visits_of_day(day: date) -> None:
-    """Add up a day from its hours. Counts only grow; only searches can leave their list. Raises CassandraUnavailable."""
+    """Add up the visits of a day from its hours (23 to 25), and store the sums. Raises CassandraUnavailable."""
     at = current_microseconds()
     write_visits_of_day(day, {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}, at)
 
 
 def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
-    """Write a day's sums by kind and subject; `at` is the read's time, in microseconds since 1970. Raises CassandraUnavailable."""
+    """Store a day's visits by kind and subject. `at`: microseconds from 1970 to the read. Raises CassandraUnavailable."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():
@@ -192,7 +193,7 @@ def _write_searches(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None
 
 
 def _is_kept(words: str, tally: Tally) -> bool:
-    """Return whether words outlive their events: several visitors have used them, or a product has them."""
+    """Return whether search words may be stored for longer: several visitors have used them, or a product has them."""
     if tally.visitors.estimate() >= MIN_SEARCHERS:
         return True
     try:
@@ -229,7 +230,7 @@ def _most_viewed(views: dict[str, Any]) -> tuple[int, str]:
 
 
 def _hours_of(day: date) -> list[datetime]:
-    """Return the 23 to 25 hours (UTC) that begin on a day of the shop's time zone."""
+    """Return the starts (UTC) of the 23 to 25 hours that begin on a day in the shop's time zone."""
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     around = (noon + n * HOUR for n in range(-28, 28))
     return [hour for hour in around if shop_day(hour) == day]

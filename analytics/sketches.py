@@ -1,8 +1,8 @@
-"""How many different visitors there were, in one kilobyte: a HyperLogLog.
+"""Estimates the number of different visitors from one kilobyte: a HyperLogLog.
 
 P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm" (2007), with
-their counting of empty registers for small numbers. The standard error is 1.04 / √1024 = 3.25 %. Adding or
-merging twice changes nothing.
+their correction for small numbers, which counts empty registers. The standard error is 1.04 / √1024 = 3.25 %. Adding a visitor or
+merging a sketch twice changes nothing.
 """
 
 import math
@@ -15,7 +15,7 @@ _REST_BITS = 64 - _INDEX_BITS
 
 
 class VisitorSketch:
-    """A set of evenly spread 64-bit numbers that only knows its size."""
+    """A set of evenly spread 64-bit numbers. It can only estimate how many different numbers it has."""
 
     def __init__(self, stored: bytes = b"") -> None:
         self._registers = bytearray(zlib.decompress(stored) if stored else _REGISTERS)
@@ -42,5 +42,5 @@ class VisitorSketch:
         return round(raw)
 
     def to_bytes(self) -> bytes:
-        """Return the stored form; few visitors take few bytes."""
+        """Return the sketch in the form that is stored. It is compressed: few visitors take few bytes."""
         return zlib.compress(bytes(self._registers))

@@ -1,6 +1,6 @@
-"""Programs that print the figures in docs/."""
+"""Programs that measure the shop, and print the figures in docs/."""
 
 from devtools.node import announce_local_node
 
-# Must come before any of them reads the settings.
+# This must come before a benchmark reads the settings.
 announce_local_node()

@@ -1,8 +1,8 @@
 """The yardstick: a bare Django view that renders the shop's templates from memory.
 
 At first use, each page is requested once from the real shop, and its template and whole context are kept. From then on the view only
-renders them: no database, no session, no cart, no user. It has none of the shop's caches (benchmarks.bare_settings), so that the
-yardstick stays the same.
+renders this template: no database, no session, no cart, no user. It uses none of the shop's caches (benchmarks.bare_settings), so
+that the yardstick does not depend on them.
 """
 
 import json
@@ -24,7 +24,7 @@ from storefront.urls import urlpatterns as shop
 
 
 def record_page(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, Any]]:
-    """Return the template that the shop renders for `url`, and the context it renders it with."""
+    """Return the template that the shop renders for `url`, and the context with which it does so."""
     setup_test_environment()
     try:
         with override_settings(
@@ -40,7 +40,7 @@ def record_page(url: str, cookies: dict[str, str]) -> tuple[Template, dict[str, 
         raise RuntimeError(f"{url} answered {answer.status_code}")
     contexts: Any = answer.context
     recorded = contexts[0].flatten()
-    # Lazy values are evaluated now.
+    # Values that are callable are evaluated now, so that the view does not evaluate them.
     known = {name: value() if callable(value) else value for name, value in recorded.items()}
     return answer.templates[0], known
 
@@ -52,7 +52,7 @@ def _pages() -> dict[str, tuple[Template, dict[str, Any]]]:
 
 
 def bare_page(request: HttpRequest, name: str) -> HttpResponse:
-    """Render a page from memory."""
+    """Render the page from the template and context in memory."""
     template, context = _pages()[name]
     return HttpResponse(template.render(Context(context)))
 

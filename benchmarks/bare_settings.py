@@ -1,4 +1,4 @@
-"""The settings of the yardstick: the shop's, with Django's usual middleware alone."""
+"""The settings of the yardstick (benchmarks.bare): those of the shop, but only with Django's usual middleware."""
 
 from storefront.settings import *  # noqa: F403
 

@@ -1,8 +1,8 @@
-"""Buyers with full carts who check out over real HTTP, and record the shop's answers.
+"""Plays buyers with full carts who check out over real HTTP, and records the shop's answers.
 
 A buyer acts like a browser without scripts: opens the checkout, fills it in, submits it, pays on the bank's page and reads the
-result. After no answer, a 503, a 429 or the queue's page, the buyer sends the same form again. One event loop runs thousands of
-buyers with little processor time.
+result. Without an answer, or after a 503, a 429 or the queue's page, the buyer sends the same form again. One event loop runs thousands
+of buyers with little processor time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LOST_PATIENCE = "nobody answered"
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a request. The status is NO_ANSWER if the connection broke."""
+    """An answer to an HTTP request. The status is NO_ANSWER if the connection broke."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Answer:
 
     @property
     def redirect_target(self) -> str:
-        """The path and query of a redirect; "" without one."""
+        """The path and query to which the answer redirects; "" if it does not redirect."""
         parts = urlsplit(self.headers.get("location", ""))
         return parts.path + (f"?{parts.query}" if parts.query else "")
 
@@ -67,7 +67,7 @@ class Answer:
 
 
 class Browser:
-    """One keep-alive connection, with cookies."""
+    """A browser with one keep-alive connection, and with cookies."""
 
     def __init__(self, port: int, cookies: Mapping[str, str], timeout: float) -> None:
         self.cookies = {"stoa_csrf": CSRF, **cookies}
@@ -93,7 +93,7 @@ class Browser:
                 f"Content-Length: {len(body)}",
             ]
         sent = "\r\n".join([*lines, "", ""]).encode() + body
-        # The server may have closed a reused connection. Then a fresh one is tried.
+        # The server may have closed a reused connection. Then the request is sent again on a new connection.
         for reused in (True, False) if self._streams else (False,):
             try:
                 async with asyncio.timeout(self._timeout):
@@ -137,7 +137,7 @@ class Browser:
 
 @dataclass
 class Buyer:
-    """A buyer, whose `cookies` lead to a full cart. After `buy`, the shop's answers and the time that they took."""
+    """A buyer, whose `cookies` lead to a full cart. After `buy` it has the shop's answers, and the time that they took."""
 
     port: int
     cookies: Mapping[str, str]
@@ -147,12 +147,12 @@ class Buyer:
     )
     patience: float = 120.0  # seconds
     timeout: float = 60.0  # seconds for one answer
-    max_submits: int = 6  # while the page says that something has changed
+    max_submits: int = 6  # the limit while the page says that prices or stock have changed
     email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
     answers: Counter[int] = field(default_factory=Counter)
-    queue_waits: int = 0  # how often the answer was the queue's page
-    paid_number: str = ""  # of the order, once the shop says that it is paid
-    unpaid_number: str = ""  # of the order that the bank has declined
+    queue_waits: int = 0  # the number of answers that were the queue's page
+    paid_number: str = ""  # the number of the order that the shop has called paid
+    unpaid_number: str = ""  # the number of the order that the bank has declined
     last_heading: str = ""
     seconds: float = 0.0
 
@@ -227,7 +227,7 @@ class _Visit:
                 return answer
             if perf_counter() > self.until:
                 raise TimeoutError
-            # The queue's page reloads itself in time. A buyer who sees an error retries sooner.
+            # The queue's page reloads itself after `again` seconds. A buyer who sees an error retries within two seconds.
             await asyncio.sleep(again if in_queue else min(again or 0.5, 2.0))
 
     async def follow_redirects(self, answer: Answer) -> Answer:
@@ -242,7 +242,7 @@ class _Visit:
 
 
 def form_values(text: str) -> dict[str, str]:
-    """Return the values that the checkout's form in a page would send."""
+    """Return the values that a browser would send with the checkout form in this page."""
     form = text[text.find("data-checkout") :]
     form = form[: form.find("</form>")]
     found = {}
@@ -267,7 +267,7 @@ async def run_buyers(buyers: Sequence[Buyer], within: float) -> None:
 
 @dataclass
 class PageViewer:
-    """A visitor who requests pages at a fixed rate, however long the answers take."""
+    """A visitor who requests pages at a fixed rate, independent of how long the answers take."""
 
     port: int
     paths: Sequence[str]
@@ -295,9 +295,9 @@ class PageViewer:
 
 
 def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") -> dict[str, str]:
-    """Make a guest's cart of (product, variant, quantity), and return its cookies.
+    """Make a guest's cart with these lines (product id, variant id, quantity), and return the guest's cookies.
 
-    With an `email`, the checkout is filled in up to its last step.
+    With an `email`, the guest's checkout is filled in up to its last step.
     """
     from django.conf import settings
     from django.core import signing

@@ -1,15 +1,15 @@
-"""What a cart costs: adds a second, beside bare conditional writes on the same node in the same run.
+"""Measures the speed of carts: adds a second, beside bare conditional writes on the same node in the same run.
 
     python -m benchmarks.carts                                   # the keyspace of the settings
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher
 
-One shopper and 64 have a cart each, with ten lines and with a thousand. They add lines by the operation itself (`add_line`, in
+A crowd is one shopper or 64, each with a cart of ten or of a thousand lines. They add lines by the operation itself (`add_line`, in
 threads of this process), then by the whole submit over HTTP (gunicorn with the shop's configuration, the load in another process).
-All are closed loops: a shopper submits again after the answer. The bare write is a conditional update of one row, by the same driver
-in as many threads. Slices of all are interleaved, so that a disturbance meets all of them. Then the header's badge is measured beside
-two bare reads of one row, one after the other.
+Each shopper submits again after the answer (a closed loop). The bare write is a conditional update of one row, by the same driver in
+as many threads. Slices of all cases are interleaved, so that a disturbance meets all of them. Then the cart badge in the page header
+is measured beside two bare reads of one row, one after the other.
 
-Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ FEW, MANY = 10, 1000  # lines
 CROWD = 64  # shoppers
 DEAD = 10_000  # expired operations in one cart
 CSRF = "b" * 32
-# An add reads the list of carts, writes up to twice, and reads the new line; a submit reads the products as well.
+# The lowest ratios to bare writes. An add reads the list of carts, writes up to twice, and reads the new line.
 LEAST_RATIO = {"operation": 0.12, "HTTP": 0.02}
-LARGE_KEEPS = 0.6  # of the adds a second into a small cart
-BADGE_MAY_TAKE = 3.0  # times two bare reads, one after the other
-BADGE_MAY_GROW = 1.6  # with a thousand lines, or with ten thousand dead rows behind it
+LARGE_KEEPS = 0.6  # the lowest share of the small cart's rate of adds
+BADGE_MAY_TAKE = 3.0  # the most, as a multiple of two bare reads, one after the other
+BADGE_MAY_GROW = 1.6  # the most, with a thousand lines or with ten thousand expired operations
 
 
 @dataclass(frozen=True)
 class Shopper:
-    """A guest with a cart, and the variants that are added. The cart has a line for each already."""
+    """A guest with a cart, and the variants that the guest adds. The cart has a line for each of them already."""
 
     person_id: UUID
     cart_id: UUID
@@ -65,7 +65,7 @@ class Shopper:
 
 @dataclass
 class Case:
-    """One row of the table."""
+    """A measured case: one row of the printed table."""
 
     name: str
     run: Callable[[float], Slice]
@@ -106,7 +106,7 @@ def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
 
 
 def _find_variants() -> tuple[tuple[Product, Variant], ...]:
-    """Return variants of the keyspace that are in stock."""
+    """Return products and variants of the keyspace that are in stock."""
     from catalogue.queries import get_category_page, get_product, list_root_categories
     from inventory.entities import Stock
     from inventory.queries import get_stock
@@ -249,7 +249,7 @@ def _report(args: Namespace, cases: dict[str, Case]) -> int:
 
 
 def _ratio(case: Case, cases: dict[str, Case]) -> float:
-    """Return the median ratio to the yardstick's rate, of slices that were measured together."""
+    """Return the median ratio of a case's rate to the bare writes' rate in the same slice."""
     beside = cases[case.yardstick].figures.slices
     return median(
         mine.rate / bare.rate for mine, bare in zip(case.figures.slices, beside, strict=True)
@@ -257,7 +257,7 @@ def _ratio(case: Case, cases: dict[str, Case]) -> float:
 
 
 def _line(cases: dict[str, Case]) -> str:
-    """Return all figures in one line: adds a second, p99 in ms and the ratio to the bare write; then the badges' p50 in ms."""
+    """Return all figures in one line: adds a second, p99 in ms and the ratio to bare writes, then the badges' p50 in ms."""
     parts = []
     for name, case in cases.items():
         figures = case.figures

@@ -1,16 +1,16 @@
-"""What a guest's checkout costs, step by step: in statements, in milliseconds, and how many a second there are.
+"""Measures the cost of a guest's checkout, step by step: CQL statements, milliseconds, and checkouts a second.
 
     python -m benchmarks.checkout                            # on the node of the settings
     python -m benchmarks.checkout --nodes 3                  # on three nodes of its own, with a copy of everything on each
     python -m benchmarks.checkout --quick                    # one short slice each: rough
 
-First the statements of each step are counted, from the product's page to that of the paid order. The test bank's own are separate,
-and so are the limits for orders without payment in advance. Then 1, 8 and 32 shoppers take the same steps over real HTTP, in closed
-loops, each with a browser, a thread and a product. The queue before the checkout lets all of them in; benchmarks.flash_sale measures
-the queue. Slices of bare conditional writes, in as many threads, are interleaved with theirs, so that a disturbance meets both.
+First the statements of each step are counted, from the product's page to the page of the paid order. The test bank's statements are
+counted apart, and so are the limits for orders without payment in advance. Then 1, 8 and 32 shoppers take the same steps over real HTTP
+in closed loops, each with a browser, a thread and a product. The queue before the checkout lets all of them in: benchmarks.flash_sale
+measures the queue. Slices of bare conditional writes, in as many threads, are interleaved, so that a disturbance meets both.
 Shoppers, shop and database share this machine; the keyspace is the benchmark's own.
 
-Prints ratios and goals. A test has the bounds of the counts (tests/checkout/test_costs.py).
+Prints ratios and goals. The bounds for the numbers of statements are in a test (tests/checkout/test_costs.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from benchmarks.setup import make_bare_rows, make_parser, own_keyspace
 KEYSPACE = "stoa_checkout"
 CROWDS = (1, 8, 32)
 PLENTY = 1_000_000
-# On a quiet machine, in ms (p50).
+# The median times to reach on a quiet machine, in ms.
 GOALS = {"whole checkout": 200, "add": 15, "place order": 80}
 ELSEWHERE = """\
 For scale: django-oscar 4.2 on PostgreSQL, such a machine: a guest's checkout 445 ms (p50, all requests), an add 37 ms."""
@@ -46,7 +46,7 @@ For scale: django-oscar 4.2 on PostgreSQL, such a machine: a guest's checkout 44
 def walk(
     guest: GuestCheckout, product: Stocked, payment: str = "card"
 ) -> Iterator[tuple[str, Cost]]:
-    """Yield each step of a checkout and its cost, from the product's page on."""
+    """Yield the name and the cost of each step of a checkout, from the product's page on."""
     yield "product", guest.view_product(product.slug)
     yield "add", guest.add(product.product_id, product.sku)
     yield from guest.buy(payment)
@@ -104,7 +104,7 @@ class HttpClient:
     """A browser for one thread, with the interface of Django's test client."""
 
     def __init__(self, port: int, runner: asyncio.Runner) -> None:
-        # Each needs its own token: equal ones would share a cart, as a first add that is sent twice.
+        # Each client needs its own CSRF token: with equal tokens the shop takes the first adds for one add that is sent twice.
         self._browser = Browser(port, {"stoa_csrf": uuid4().hex}, 60)
         self._runner = runner
 
@@ -143,7 +143,7 @@ class HttpAnswer:
 
 @dataclass
 class CrowdFigures:
-    """The figures of a crowd: seconds by step, and the slices of its checkouts and of the bare writes."""
+    """The figures of a crowd: the seconds of each step, and the slices of its checkouts and of the bare writes."""
 
     steps: dict[str, list[float]] = field(default_factory=dict)
     checkouts: list[Slice] = field(default_factory=list)
@@ -166,7 +166,7 @@ class Shopper:
         self.port, self.product, self.runner = port, product, asyncio.Runner()
 
     def order(self, steps: dict[str, list[float]]) -> None:
-        """Check out once, and note how long each step took, without the bank's."""
+        """Check out once, and add the seconds of each step to `steps`, except steps at the bank."""
         client = HttpClient(self.port, self.runner)
         whole, began = 0.0, perf_counter()
         for step, _ in walk(GuestCheckout(client), self.product):
@@ -180,7 +180,7 @@ class Shopper:
 
 
 def measure_crowds(server: Server, slices: int, seconds: float) -> dict[int, CrowdFigures]:
-    """Let crowds of shoppers order, and as many threads write, in turn."""
+    """Measure crowds of shoppers who order, in turns with as many threads that write. Return the figures by size of crowd."""
     found, largest = {crowd: CrowdFigures() for crowd in CROWDS}, max(CROWDS)
     shoppers = [Shopper(server.port, make_stocked_product("Thing", PLENTY)) for _ in range(largest)]
     with make_bare_rows(largest, PLENTY) as bare:
@@ -238,7 +238,7 @@ def main() -> int:
         if args.nodes > 1:
             os.environ |= stack.enter_context(run_nodes(args.nodes)).environment
         stack.enter_context(own_keyspace(KEYSPACE, STOA_DEMO="1"))
-        # Everybody may go in at once, in each thread of the server.
+        # The queue lets everybody into the checkout at once, in each thread of the server.
         os.environ |= {"CHECKOUTS_AT_ONCE": "1000"}
         print_costs()
         slices, seconds = (1, 3.0) if args.quick else (args.slices, args.seconds)

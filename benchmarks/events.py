@@ -1,14 +1,14 @@
-"""What counting visits costs: events a second by the writer alone and through HTTP, bytes an event, and a page's CPU.
+"""Measures the cost of counting visits: events a second by the event writer and through HTTP, bytes an event, a page's CPU time.
 
     python -m benchmarks.events                        # pages of the keyspace of the settings, which has to hold a shop
     python -m benchmarks.events --events 20000 --slices 3
 
-The writer is measured beside the driver alone (`execute_concurrent_with_args`, a row a statement, 100 at once), which writes the same
-rows into the same table. Both take turns, and the quickest pass of each counts. They use a keyspace of their own, which is dropped at
-the end. The database shares the machine and its processors.
+The event writer is measured beside the driver alone (`execute_concurrent_with_args`, a row a statement, 100 at once), which writes
+the same rows into the same table. Both take turns, and the quickest pass of each counts. The keyspace is the benchmark's own, and
+dropped at the end. The database shares the machine and its processors.
 
-Pages are requested with and without `DNT: 1` in turns; visits with it are not counted. "first" is a cached page, which costs so little
-that its event is much of it. The bound is for a member's page, which is rendered.
+Pages are requested with and without the header `DNT: 1` in turns; a visit with this header is not counted. "first" is a cached page,
+so cheap that its event is a large share of its cost. The bound is for a member's page, which is rendered.
 
 Ends with status 1 if the writer is slower than 0.7 of the driver, or a member's page takes more than 1.05 of its CPU without counting.
 """
@@ -76,7 +76,7 @@ def _run_probe(probe: str, keyspace: str, events: int) -> dict[str, Any]:
 
 
 def measure(count: int) -> dict[str, float]:
-    """Write `count` events by the driver and by the writer, in turns. Return the rows a second of both, and the bytes an event."""
+    """Write `count` events by the driver and by the writer, in turns. Return the rows a second of each, and the bytes an event."""
     from cassandra_db.session import get_session
 
     # The memtable is flushed regularly, so that the size on disk can be read.
@@ -88,13 +88,13 @@ def measure(count: int) -> dict[str, float]:
         rates["writer"].append(count / _write_by_writer(events))
     total = _read_size()
     return {name: max(found) for name, found in rates.items()} | {
-        # The driver's rows have other ids.
+        # The table has the rows of both: the driver's rows have other ids.
         "bytes": total / (2 * PASSES * count)
     }
 
 
 def make_events(count: int, seed: int) -> list[Any]:
-    """Return events as in a busy shop: mostly views, of a few thousand products by as many visitors."""
+    """Return events as in a busy shop: mostly views of products, with a few thousand products and as many visitors."""
     from analytics.event_writer import WaitingEvent
     from cassandra_db import current_time
 
@@ -149,7 +149,7 @@ def _write_by_driver(events: Sequence[Any]) -> float:
 
 
 def _write_by_writer(events: Sequence[Any]) -> float:
-    """Queue events as fast as they are written, and return the seconds until all are."""
+    """Queue events as fast as they are written. Return the seconds until all events are written."""
     from analytics.event_writer import EventBatch, EventWriter
     from cassandra_db.batch_writer import MAX_WAITING
 
@@ -178,7 +178,7 @@ def _write_by_writer(events: Sequence[Any]) -> float:
 
 
 def _read_size() -> float:
-    """Return the bytes of the table on disk, in whole MiB, once they have stopped growing."""
+    """Wait until the table on disk has stopped growing. Return its size in bytes, to a whole MiB."""
     from cassandra_db.configuration import READ
     from cassandra_db.session import get_session
 
@@ -196,7 +196,7 @@ def _read_size() -> float:
 
 
 def find_pages() -> dict[str, Any]:
-    """Return the address of a product's page, and the cookies of each kind of visitor."""
+    """Return the address of a product's page, and the cookies for each kind of visitor."""
     from django.conf import settings
 
     from benchmarks import visitors
@@ -212,7 +212,7 @@ def find_pages() -> dict[str, Any]:
 
 
 def _measure_pages(args: Namespace) -> float:
-    """Print each kind of visitor's figures, and return a member's CPU with counting as a share of that without."""
+    """Print the figures for each kind of visitor. Return the ratio of CPU time with and without counting, for a member's page."""
     found = _run_probe("pages", args.keyspace, 0)
     ratio = 0.0
     with Load(args.connections) as load, serve_shop(args.keyspace) as server:
@@ -239,10 +239,10 @@ def _measure_pages(args: Namespace) -> float:
 def _run_slice(
     args: Namespace, load: Load, server: Server, page: PageRequests
 ) -> tuple[float, float]:
-    """Return the pages a second, and the CPU of one in milliseconds, its event's writing included."""
+    """Return the pages a second, and the CPU milliseconds of one page, with the writing of its event."""
     before = server.cpu_seconds()
     found = load.run_each(server.port, [page] * args.connections, args.seconds)
-    # The queue is written within a second.
+    # Within a second the queued events are written.
     sleep(1)
     return found.rate, 1000 * (server.cpu_seconds() - before) / len(found.latencies)
 

@@ -1,12 +1,12 @@
-"""A process's first checkout beside its later ones, when it was warm before (storefront/warm_up.py) and when it was not.
+"""Measures a web process's first checkout beside its later ones, with and without a warm-up before (storefront/warm_up.py).
 
     python -m benchmarks.first_checkout              # five processes of each kind
     python -m benchmarks.first_checkout --rounds 2   # quicker and rougher
 
-Both kinds take turns, so that a disturbance meets both. The keyspace is the benchmark's own, and dropped at the end. The requests go
-through the whole shop, from the product's page to that of the paid order, inside the process: no network blurs the times.
+Both kinds of processes take turns, so that a disturbance meets both. The keyspace is the benchmark's own, and dropped at the end. The
+requests go through the whole shop inside the process, from the product's page to the paid order's page: no network blurs the times.
 
-Ends with status 1 if the first checkout of a warm process takes more than three times a later one.
+Ends with status 1 if the first checkout of a warm process takes more than three times as long as a later one.
 """
 
 import json
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def _measure(rounds: int) -> dict[str, list[list[float]]]:
-    """Return what each process measured, by its kind."""
+    """Return the seconds that each process has measured, by the kind of process."""
     measured: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
     with own_keyspace(KEYSPACE, STOA_DEMO="1", ALLOWED_HOSTS=HOSTS):
         product = make_stocked_product("Lamp", rounds * len(KINDS) * 10)
@@ -53,7 +53,7 @@ def _measure(rounds: int) -> dict[str, list[list[float]]]:
 
 
 def time_checkouts(product_id: str, sku: str, slug: str, *, is_warm: bool) -> list[float]:
-    """Return the seconds that each checkout of this process takes, the first one first."""
+    """Check out several times. Return the seconds that each checkout of this process takes, in order."""
     from benchmarks.guest_checkout import GuestCheckout
     from cassandra_db import compare_clocks
     from storefront.warm_up import warm_up
@@ -62,11 +62,11 @@ def time_checkouts(product_id: str, sku: str, slug: str, *, is_warm: bool) -> li
     if is_warm:
         warm_up(application, Event())
     else:
-        compare_clocks()  # a process has opened its session before it serves
+        compare_clocks()  # a web process opens its database session before it serves
     seconds = []
     for _ in range(1 + LATER_CHECKOUTS):
         guest = GuestCheckout()
-        guest.client.handler.load_middleware()  # a web process has done so once
+        guest.client.handler.load_middleware()  # a web process loads it once at its start
         began = perf_counter()
         guest.view_product(slug)
         guest.add(UUID(product_id), sku)

@@ -1,17 +1,17 @@
-"""A flash sale: far more buyers than units come to the checkout over real HTTP, all within seconds.
+"""Plays a flash sale: far more buyers than units come to the checkout over real HTTP, all within seconds.
 
     python -m benchmarks.flash_sale                                        # 2,000 buyers in 10 seconds for 100 units
-    python -m benchmarks.flash_sale --sales "two servers" declined         # only these (see SALES)
+    python -m benchmarks.flash_sale --sales "two servers" declined         # only these sales (see SALES)
     python -m benchmarks.flash_sale --sales plain --kill-node              # on three nodes of its own, one of which is killed in the middle
     python -m benchmarks.flash_sale --buyers 300 --units 30 --within 2     # smaller
 
-Each buyer has a full cart and a filled-in checkout. They arrive at an even rate, whether the shop keeps up or not. Before and
-meanwhile, a visitor views the pages of other products. Buyers, shop and database share this machine. A smaller sale comes first,
+Each buyer has a full cart and a filled-in checkout. Buyers arrive at an even rate, whether the shop keeps up or not. Before and
+during the sale, a visitor views the pages of other products. Buyers, shop and database share this machine. A smaller sale comes first,
 because a node that has just started is slow for a minute. The keyspace is the benchmark's own; `manage.py check_consistency` checks it
 at the end.
 
-Prints a line for each sale, with the processor time of buyers and web servers and the machine's load before. Ends with status 1 if a
-unit too many or too few was sold, a buyer got no answer or an error, the consistency check finds something, or a bound is missed
+Prints a line for each sale, with the processor time of buyers and web servers and the machine's load before. Ends with status 1 if
+too many or too few units were sold, a buyer got no answer or an error, the consistency check has findings, or a bound is missed
 (the last answer within MAX_WAIT_SECONDS, 99 of 100 other pages within MAX_PAGE_MS). "declined", whose units come back during the sale,
 and sales in which a node is killed have no bounds on time.
 """
@@ -39,19 +39,19 @@ KEYSPACE = "stoa_flash_sale"
 # the number of web servers.
 MAX_WAIT_SECONDS = 35.0
 MAX_PAGE_MS = {1: 250, 2: 400}
-# Buyers and units of the sale that warms up.
+# The numbers of buyers and units of the sale that warms up shop and database.
 WARM_UP = (1000, 100)
 
 
 @dataclass(frozen=True)
 class SaleKind:
-    """How a sale differs from the plain one."""
+    """A kind of sale: its differences from the plain sale."""
 
     servers: int = 1
-    quantities: Sequence[int] = (1,)  # of the one thing, by buyer in turn
-    overlapping: bool = False  # two products in each cart, added in one order or the other
+    quantities: Sequence[int] = (1,)  # the units that the buyers order, by buyer in turn
+    overlapping: bool = False  # two products in each cart, added in either order
     declined: int = 0  # every n-th card is declined, and its owner cancels the order
-    is_timed: bool = True  # False: units come back meanwhile, so no buyer can be told earlier
+    is_timed: bool = True  # False if units come back during the sale, so that no buyer can be told "sold out" earlier
 
 
 SALES = {
@@ -70,9 +70,9 @@ class Sale:
     name: str
     units: int
     buyers: list[Buyer]
-    products: list[tuple[UUID, UUID]]  # product and variant
+    products: list[tuple[UUID, UUID]]  # (product id, variant id)
     viewer: PageViewer
-    before: float = 0.0  # p99 of the other pages, in ms
+    before: float = 0.0  # p99 of the other pages before the sale, in ms
     meanwhile: float = 0.0
     waits: list[float] = field(default_factory=list)  # seconds until each buyer had an answer
     buyers_cpu: float = 0.0  # seconds of processor time that buyers and viewer took themselves
@@ -81,7 +81,7 @@ class Sale:
 
     @property
     def answers(self) -> Counter[int]:
-        """How often each status was answered."""
+        """The number of answers with each HTTP status."""
         return sum((buyer.answers for buyer in self.buyers), Counter())
 
     def summary_line(self) -> str:
@@ -135,7 +135,7 @@ class Stocked:
 
 
 def make_stocked_product(name: str, units: int) -> Stocked:
-    """Receive units of a new product, a fifth of them in a second warehouse."""
+    """Create a product and receive its units, a fifth of them in a second warehouse. Return the product."""
     from moneyed import EUR, Money
 
     from catalogue import operations
@@ -176,7 +176,7 @@ def make_stocked_product(name: str, units: int) -> Stocked:
 def run_sale(
     sale: Sale, within: float, *, looks_before: float = 5.0, harm: Callable[[], None] | None = None
 ) -> None:
-    """Hold the sale, and record its problems. `harm` is called in the middle of it."""
+    """Hold the sale, and record its problems. `harm` is called in the middle of the sale."""
     asyncio.run(_run_buyers_and_viewer(sale, within, looks_before, harm))
     _look_at_buyers(sale)
     for _, variant_id in sale.products:
@@ -235,7 +235,7 @@ def _left(sale: Sale) -> int:
 
 
 def get_stock_numbers(variant_id: UUID) -> Counter[str]:
-    """Return a variant's numbers over all warehouses."""
+    """Return a variant's stock numbers by their name, added up over all warehouses."""
     from inventory import queries
     from inventory.warehouses import list_warehouses
 
@@ -281,9 +281,9 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
 
 
 def missed_bounds(sale: Sale, servers: int) -> list[str]:
-    """Return which bounds a sale has missed."""
+    """Return a text for each bound that a sale has missed."""
     missed = []
-    # No units came back in these, so no buyer may have been refused while one was left.
+    # In these sales no units came back, so no buyer may have been refused while a unit was left.
     if sale.left and sale.name in ("plain", "two servers"):
         missed.append(f"{sale.left} units were left when the last one was told")
     if max(sale.waits) > MAX_WAIT_SECONDS:
@@ -322,7 +322,7 @@ def _warm_up(args: Namespace) -> None:
 
 
 def _hold(args: Namespace, name: str, nodes: Nodes | None) -> Sale:
-    """Serve the shop and hold a sale. With `nodes`, one of them is killed in the middle, and started again at the end."""
+    """Serve the shop and hold a sale. With `nodes`, one node is killed in its middle, and started again at its end."""
     kind, load = SALES[name], os.getloadavg()[0]
     with ExitStack() as stack:
         servers = [stack.enter_context(serve_shop(KEYSPACE)) for _ in range(kind.servers)]

@@ -1,4 +1,4 @@
-"""What each part of a page that is drawn once saves of its page's processor time (benchmarks.pages --without)."""
+"""Measures the processor time that each cached fragment saves its page (benchmarks.pages --without)."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -24,26 +24,26 @@ from web.text_cache import FRAGMENTS  # noqa: E402
 
 _handler = WSGIHandler()
 _render = FragmentNode.render
-# Which fragments a page has, and which is drawn each time, as if its tag were not there.
+# The fragments that a page has, and the fragment that is rendered each time, as if it were not cached.
 _seen: set[str] = set()
 _without = ""
 
 
 def _render_without(node: FragmentNode, context: Context) -> SafeString:
-    # One without a view object is called by its template.
+    # A fragment without a view object has the name of its template.
     name = node.view_name or str(node.origin.template_name)
     _seen.add(name)
     return node.nodelist.render(context) if name == _without else _render(node, context)
 
 
 def measure_savings(names: Sequence[str], pages: Sequence[str], rounds: int) -> None:
-    """Print for a guest with a cart and a member what each of these fragments saves, all if none is named: with and without in turns."""
+    """Print the time that each named fragment saves (all if none is named), for a guest with a cart and for a member."""
     node_class: Any = FragmentNode
     node_class.render = _render_without
     settings.ALLOWED_HOSTS.append("testserver")
     refresh_index(current_time())
     urls = visitors.page_urls()
-    # The cards of a longer list are kept one by one.
+    # In a longer list, each card is cached as a fragment of its own.
     urls["category, 48 cards"] = f"{urls['category']}?show=48"
     for who, cookies in (
         ("cart", visitors.make_guest_cookies()),
@@ -63,7 +63,7 @@ def _measure_page(page: str, environ: dict[str, Any], names: Sequence[str], roun
     _take(environ, "")
     for name in sorted(_seen.intersection(names or _seen)):
         pairs = [(_take(environ, ""), _take(environ, name)) for _ in range(rounds + 1)][1:]
-        # The least is what other load on the machine disturbs least.
+        # The lowest time is the one that other load on the machine disturbs least.
         kept, drawn = (1000 * min(each) for each in zip(*pairs, strict=True))
         print(
             f"{page:28}{name:20}{kept:8.2f} ms{drawn:8.2f} ms without{1 - kept / drawn:8.0%}",
@@ -72,7 +72,7 @@ def _measure_page(page: str, environ: dict[str, Any], names: Sequence[str], roun
 
 
 def _take(environ: dict[str, Any], without: str) -> float:
-    """Return the seconds of CPU that a page takes without a fragment."""
+    """Return the CPU seconds that a page takes while the fragment `without` is not cached."""
     global _without
     _without = without
     request = WSGIRequest({**environ, "wsgi.input": BytesIO()})

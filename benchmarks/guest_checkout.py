@@ -1,4 +1,4 @@
-"""A guest's checkout, step by step, with the cost of each step."""
+"""Plays a guest's checkout, step by step, and yields the cost of each step."""
 
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
@@ -9,14 +9,14 @@ from django.test import Client
 
 from benchmarks.buyers import CHECKOUT_DETAILS, GOOD_CARD, form_values
 
-# The gateway's own pages: their statements are not the shop's.
+# The name of steps on the bank's pages, whose statements do not count for the shop.
 BANK = "bank"
 CARD = "card"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of answers in Cassandra (see `cassandra_db.Meter`)."""
+    """The work of Cassandra for one or several answers (see `cassandra_db.Meter`)."""
 
     statements: int = 0
     conditional: int = 0
@@ -27,7 +27,7 @@ class Cost:
 
     @classmethod
     def of_answer(cls, answer: Any) -> Self:
-        """Return the cost in an answer's header; zero without COUNT_STATEMENTS."""
+        """Return the cost that an answer's header names; zero without the setting COUNT_STATEMENTS."""
         counted = answer.headers.get("X-Cassandra", "")
         counts = dict(part.split("=") for part in counted.split(", ") if part)
         return cls(**{name: int(counts[name]) for name in counts if name in COUNTED})
@@ -66,7 +66,7 @@ class GuestCheckout:
     def buy(self, payment: str = CARD) -> Iterator[tuple[str, Cost]]:
         """Yield each step from the cart's page to the order's page, with its cost. Steps at the bank are called BANK.
 
-        With CARD the order is paid at the end. With other payments it waits.
+        With CARD the order is paid at the end. With another payment method it waits for its payment.
         """
         yield "cart", self._open("/cart/")[0]
         yield "checkout", Cost.of_answer(self.client.get("/checkout/review/"))

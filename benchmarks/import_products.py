@@ -1,13 +1,13 @@
-"""What reading a file of prices costs: lines a second and memory, with 1,000 lines and with 100,000.
+"""Measures the cost of reading an import file of prices: lines a second and memory, with 1,000 lines and with 100,000.
 
     python -m benchmarks.import_products                         # the keyspace of the settings
     python -m benchmarks.import_products --lines 10000           # quicker
     python -m benchmarks.import_products --parse-only            # no Cassandra
 
-Each file is read in a process of its own, whose memory is compared with that for 1,000 lines. The SKUs do not exist: each line is
-looked up, and its error is recorded.
+Each file is read in a process of its own, whose memory is compared with the memory for 1,000 lines. The SKUs do not exist: each
+line's SKU is looked up, and the error is recorded.
 
-Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if a bound is missed.
 """
 
 import csv
@@ -27,7 +27,7 @@ from uuid import uuid4
 from benchmarks.setup import make_parser, run_probe, set_up_django
 
 FEW, MANY = 1_000, 100_000
-# The maximum ratio to the memory for few lines. A hash of each line is kept; the XLSX parser keeps nothing.
+# The maximum ratio to the memory for few lines. The import keeps a hash of each line; the XLSX parser keeps nothing.
 MEMORY_MAY_GROW = 1.5
 FORMATS = ("csv", "xlsx")
 
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _measure(keyspace: str, what: str, file_format: str, lines: int) -> tuple[float, int]:
-    """Return the seconds that a process took for a file, and its largest size in KB."""
+    """Return the seconds that a process took to read a file, and the largest memory of the process in KB."""
     with NamedTemporaryFile() as file:
         _write_file(file, file_format, lines)
         arguments = ("--keyspace", keyspace, "--worker", what, file.name, str(lines))
@@ -87,7 +87,7 @@ def _write_file(file: IO[bytes], file_format: str, lines: int) -> None:
 
 
 def _work(what: str, path: str, lines: str) -> None:
-    """Read a file, and print the seconds and the process's largest size, as JSON."""
+    """Read a file, and print the seconds and the largest memory of this process as JSON."""
     from cassandra.util import uuid_from_time
     from django.core.files.base import File
 

@@ -1,7 +1,7 @@
 """The load generator: a process with a few keep-alive connections in closed loops.
 
-It speaks just enough HTTP for an answer with a Content-Length. So it takes some 30 µs of processor time a request, a tenth of
-http.client's.
+It speaks just enough HTTP for an answer with a Content-Length. So it takes about 30 µs of processor time a request, a tenth of the
+time of http.client.
 """
 
 import socket
@@ -21,14 +21,14 @@ HOST = "127.0.0.1"
 
 
 def percentile(seconds: Sequence[float], share: float) -> float:
-    """Return the time, in milliseconds, within which this share of them stayed."""
+    """Return the time in milliseconds within which this share of the latencies (in seconds) stayed."""
     ordered = sorted(seconds)
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000
 
 
 @dataclass
 class Slice:
-    """The result of a slice of load; latencies are in seconds."""
+    """The result of a slice, a short period of load. Latencies are in seconds."""
 
     seconds: float
     latencies: list[float] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class PageRequests:
-    """A page that a connection requests repeatedly."""
+    """Requests of one page, which a connection sends repeatedly."""
 
     path: str
     cookie: str
@@ -66,7 +66,7 @@ class PageRequests:
 
 @dataclass(frozen=True)
 class CartSubmits:
-    """A submit that adds one variant after the other to a cart, each time with a new idempotency key."""
+    """Submits that add one variant after the other to a cart, each with a new idempotency key."""
 
     path: str
     cookie: str
@@ -119,7 +119,7 @@ class Load:
     def run_each(
         self, port: int, asked: Sequence[PageRequests | CartSubmits], seconds: float
     ) -> Slice:
-        """Give each of these a connection. Raises RuntimeError for any status but its `answer`."""
+        """Send each of `asked` on a connection of its own. Raises RuntimeError for a status other than its `answer`."""
         self._here.send((port, asked, seconds))
         found: Slice | str = self._here.recv()
         if isinstance(found, str):
@@ -140,7 +140,7 @@ def _work(pipe: Connection) -> None:
 
 @contextmanager
 def _open_connection(port: int, wanted: PageRequests | CartSubmits) -> Iterator[Callable[[], None]]:
-    """Open a connection, and yield what sends the next request on it and reads the answer."""
+    """Open a connection, and yield a function that sends the next request on it and reads the answer."""
     requests = wanted.requests(f"{HOST}:{port}")
     with socket.create_connection((HOST, port), timeout=30) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -154,9 +154,9 @@ def _open_connection(port: int, wanted: PageRequests | CartSubmits) -> Iterator[
 
 
 def in_threads(acts: Sequence[Callable[[], None]]) -> Callable[[float], Slice]:
-    """Return a function that does each act in a thread of its own, again and again, for some seconds.
+    """Return a function that calls each of `acts` in a thread of its own, repeatedly, for some seconds.
 
-    Once all threads have ended, it raises the first error of an act, which ends its thread.
+    An error ends its thread. When all threads have ended, the function raises the first error.
     """
 
     def run(seconds: float) -> Slice:

@@ -1,9 +1,9 @@
-"""Whether response times of login, reset and registration show which addresses have an account.
+"""Measures whether response times of login, password reset and registration reveal which e-mail addresses have an account.
 
     python -m benchmarks.logins                     # 100 of each
     python -m benchmarks.logins --tries 30          # quicker and rougher
 
-Known and unknown addresses take turns, so that a disturbance meets both. Each attempt comes from another network, far from any limit.
+Known and unknown addresses take turns, so that a disturbance meets both. Each attempt comes from another network, below all limits.
 The requests go through the whole shop in this process: no network blurs the times. The keyspace is filled with accounts:
 CASSANDRA_KEYSPACE=stoa_bench python manage.py sync_cassandra makes one.
 
@@ -27,13 +27,13 @@ from cassandra_db import current_time
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
 
 FURTHEST = 1.2
-PASSWORD = "seven wet otters"  # noqa: S105 of members that only this run knows
+PASSWORD = "seven wet otters"  # noqa: S105 of accounts that only this run has
 WITHOUT_LIMIT = dict.fromkeys(("login", "reset", "registration"), (10, 0, 0, 900))
 
 
 @dataclass
 class Times:
-    """The seconds and processor seconds of a kind of attempt, with known and with unknown addresses."""
+    """The seconds and processor seconds of one kind of attempt, with known and with unknown addresses."""
 
     known: list[float] = field(default_factory=list)
     unknown: list[float] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Times:
     cpu_unknown: list[float] = field(default_factory=list)
 
     def took(self, seconds: float, cpu: float, *, known: bool) -> None:
-        """Note an attempt."""
+        """Record the times of an attempt."""
         (self.known if known else self.unknown).append(seconds)
         (self.cpu_known if known else self.cpu_unknown).append(cpu)
 
@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> Times:
-    """Return the times of a page's answers. Each address is used once: a second request would send no mail."""
+    """Return the times of a page's answers. Each address is used only once, because a second request would send no mail."""
     from django.test import Client
 
     from accounts.operations import register_user
@@ -98,7 +98,7 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
         took, cpu = perf_counter() - started, thread_time() - before
         if answer.status_code not in (303, 422):
             raise SystemExit(f"{where} answered {answer.status_code}")
-        if turn >= 4:  # the first ones prepare statements and load templates
+        if turn >= 4:  # the first requests prepare statements and load templates
             times.took(took, cpu, known=known_address)
     return times
 

@@ -1,4 +1,4 @@
-"""Cassandra nodes on loopback that a benchmark may kill and pause. They are deleted at the end."""
+"""Runs Cassandra nodes on loopback that a benchmark may kill and pause. Their data is deleted at the end."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from devtools.node import control, state
 
 
 class Nodes:
-    """A cluster of one or three nodes."""
+    """A cluster of one or three nodes that belongs to a benchmark."""
 
     def __init__(self, home: Path, count: int) -> None:
         self.home, self.count = home, count
@@ -23,7 +23,7 @@ class Nodes:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of a shop that uses them, with a copy of each row on every node."""
+        """The environment of a shop that uses these nodes, with a copy of each row on every node."""
         return {
             "CASSANDRA_HOSTS": ",".join(self.cluster.hosts),
             "CASSANDRA_PORT": str(self.cluster.cql_port),
@@ -40,7 +40,7 @@ class Nodes:
 
     @contextmanager
     def pause(self, name: str) -> Iterator[None]:
-        """Stop a node within the block, with all its connections open."""
+        """Pause a node (SIGSTOP) within the block. Its connections stay open."""
         pid = next(node.pid for node in self.cluster.nodes if node.name == name)
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -57,8 +57,8 @@ class Nodes:
 
 @contextmanager
 def run_nodes(count: int) -> Iterator[Nodes]:
-    """Run nodes within the block. They also end with a SIGTERM."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with us
+    """Run nodes within the block. A SIGTERM to this process ends them, too."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the nodes, too
     with tempfile.TemporaryDirectory() as folder:
         nodes = Nodes(Path(folder) / "cassandra", count)
         try:

@@ -1,15 +1,15 @@
-"""Checkouts while nodes go away: three nodes on loopback, replication 3, real HTTP.
+"""Measures checkouts while nodes go away: three nodes on loopback, replication 3, real HTTP.
 
-    python -m benchmarks.nodes_away                        # 500 checkouts with all nodes, while one is killed, and while one is paused
+    python -m benchmarks.nodes_away                        # 500 checkouts in each part
     python -m benchmarks.nodes_away --checkouts 60         # quicker
 
-Five buyers a second come. The first ones warm up nodes and shop. In the second part all nodes run. In the third one is killed
-(kill -9) among the checkouts. Then a second one is killed, too: the checkout must answer 503, charge nothing and keep the cart, and
-work again once the nodes are back. At last a node is paused (SIGSTOP) for 30 seconds among the checkouts.
+Five buyers a second come. The first part warms up nodes and shop. In the second part all nodes run. In the third part a node is
+killed (kill -9) during the checkouts. Then a second node is killed, too: the checkout must answer 503, charge nothing, keep the cart,
+and work again when the nodes are back. In the last part a node is paused (SIGSTOP) for 30 seconds during the checkouts.
 `manage.py check_consistency` checks the shop at the end.
 
 Nodes, shop and buyers share this machine; the nodes are the benchmark's own. Prints a line for each part. Ends with status 1 if a
-buyer saw an error page, an order was lost or doubled, a buyer waited beyond MAX_WAIT_SECONDS, or the check finds something.
+buyer saw an error page, an order was lost or doubled, a buyer waited beyond MAX_WAIT_SECONDS, or the check has findings.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ MAX_WAIT_SECONDS = {ALL_THERE: 60.0, KILLED: 90.0}
 
 
 class Run:
-    """The parts of the run, and their problems."""
+    """A run of this benchmark: its parts, and the problems found."""
 
     def __init__(
         self, nodes: Nodes, port: int, checkouts: int, rate: float, bounds: Mapping[str, float]
@@ -47,7 +47,7 @@ class Run:
         self.wrong: list[str] = []
 
     def say(self, line: str, wrong: list[str]) -> None:
-        """Print a part's figures and problems."""
+        """Print a part's figures and its problems, and keep the problems."""
         self.wrong += wrong
         print(f"{line}; {'; '.join(wrong) or 'none lost, none doubled'}", flush=True)
 
@@ -58,7 +58,7 @@ class Run:
         *,
         checkouts: int | None = None,
     ) -> None:
-        """Let buyers order, and call `harm` when a third of them have their confirmation."""
+        """Let buyers order, and call `harm` when a third of the buyers have their confirmation."""
         count = checkouts or self.checkouts
         product = make_stocked_product("Thing", count)
         buyers = [_make_buyer(self.port, product) for _ in range(count)]
@@ -96,9 +96,9 @@ class Run:
         )
 
     def two_gone(self, first: str, second: str) -> None:
-        """Kill `second`, with `first` killed already. Open the checkout, start both again, and order."""
+        """Kill node `second`; `first` is killed already. Open the checkout, which must fail, start both nodes again, and order."""
         buyer = _make_buyer(self.port, make_stocked_product("Thing", 1))
-        # A killed node loses its last tenth of a second, and the cart would then be on one node of three:
+        # A killed node loses the writes of its last tenth of a second. Then the cart would be on only one of three nodes:
         # docs/operations/configuration.md, "What a power cut or a killed node may lose".
         sleep(1)
         self.nodes.kill(second)
@@ -138,7 +138,7 @@ def _make_buyer(port: int, product: Stocked) -> Buyer:
 
 
 def _order_problem(buyer: Buyer) -> str:
-    """Return a problem unless the buyer has exactly one order: the confirmed one, paid once."""
+    """Return a text about the problem unless the buyer has exactly one order, which is confirmed and was paid once."""
     from orders import queries
 
     orders = [

@@ -1,17 +1,17 @@
-"""What a page costs four kinds of visitors: the shop beside a bare Django view that draws the same template in full, from memory.
+"""Measures a page's cost for four kinds of visitors, beside a bare Django view that renders the same template from memory.
 
     python -m benchmarks.pages                                   # the keyspace of the settings
     python -m benchmarks.pages --compare stoa_scale              # and a keyspace with many products beside it
     python -m benchmarks.pages --slices 5 --seconds 0.5          # quicker and rougher
-    python -m benchmarks.pages --without navigation product_body # what parts that are drawn once save, or all without a name
+    python -m benchmarks.pages --without navigation product_body # the savings by these cached fragments, or by all
 
-Both are served by gunicorn with the shop's own configuration: 2 workers, threads, DEBUG off. The slices of all servers are interleaved,
-so that a disturbance meets all of them. The database and the load generator run on the same machine: that is how the bounds
-are meant. CPU a request is what the server's workers used, without the database's part. All of that is without compression, whose
-cost stands apart in the last columns: what a page takes more of CPU when a browser accepts gzip, and what is sent then.
+Shop and view are served by gunicorn with the configuration of the shop: 2 workers, threads, DEBUG off. Slices of all are interleaved,
+so that a disturbance meets all of them. The bounds are for a database and a load generator on the same machine. The CPU time of a
+request is the time that the server's workers used, without the database. These figures are without compression. The last columns
+have the additional CPU time when a browser accepts gzip, and the bytes that are sent then.
 
-"first" is a visitor without cookies, "second" one who has looked at a product before, "cart" a guest with a cart, "member" one who is
-signed in. For the first two, front page, category, product, search and help come from memory (decision 045). The cart's page has no bound.
+"first" is a visitor without cookies, "second" one who has viewed a product before, "cart" a guest with a cart, "member" a member who is
+logged in. "first" and "second" get front page, category, product, search and help from memory (decision 045). Carts have no bound.
 
 Ends with status 1 if a bound is missed.
 """
@@ -47,14 +47,14 @@ MOST_ROUNDS = {"first": 2, "second": 2, "cart": 2, "member": 3}
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a visitor's page may cost, as shares of what the bare view does; 0 is no bound."""
+    """The bounds of a page for a kind of visitor, as ratios to the bare view; 0 means no bound."""
 
     least_rate: float = 0
     most_cpu: float = 0
 
 
 FIRST, SECOND = Bounds(4.0), Bounds(3.0)
-# The database is on the same cores.
+# The bounds while the database uses the same cores.
 ON_THE_SAME_CORES, PRODUCT_ON_THE_SAME_CORES = Bounds(0.8, 1.0), Bounds(0.6, 1.2)
 CPU_MAY_GROW = 1.25
 ELSEWHERE = """\
@@ -64,7 +64,7 @@ a list page took it 4.3 s."""
 
 
 def find_bounds(page: str, who: str) -> Bounds:
-    """Return what holds for this visitor's page."""
+    """Return the bounds that hold for a page and a kind of visitor."""
     if page == "cart":
         return Bounds()
     if who in ("first", "second"):
@@ -74,7 +74,7 @@ def find_bounds(page: str, who: str) -> Bounds:
 
 @dataclass
 class Server:
-    """A gunicorn with its workers."""
+    """A running gunicorn with its workers."""
 
     name: str
     port: int
@@ -87,7 +87,7 @@ class Server:
 
 @dataclass
 class PageFigures:
-    """A page on one server."""
+    """The figures of one page on one server."""
 
     slices: list[Slice] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)  # ms a request, by slice
@@ -152,7 +152,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-# ---- which pages, and what they ask of Cassandra
+# ---- the measured pages, and their statements in Cassandra
 
 
 def _probe(keyspace: str) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _probe(keyspace: str) -> dict[str, Any]:
 
 
 def probe_pages() -> dict[str, Any]:
-    """Choose a page of each kind in this process's keyspace, and count for each visitor what it asks of database and memory."""
+    """Choose a page of each kind in this process's keyspace. Return its address, and its counts for each kind of visitor."""
     import django
 
     django.setup()
@@ -191,7 +191,7 @@ def probe_pages() -> dict[str, Any]:
     return {
         name: {
             "url": url,
-            # An empty cart is no yardstick for a full one.
+            # The page of an empty cart is no yardstick for the page of a full cart.
             "bare_cookies": cookies["cart"] if name == "cart" else {},
             "cookies": cookies,
             "counted": {who: _count(url, cookies[who]) for who in VISITORS},
@@ -201,12 +201,12 @@ def probe_pages() -> dict[str, Any]:
 
 
 def _count(url: str, cookies: dict[str, str]) -> dict[str, int]:
-    """Return what a page costs whoever comes next: statements, rounds, bytes, and how much of it is found in memory."""
+    """Return the cost of a page for the next visitor: statements, rounds, bytes, and the numbers of cached parts."""
     from django.test import Client
 
     from web.text_cache import FRAGMENTS, WHOLE_PAGES
 
-    # once before, for what a process reads once: the categories, the prepared statements
+    # Only the second request counts: at the first one the process reads the categories and prepares its statements.
     for _ in range(2):
         client = Client()
         for cookie, value in cookies.items():
@@ -237,7 +237,7 @@ def _count(url: str, cookies: dict[str, str]) -> dict[str, int]:
 
 
 def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
-    """Return the environment of a shop on this keyspace, as it would be served."""
+    """Return the environment of a shop on this keyspace, as in production."""
     return os.environ | {
         "CASSANDRA_KEYSPACE": keyspace,
         "DJANGO_SETTINGS_MODULE": "storefront.settings",
@@ -250,7 +250,7 @@ def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
         "STATIC_ROOT": str(Path(tempfile.gettempdir()) / "stoa-benchmark-static"),
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
-        # A worker that is replaced closes the connections of the load, and a page from memory brings that on within a minute.
+        # A replaced worker closes the load's connections. Cached pages would bring a worker to its limit within a minute.
         "GUNICORN_CMD_ARGS": "--max-requests 0",
         "LIMIT_ORDER": "0,0,0,600",  # all buyers come from one address
         # All of the load comes from one address.
@@ -273,7 +273,7 @@ def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
         "DJANGO_SETTINGS_MODULE": "benchmarks.bare_settings",
         "BENCHMARK_PAGES": json.dumps(pages),
         "COUNT_STATEMENTS": "0",
-        "LOG_LEVEL": "CRITICAL",  # it says that it has none of the shop's pages to warm up by
+        "LOG_LEVEL": "CRITICAL",  # otherwise it would log that the warm-up finds none of the shop's pages
     }
     return _served(
         f"bare view ({keyspace})",
@@ -297,7 +297,7 @@ def _served(name: str, application: str, environment: dict[str, str]) -> Iterato
         f"{HOST}:{port}",
         application,
     ]
-    # The recorded pages are made while a worker loads, in both workers at once.
+    # The pages are recorded while the workers load, in both workers at once.
     process = subprocess.Popen([*command, "--timeout", "120"], cwd=ROOT, env=environment)
     try:
         _wait(process, port)
@@ -330,7 +330,7 @@ def _measure(
     bare: dict[str, Server],
     pages: dict[str, dict[str, Any]],
 ) -> dict[tuple[str, str, str], PageFigures]:
-    """Return the figures by who asks (one of VISITORS, alone and with COMPRESSED behind it, or "bare"), keyspace and page."""
+    """Return the figures by visitor (one of VISITORS, also with COMPRESSED behind it, or "bare"), keyspace and page."""
     figures: dict[tuple[str, str, str], PageFigures] = {}
     for page in args.pages:
         runs = []
@@ -341,7 +341,7 @@ def _measure(
                 to, path = servers[keyspace], probe["url"]
                 cookie = _cookie(probe["cookies"][who])
                 runs += [(each, keyspace, to, path, cookie) for each in (who, who + COMPRESSED)]
-        for _, _, server, path, cookie in runs:  # both workers warm
+        for _, _, server, path, cookie in runs:  # warms both workers
             load.run(server.port, path, cookie, 1.0)
         for _ in range(args.slices):
             for who, keyspace, server, path, cookie in runs:
@@ -417,7 +417,7 @@ def _grown(
     pages: dict[str, dict[str, Any]],
     figures: dict[tuple[str, str, str], PageFigures],
 ) -> list[str]:
-    """Return what a page costs more in the large shop, than it may. Both have to draw as many cards."""
+    """Return a text for each cost of a page that has grown too much in the large shop, or for an unequal number of cards."""
     grown = []
     was, now = (pages[keyspace][page]["counted"][who] for keyspace in (small, large))
     if (was["statements"], was["rounds"]) != (now["statements"], now["rounds"]):

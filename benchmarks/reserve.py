@@ -1,20 +1,20 @@
-"""Reservations a second on one SKU, beside other algorithms and bare conditional writes.
+"""Measures reservations a second on one SKU, beside other algorithms and bare conditional writes.
 
     python -m benchmarks.reserve                                 # the keyspace of the settings
     python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher
 
-1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops:
+1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops, in four ways:
 
     combined             the shop's way: one batch serves all buyers who wait for the stock item
-    plain                such a batch for each buyer
+    plain                a batch for each buyer
     read, then compare   read the number, write one less if it is unchanged, else repeat
     bare                 a conditional update of one row, which the buyers share as they share the SKU
 
-Slices of all are interleaved, so that a disturbance meets all of them. The stock numbers must equal the buyers' reservations after all
-slices. At the end 64 buyers want more units than there are, and must get exactly those. "with its expiry" adds the write of the
-reservation expiry, in another partition.
+Slices of all four are interleaved, so that a disturbance meets all of them. After all slices the stock numbers must equal the buyers'
+reservations. At the end 64 buyers want more units than there are, and must get exactly the units in stock. "with its expiry" adds the
+write of the reservation expiry, in another partition.
 
-Bounds are ratios, because machines differ. Ends with status 1 if one is missed.
+Bounds are ratios, because machines differ. Ends with status 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
 PLENTY = 2_000_000
 RUSH_UNITS, RUSH_BUYERS = 500, 1000
-# The least ratio to "read, then compare", with the largest crowd.
+# The lowest ratio to the rate of "read, then compare", with the largest crowd.
 TIMES_COMPARED = 15.0
-# The least ratios to a bare conditional write.
+# The lowest ratios to the rate of bare conditional writes.
 ALONE_OF_BARE = 0.8
 CROWD_OF_BARE = 1.0
 
 
 @dataclass
 class Way:
-    """A way to reserve, and how many units it has reserved."""
+    """A way to reserve, and the number of units that it has reserved."""
 
     name: str
     act: Callable[[], None]
@@ -61,7 +61,7 @@ class Way:
     )
 
     def run(self, crowd: int, seconds: float) -> Slice:
-        """Let a crowd of buyers reserve in closed loops."""
+        """Let a crowd of buyers reserve in closed loops for some seconds."""
         return in_threads([self._reserve] * crowd)(seconds)
 
     def _reserve(self) -> None:
@@ -160,7 +160,7 @@ def _wrong(way: Way, variant_id: UUID) -> list[str]:
 
 
 def _rushed() -> list[str]:
-    """Let more buyers come than there are units."""
+    """Let more buyers reserve than there are units. Return the problems."""
     from inventory.entities import WantedLine
     from inventory.errors import OutOfStock
     from inventory.operations import reserve_stock
@@ -208,7 +208,7 @@ def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
 
 
 def _ratio(ways: dict[str, Way], beside: str, crowd: int) -> float:
-    """Return the median ratio of the combined rate to the other's, of slices that were measured together."""
+    """Return the median ratio of the rate of "combined" to the rate of `beside` in the same slice."""
     pairs = zip(
         ways["combined"].figures[crowd].slices, ways[beside].figures[crowd].slices, strict=True
     )

@@ -1,7 +1,7 @@
-"""Fills a keyspace with products and orders, by the row builders of the operations.
+"""Fills a keyspace with products and orders, with the functions by which the operations build rows.
 
-It makes all ids, and nothing else writes to that keyspace, so it needs no claims. It sends the conditional statements without their
-conditions, many at once, from several processes.
+It makes all ids, and no other program writes to that keyspace. So it needs no claims, and sends the conditional statements without
+their conditions, many at once, from several processes.
 """
 
 import json
@@ -71,10 +71,10 @@ COLOURS = (
 )
 SIZES = ("Small", "Large")
 BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
-# The numbers of colours and sizes: one to twelve variants, 5.5 on average as in the demo shop.
+# The numbers of colours and sizes of a product. They make one to twelve variants, 5.5 on average as in the demo shop.
 RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
 SOLD_FOR_DAYS = 730
-# How many products share a write of their cards, which are in the same partitions.
+# The number of products whose cards are written together, since the cards are in the same partitions.
 BATCH_SIZE = 40
 
 # ---- The writes of conditional statements, without the claims
@@ -109,17 +109,17 @@ class Part:
 
 
 def random_for(kind: str, number: int) -> Random:
-    """Return a random generator that is always the same for a thing."""
+    """Return a random generator that always yields the same numbers for a kind of object and its number."""
     return Random(f"{kind} {number}")
 
 
 def stable_id(kind: str, number: int) -> UUID:
-    """Return the id that a thing of this number always has."""
+    """Return the id that the object of this kind and number always has."""
     return UUID(int=random_for(f"{kind} id", number).getrandbits(128), version=4)
 
 
 def load_categories() -> None:
-    """Make the categories: 4 roots, 16 below them, 96 leaves."""
+    """Make the categories: 4 root categories, 16 categories below them, and 96 leaf categories."""
     number = 0
     for root, middle, leaf in product(ROOTS, ("", *MIDDLES), ("", *LEAVES)):
         if leaf and not middle:
@@ -143,12 +143,12 @@ def _category_id(slug: str) -> UUID:
 
 
 def leaf_slugs() -> list[str]:
-    """Return the slugs of the leaves."""
+    """Return the slugs of the leaf categories."""
     return ["-".join(names).lower() for names in product(ROOTS, MIDDLES, LEAVES)]
 
 
 def make_product(number: int, now: datetime) -> Product:
-    """Return the product of this number."""
+    """Return the made-up product with this number."""
     dice = random_for("product", number)
     thing = dice.choice(THINGS)
     name = f"{dice.choice(ADJECTIVES)} {dice.choice(MATERIALS)} {thing} {number}"
@@ -228,7 +228,7 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
 
 
 def product_statements(product: Product) -> list[BoundStatement]:
-    """Return the writes that make up a product's partition."""
+    """Return the statements that write a product's partition."""
     product_id = product.product_id
     return [
         HEAD.bind(**product_columns(product), save_id=product_id),
@@ -257,7 +257,7 @@ def _write_variants(bulk: BulkWriter, each: Product) -> None:
             for variant in each.variants
         )
     )
-    # These are in several partitions, but small: a message for each would cost more.
+    # These rows are in several partitions, but they are small: a message for each row would cost more.
     skus = (
         SKU.bind(sku=variant.sku, product_id=each.product_id, variant_id=variant.variant_id)
         for variant in each.variants
@@ -307,7 +307,7 @@ def _write_order(bulk: BulkWriter, number: int, products: int, now: datetime) ->
     bulk.send(NUMBER.bind(number=order_number, order_id=draft.order_id))
     bulk.send(*item_statements(draft))
     bulk.send(PLACED.bind(**header))
-    # Its later timestamp wins against the header's values.
+    # The transition's later timestamp wins against the values of the order's header.
     transition = TRANSITION.bind(
         order_id=order.order_id,
         state=order.state,
@@ -351,7 +351,7 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 
 
 def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
-    """Return the order after its last event, for its copies."""
+    """Return the order after its last event, from which its copies in lists are made."""
     sums = draft.sums
     payment_id = derive_payment_id(draft.order_id, 0)
     events, state = _closed_course(draft, payment_id, placed_at)
@@ -436,11 +436,11 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
     )
 
 
-# ---- What is derived
+# ---- Derived data
 
 
 def rebuild_derived(part: Part) -> int:
-    """Rebuild the derived data. The first part builds the search index, the last one suggestions, front page and sitemap."""
+    """Rebuild derived data. The first part builds the search index, the last part search suggestions, front page and sitemap."""
     if part.number == 0:
         build_index()
     if part.number == part.part_count - 1:

@@ -1,13 +1,13 @@
-"""The staff's search for orders among 200 orders and among a million: statements, rounds and CPU time.
+"""Measures the cost of the staff's order search, among 200 and a million orders: statements, rounds and CPU time.
 
     python -m benchmarks.search_orders                    # 1,000,000 orders; takes a while to fill
     python -m benchmarks.search_orders --orders 20000     # quicker
 
-Both shops are keyspaces of the benchmark's own. Plain writes fill them with the rows of the search alone, and they are dropped at the
-end. The shops take turns, so that a disturbance meets both. The quickest pass of each counts.
+Both shops are keyspaces of the benchmark's own, which are dropped at the end. They have only the rows that the search reads, written
+without conditions. The shops take turns, so that a disturbance meets both. The quickest pass of each counts.
 
-Ends with status 1 if a search of the large shop needs other statements or rounds than in the small one, or if all searches together
-need over a quarter more CPU time.
+Ends with status 1 if a search of the large shop needs other statements or rounds than in the small shop, or if all searches
+together need over a quarter more CPU time.
 """
 
 import json
@@ -24,7 +24,7 @@ SMALL = 200
 MAX_RATIO = 1.25
 PASSES, SEARCHES = 3, 40
 NEWEST = datetime(2026, 6, 1, tzinfo=UTC)
-# Both shops have an order with these among their newest.
+# Search terms that find one order in each shop, among its newest orders.
 TYPED = {
     "number": "ZZZZ-Z0",
     "name": "zarathustra quen",
@@ -32,7 +32,7 @@ TYPED = {
     "sku": "LAMP-RARE-1",
     "tracking": "JD014600009999999999",
 }
-# Found 20 times in the small shop, and in every 50th order of the large one.
+# Search terms that find 20 orders in the small shop, and every 50th order in the large shop.
 COMMON = {"a common name": "smith", "a common SKU": "MUG-1"}
 
 
@@ -66,7 +66,7 @@ def _run_probe(probe: str, keyspace: str, orders: int) -> dict[str, list[float]]
 
 
 def fill(orders: int) -> dict[str, list[float]]:
-    """Write the rows of the search for this many orders, one for each order and kind."""
+    """Write the rows that the search reads for this many orders: a row for each order and kind of term."""
     from cassandra_db.bulk import BulkWriter
     from orders.numbers import derive_order_number
     from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at

@@ -1,4 +1,4 @@
-"""The common setup of several benchmarks, and their exit status."""
+"""The setup that several benchmarks share, and their exit status."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from cassandra_db.session import close_session, get_session
 
 
 def make_parser(module: str, doc: str | None, *, slices: int = 0) -> ArgumentParser:
-    """Return the parser of a benchmark's arguments. With `slices`, it measures that many in a keyspace that is there."""
+    """Return the parser of a benchmark's arguments. With `slices`, the benchmark measures so many in an existing keyspace."""
     description = (doc or "").partition("\n")[0]
     parser = ArgumentParser(prog=f"python -m benchmarks.{module}", description=description)
     if slices:
@@ -28,7 +28,7 @@ def make_parser(module: str, doc: str | None, *, slices: int = 0) -> ArgumentPar
 
 
 def set_up_django(keyspace: str, **environment: str) -> None:
-    """Let this process and those that it starts use a keyspace, in the environment of a shop."""
+    """Set up Django on a keyspace, in the environment of a shop, for this process and the processes that it starts."""
     os.environ |= shop_environment(keyspace, **environment)
     import django
 
@@ -46,7 +46,7 @@ def collect_static_files() -> None:
 
 
 def is_shop_consistent() -> bool:
-    """Run the consistency check, and return whether it has found nothing."""
+    """Run the consistency check. Return whether it has no findings."""
     command = [sys.executable, "manage.py", "check_consistency"]
     return not subprocess.run(command, cwd=ROOT, check=False).returncode
 
@@ -78,14 +78,14 @@ def run_probe(module: str, *arguments: str, environment: dict[str, str] | None =
 
 @dataclass(frozen=True)
 class BareRows:
-    """Rows of a table of the benchmark's own, the yardstick for the shop's writes and reads."""
+    """Rows in a table of the benchmark's own: the yardstick for the shop's writes and reads."""
 
     ids: Sequence[UUID]
     update: Statement
     select: Statement
 
     def write(self, row_id: UUID) -> None:
-        """Do one conditional write. Raises RuntimeError if it is refused."""
+        """Do one conditional write to a row. Raises RuntimeError if the write is refused."""
         if not self.update.apply(if_lost=RAISE_UNKNOWN, id=row_id):
             raise RuntimeError("a bare write was refused")
 
@@ -95,7 +95,7 @@ class BareRows:
 
 @contextmanager
 def make_bare_rows(count: int, units: int = 1_000_000) -> Iterator[BareRows]:
-    """Make rows with `units` each. Each write takes one. The table is dropped at the end."""
+    """Make `count` rows with `units` each; each write takes one unit from a row. The table is dropped at the end."""
     execute = get_session().execute
     columns = "id uuid PRIMARY KEY, units int, taken int"
     execute(f"CREATE TABLE IF NOT EXISTS benchmark_rows ({columns})", timeout=180)
@@ -113,6 +113,6 @@ def make_bare_rows(count: int, units: int = 1_000_000) -> Iterator[BareRows]:
 
 
 def report_missed(missed: Sequence[str]) -> int:
-    """Print which bounds were missed, and return the exit status."""
+    """Print the missed bounds. Return the exit status: 1 if a bound was missed, else 0."""
     print("\n".join(f"MISSED: {line}" for line in missed) or "All bounds are kept.")
     return 1 if missed else 0

@@ -1,4 +1,4 @@
-"""The visitors of the measured pages, and which pages of a keyspace they look at."""
+"""The kinds of visitors in benchmarks, and the pages of a keyspace that they view."""
 
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
@@ -19,7 +19,7 @@ MEMBER_EMAIL = "benchmark@stoa.example"
 
 
 def page_urls() -> dict[str, str]:
-    """Return an address for each kind of page. Category, product and search are of the first category."""
+    """Return an address for each kind of page. The pages of category, product and search belong to the first category."""
     category = list_root_categories()[0]
     card = _card()
     return {
@@ -33,7 +33,7 @@ def page_urls() -> dict[str, str]:
 
 
 def _find_common_word(category_id: UUID) -> str:
-    """Return the word in a category's product names that finds most products, so that shops of any size render a full page."""
+    """Return the word in a category's product names that finds the most products, so that any shop renders a full page."""
     names = [card.name for card in get_category_page(category_id).cards]
     # A word with digits would be looked up as a SKU, too.
     words = sorted({word.lower() for name in names for word in name.split() if word.isalpha()})

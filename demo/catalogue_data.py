@@ -1,4 +1,4 @@
-"""The demo shop's categories, products and variants, from the files of `data/`, and their ids."""
+"""Reads the demo shop's categories, products and variants from the files in `data/`, and computes their ids."""
 
 import tomllib
 import uuid
@@ -10,7 +10,7 @@ from itertools import product as every_combination
 from pathlib import Path
 from typing import Any, Literal
 
-# Never change it: every id of the demo shop depends on it, so that loading the products again finds their rows.
+# Never change this namespace: every id of the demo shop depends on it, so that a second load finds the rows of the first.
 NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
 
 TaxClass = Literal["standard", "reduced"]
@@ -33,7 +33,7 @@ def demo_variant_id(sku: str) -> uuid.UUID:
 
 @dataclass(frozen=True, slots=True)
 class DemoWarehouse:
-    """A warehouse. `slug` is its key in a variant's stock."""
+    """A warehouse. A variant's `stock` refers to it by its `slug`."""
 
     slug: str
     name: str
@@ -43,7 +43,7 @@ class DemoWarehouse:
 
 @dataclass(frozen=True, slots=True)
 class DemoCategory:
-    """A category. Roots have no parent; only leaves have products."""
+    """A category. A root category has no parent, and only leaf categories have products."""
 
     slug: str
     name: str
@@ -54,7 +54,7 @@ class DemoCategory:
 
 @dataclass(frozen=True, slots=True)
 class DemoVariant:
-    """One variant that can be put into a cart. Prices are EUR including tax."""
+    """A variant of a product, which can be put into a cart. Prices are in EUR and include tax."""
 
     sku: str
     options: dict[str, str]
@@ -67,7 +67,7 @@ class DemoVariant:
 
 @dataclass(frozen=True, slots=True)
 class DemoProduct:
-    """A product. `key` never changes; the slug and the name may."""
+    """A product. Its id is made from `key`, which never changes; the slug and the name may change."""
 
     key: str
     name: str
@@ -83,13 +83,13 @@ class DemoProduct:
     deal: bool = False
     created_days_ago: int = 0
     related: tuple[str, ...] = ()
-    # Files in data/photographs/, and what each shows.
+    # The names of files in data/photographs/, each with a description of its picture.
     photographs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DemoReview:
-    """A customer's review of a product, and the shop's answer, "" for none."""
+    """A customer's review of a product, and the shop's answer ("" if the shop has not answered)."""
 
     slug: str
     stars: int
@@ -101,7 +101,7 @@ class DemoReview:
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question about a product, and its answers as (name, text). The shop's own have the name ""."""
+    """A question about a product, and its answers as (name, text). The name is "" for an answer by the shop."""
 
     slug: str
     name: str
@@ -111,10 +111,10 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoChoice:
-    """A value of an option, such as the colour Oat or the size 45 × 45 cm; or a product without options.
+    """A value of an option, such as the colour Oat or the size 45 × 45 cm, or the default values of a product.
 
-    `code` is a part of the SKU, and `hexes` colour the picture. `price`, `was` (EUR with tax), `grams` and `shape` replace the
-    product's.
+    `code` becomes a part of the SKU, and `hexes` are the picture's colours. An option's `price`, `was` (both EUR with tax),
+    `grams` and `shape` replace the values of the product.
     """
 
     name: str
@@ -127,7 +127,7 @@ class DemoChoice:
 
 
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
-    """Return a plausible stock, always the same: more of cheap things, most in Berlin, and in Lyon only of a third."""
+    """Return a variant's units by warehouse, always the same. Cheap variants have more units. Lyon has every third variant."""
     full = 96 if price < 20 else 60 if price < 60 else 30
     noise = zlib.crc32(sku.encode())
     berlin = full // 2 + noise % full
@@ -144,8 +144,8 @@ def make_variants(
 ) -> tuple[DemoVariant, ...]:
     """Return a variant for each combination of a product's options.
 
-    `product` has the defaults for its choices, and its code begins each SKU. `stock` has (Berlin, Cork) for SKUs with few units.
-    `without` are SKUs that are left out. Raises KeyError for a SKU in `stock` that no combination has.
+    `product` has the default values, and its code begins each SKU. `stock` has the units in (Berlin, Cork) of scarce SKUs.
+    The SKUs in `without` are left out. Raises KeyError if `stock` has a SKU that no combination has.
     """
     exceptions, names = dict(stock or {}), tuple(options or {})
     made = []
@@ -181,7 +181,7 @@ DEPARTMENTS = ("home", "kitchen", "clothing", "desk")
 
 
 def read_data_file(name: str) -> dict[str, Any]:
-    """Return the content of a file of `data/`."""
+    """Return the parsed content of a TOML file in `data/`."""
     return tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -209,7 +209,7 @@ def _read_products(department: str, colours: Mapping[str, Any]) -> Iterator[Demo
 
 
 def _read_choice(entry: Mapping[str, Any], colours: Mapping[str, Any]) -> DemoChoice:
-    """Return a choice. A colour of the palette may have accents for the other parts of a picture."""
+    """Return the choice that a data file describes. A colour may have accents: the colours of the picture's other parts."""
     rest = {key: value for key, value in entry.items() if key not in {"colour", "accents", "hexes"}}
     if "colour" not in entry:
         return DemoChoice(**rest, hexes=tuple(entry.get("hexes", ())))

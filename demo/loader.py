@@ -1,6 +1,6 @@
-"""Fills the demo shop with products, stock, logins and orders, by the operations of a real shop.
+"""Fills the demo shop with products, stock, logins and orders, through the same operations as in a real shop.
 
-All ids follow from the data, so that loading again finds the existing rows.
+All ids are computed from the data, so that a second load finds the rows of the first.
 """
 
 import logging
@@ -49,13 +49,13 @@ from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
 from storefront.sitemap import write_sitemap
 
-# More threads than processors: they wait for Cassandra most of the time.
+# There are more threads than processors, because the threads wait for Cassandra most of the time.
 THREADS = 12
-# The pauses between attempts, in seconds. On a busy machine, one of thousands of statements gets no answer.
+# The pauses before a call is repeated, in seconds. On a busy machine, one of thousands of CQL statements gets no answer.
 PAUSES = (1, 2, 4, 8)
 FEW_LEFT_FROM = 5
 
-# One of each kind: some for all customers, one with a minimum, one that has ended.
+# One promotion of each kind: some are for all customers, one has a minimum, one has ended.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
     PromotionTerms(
@@ -88,9 +88,9 @@ log = logging.getLogger(__name__)
 def run_in_parallel(
     do: Callable[[Thing], object], things: Iterable[Thing], step: Step, threads: int = THREADS
 ) -> None:
-    """Call `do` for each of the things, several at once, and `step` after each. Raises the first error of `do`.
+    """Call `do` for each item of `things` in several threads, and `step` after each item. Raises the first error of `do`.
 
-    `do` must bear repetition: it is called again if Cassandra does not answer in time.
+    A second call of `do` for an item must do no harm: it is called again if Cassandra does not answer in time.
     """
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(lambda thing: do_again_if_late(partial(do, thing)), things):
@@ -98,7 +98,7 @@ def run_in_parallel(
 
 
 def do_again_if_late(do: Callable[[], Made]) -> Made:
-    """Call `do`, and again if Cassandra does not answer in time. Raises CassandraUnavailable after the last attempt."""
+    """Call `do` until Cassandra answers in time, and return its result. Raises CassandraUnavailable after the last attempt."""
     for pause in PAUSES:
         try:
             return do()
@@ -109,7 +109,7 @@ def do_again_if_late(do: Callable[[], Made]) -> Made:
 
 
 def load_categories(step: Step) -> None:
-    """Add the demo shop's categories, parents first. Existing ones stay as the staff has them."""
+    """Add the demo shop's categories, parents first. A category that exists is not changed."""
     for position, category in enumerate(catalogue_data.CATEGORIES):
         save = partial(
             operations.save_category,
@@ -126,7 +126,7 @@ def load_categories(step: Step) -> None:
         step()
 
 
-# Each shop begins with two delivery methods; these make five.
+# A new shop has two delivery methods. With these three it has five.
 DELIVERY_METHODS = (
     DeliverySetting(
         "locker-de",
@@ -205,13 +205,13 @@ def _with_former_rates(taxes: Mapping[str, TaxSetting]) -> dict[str, TaxSetting]
 
 
 def load_products(now: datetime, step: Step, *, renew: bool) -> None:
-    """Add the demo shop's products. Existing ones stay as the staff has them, unless `renew`."""
+    """Add the demo shop's products. A product that exists is only changed if `renew`."""
 
     def load(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
         present = queries.get_product_at_quorum(product_id)
         if present and not renew:
-            # An earlier run may have been cut off before this.
+            # An earlier run may have ended before it had written the cards.
             operations.refresh_cards(product_id)
         else:
             made = _catalogue_product(product, now)
@@ -224,7 +224,7 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
 
 
 def save_reduced_as_allowed(product: Product, now: datetime) -> None:
-    """Save a product, without the crossed-out prices that are refused: the staff may have asked less in the last 30 days."""
+    """Save a product, without crossed-out prices that are refused because the price was lower in the last 30 days."""
     try:
         operations.save_product(product, now)
     except ProductRefused as refused:
@@ -271,13 +271,13 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
 
 
 def _take_in(name: str, alt: str) -> ProductPicture:
-    """Take in a photograph as if staff had uploaded it."""
+    """Store a photograph as if staff had uploaded it, and return the picture with its alternative text."""
     file = catalogue_data.PHOTOGRAPHS / f"{name}.jpg"
     return ProductPicture(str(take_in_photo(file.read_bytes(), file.name)), alt)
 
 
 def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return a price point, 60 days before `since`, for each crossed-out price of a product's variants."""
+    """Return the crossed-out prices of a product's variants, keyed by variant id, as price points 60 days before `since`."""
     return {
         each.variant_id: [PricePoint(since - timedelta(days=60), each.compare_at)]
         for each in product.variants
@@ -286,7 +286,7 @@ def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoi
 
 
 def load_stock(now: datetime, step: Step) -> None:
-    """Receive the demo shop's stock into its warehouses. Earlier receipts are not repeated."""
+    """Receive the demo shop's units into its warehouses. Receipts of earlier loads are not repeated."""
 
     def receive(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
@@ -303,12 +303,12 @@ def load_stock(now: datetime, step: Step) -> None:
     run_in_parallel(receive, catalogue_data.PRODUCTS, step)
 
 
-# Transfers from Berlin to Cork: units, days ago, and whether they have arrived.
+# Transfers from Berlin to Cork: the number of units, the days since the transfer, and whether the units have arrived.
 TRANSFERS = ((4, 12, True), (3, 1, False))
 
 
 def load_transfers(now: datetime, step: Step) -> None:
-    """Make the transfers of products that both warehouses have. Earlier transfers are not repeated."""
+    """Make the transfers, with products that are in both warehouses. Transfers of earlier loads are not repeated."""
     in_both = [
         (product, variant)
         for product in catalogue_data.PRODUCTS
@@ -337,7 +337,7 @@ def load_transfers(now: datetime, step: Step) -> None:
 
 
 def load_logins(now: datetime, step: Step) -> None:
-    """Make the demo shop's three logins. Other shops refuse them."""
+    """Create the accounts of the demo shop's three logins. Real shops refuse these logins."""
 
     def load(login: Login) -> None:
         user = register_user(
@@ -357,7 +357,7 @@ def load_logins(now: datetime, step: Step) -> None:
 
 
 def load_promotions(now: datetime, step: Step) -> None:
-    """Make the demo shop's offers and codes. Existing and ended ones stay as they are."""
+    """Create the demo shop's promotions and codes. Promotions that exist or have ended are not changed."""
     for terms in PROMOTIONS:
         key = uuid5(DEMO_NAMESPACE, terms.title).hex
         with suppress(CodeTaken):
@@ -378,7 +378,7 @@ def load_reviews(now: datetime, step: Step) -> None:
 
 
 def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) -> Review:
-    """Return a review of some days ago. Person and number of days are the same at each load."""
+    """Return a review that was written some days ago. Its writer and the number of days are the same at each load."""
     user_id = uuid5(DEMO_NAMESPACE, f"{said.slug} {said.title}")
     written_at = truncate_to_milliseconds(
         now - timedelta(days=3 + user_id.int % 400, seconds=user_id.int % 86_400)
@@ -392,7 +392,7 @@ def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) ->
         body=said.body,
         name=said.name,
         state=PUBLISHED,
-        # Most reviewers have bought the product here.
+        # Four of five reviewers have bought the product in this shop.
         verified=user_id.int % 5 > 0,
         version=1,
         change_id=user_id,
@@ -417,9 +417,9 @@ def load_questions(now: datetime, step: Step) -> None:
 
 
 def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) -> Iterator[Text]:
-    """Yield a question of some weeks ago, and its answers of the days after."""
+    """Yield a question that was asked some weeks ago, and its answers from the days after it."""
     key = uuid5(DEMO_NAMESPACE, f"{asked.slug} {asked.body}")
-    # Questions without answers are new.
+    # A question without answers was asked a few days ago.
     days = 10 + key.int % 300 if asked.answers else 1 + key.int % 3
     written_at = truncate_to_milliseconds(now - timedelta(days=days, seconds=key.int % 86_400))
     question_id = _time_id(written_at, key)
@@ -455,13 +455,13 @@ def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) 
 
 
 def _time_id(moment: datetime, key: UUID) -> UUID:
-    """Return a time-based id that is always the same for a key."""
+    """Return a time-based id (UUID version 1) that is always the same for a moment and a key."""
     made: UUID = uuid_from_time(moment, key.int % 2**47, key.int % 2**14)
     return made
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:
-    """Rebuild the data derived from the products: front page, related products, suggestions, index, sitemap."""
+    """Rebuild the data derived from the products: front page, related products, search suggestions, search index and sitemap."""
     products = do_again_if_late(lambda: list(queries.iterate_products()))
     for rebuild in (
         lambda: operations.rebuild_featured(products),

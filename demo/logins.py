@@ -1,4 +1,4 @@
-"""The demo's logins (DEMO_LOGINS). They are public: no real shop lets them in (accounts.demo_logins, accounts.backends)."""
+"""The demo shop's logins (DEMO_LOGINS). They are public: a real shop refuses them (accounts.demo_logins, accounts.backends)."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -8,18 +8,18 @@ _OURS = UUID("a1f5c0de-52a8-4c4e-8f6b-0d5c9b7e2f10")
 
 @dataclass(frozen=True)
 class Login:
-    """A login to try the shop out with."""
+    """A login with which visitors try out the demo shop."""
 
     label: str
     email: str
     name: str
     password: str
     role: str = ""
-    totp: str = ""  # the second factor's secret, base 32: its page shows the present code
+    totp: str = ""  # the second factor's secret in base 32; the login page shows the present code
 
     @property
     def user_id(self) -> UUID:
-        """The same in each demo shop, so that loading again makes no second login."""
+        """The account's id. It is the same in each demo shop, so that a second load creates no second account."""
         return uuid5(_OURS, self.email)
 
 

@@ -1,7 +1,7 @@
-"""The demo shop's orders: 1,200 over the last year, in every state, each by the events that led there.
+"""Makes the demo shop's orders: 1,200 over the last year, in every state, each through the events that lead to its state.
 
-The newest are loaded before the shop opens, the others while it is open, a few at a time. The units of those are received again,
-so that nothing sells out.
+The newest orders are loaded before the shop opens, the older orders while it is open, a few at a time. The units of the
+older orders are received again when they are shipped, so that no product sells out.
 """
 
 import logging
@@ -46,20 +46,20 @@ from pricing.quotes import QuotedLine
 log = logging.getLogger(__name__)
 
 ORDER_COUNT = 1_200
-# How many are loaded before the shop opens.
+# The number of orders that are loaded before the shop opens.
 NEWEST_COUNT = 200
 DAYS = 365
 STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
-# Orders take variants with at least this many units. Scarce ones stay scarce.
+# Orders contain only variants with at least this many units, so that scarce variants do not sell out.
 PLENTY = 30
-# How long customers may take to pay: a transfer may be under way.
+# The time in which customers have to pay: a bank transfer takes days.
 PAY_WITHIN = timedelta(days=14)
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
-# The events of an order, each with the time since it was placed.
+# The events of an order, each with the time that has passed since the order was placed.
 _PAID = ("paid", timedelta(minutes=2))
-# The names of payment events here.
+# The names under which this module lists payment events.
 _AS = {"authorized": "paid"}
 _SENT = (_PAID, ("packed", 5 * _HOUR), ("shipped", 26 * _HOUR))
 FATES: dict[str, tuple[tuple[str, timedelta], ...]] = {
@@ -81,7 +81,7 @@ _NOTES = {
     "cancelled": "Ordered twice by mistake, says the customer.",
     "return_rejected": "It has been used. We can only take back what is as good as new.",
 }
-# Some orders have notes and tags of staff, and returns.
+# Notes and tags by staff, and returns, for some orders.
 _STAFF_NOTES = (
     "Called: wants it wrapped as a present.",
     "Asked when it comes. Told them the estimate.",
@@ -102,14 +102,14 @@ _COMING_BACK = (
 _DECLINED = (("return_requested", 6 * _DAY), ("return_rejected", 7 * _DAY))
 _SENT_BY_POST = ("delivered", "closed")
 
-# Delivery notes of some customers.
+# Delivery notes by customers, for some orders.
 _DELIVERY_NOTES = (
     "The bell is broken. Please knock.",
     "Leave it with the bakery next door if nobody is in.",
     "Back house, second floor.",
 )
 
-# The events of fates. Those of the newest orders happen at once, though their time has not come.
+# The events that belong to a fate. In the newest orders these happen at once, even before their time.
 _FATEFUL = frozenset(kind for events in FATES.values() for kind, _ in events)
 
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
@@ -120,7 +120,7 @@ SHOPPER_ADDRESS = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin",
 
 @dataclass(frozen=True)
 class OrderPlan:
-    """An order to load: its number, when it is placed, and its fate."""
+    """The plan for an order to load: its number, the time when it is placed, and its fate (a key of FATES)."""
 
     number: int
     placed_at: datetime
@@ -132,7 +132,7 @@ class OrderPlan:
 
     @property
     def events(self) -> list[tuple[str, timedelta]]:
-        """The order's events in time order, each with the time since it was placed."""
+        """The order's events sorted by time, each with the time since the order was placed."""
         found = list(FATES[self.fate])
         if self.number % 6 == 1:
             found.append(("note", 3 * _HOUR))
@@ -148,14 +148,14 @@ class OrderPlan:
         return sorted(found, key=lambda each: each[1])
 
     def make_random(self) -> Random:
-        """Return a random generator that is the same for each load of the order."""
+        """Return a random generator that yields the same numbers at each load of the order."""
         return Random(self.number)  # noqa: S311 - nothing here is a secret
 
 
 def plan_orders(now: datetime, count: int = ORDER_COUNT) -> list[OrderPlan]:
-    """Return the plans of `count` orders, newest first. They are closer together towards today, as in a growing shop.
+    """Return the plans of `count` orders, newest first. The nearer to today, the more orders a day has, as in a growing shop.
 
-    Fewer orders cover fewer days, so that each fate occurs.
+    With a lower `count`, the orders cover fewer days, so that each fate still occurs.
     """
     made = []
     days = DAYS * (count / ORDER_COUNT) ** 0.5
@@ -180,10 +180,10 @@ def _fate(number: int, age: float) -> str:
 def load_orders(
     now: datetime, plans: Sequence[OrderPlan], step: Step, *, threads: int = THREADS
 ) -> int:
-    """Place orders in the demo shop and make the events of their plans happen. Return how many were left out.
+    """Place the planned orders in the demo shop, and apply the events of their plans. Return the number of orders left out.
 
-    Existing orders only get their missing events. An order is left out if something is sold out, and stays as it is if staff have
-    changed it. Raises CassandraUnavailable.
+    An order that exists only gets its missing events, and none if staff have changed it. An order is left out if one of its
+    products is sold out. Raises CassandraUnavailable.
     """
     product_ids = [
         catalogue_data.demo_product_id(product.key) for product in catalogue_data.PRODUCTS
@@ -220,14 +220,14 @@ def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
     done = {_AS.get(event.kind, event.kind) for event in order.events}
     if any(each.state == PACKED for each in order.parcels()):
         done.discard("shipped")
-    # Events of the fate happen at once, others only when their time has come.
+    # The events of the order's fate happen at once, other events only when their time has come.
     missing = [
         (kind, after)
         for kind, after in plan.events
         if kind not in done and (kind in _FATEFUL or plan.placed_at + after < now)
     ]
     for number, (kind, after) in enumerate(missing, start=1):
-        # Only the last event updates stock and lists: the others' updates would be overwritten at once.
+        # Only the last event updates stock and lists: the updates by earlier events would be overwritten at once.
         at, is_last = min(plan.placed_at + after, now), number == len(missing)
         order = (
             _ship(order, plan, at, apply_effects=is_last)
@@ -237,7 +237,7 @@ def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
 
 
 def _receive_anew(order: Order, plan: OrderPlan) -> None:
-    """Receive the units of a shipped order again, in the same warehouses. Repeating this has no effect."""
+    """Receive the units of a shipped order again, in the same warehouses. A second call receives nothing."""
     if "shipped" not in dict(plan.events):
         return
     for each in order.list_allocations(list_items(order)):
@@ -258,7 +258,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
     is_sam = plan.number % 17 == 2
     home = SHOPPER_ADDRESS if is_sam else Address(*dice.choice(PEOPLE))
     name = "".join(letter for letter in home.name.lower() if letter.isascii()).replace(" ", ".")
-    # Two of three orders are by a new customer of that name.
+    # Two of three orders have an e-mail address of their own, so a new customer with that name.
     mailbox = f"{name}{plan.number}" if plan.number % 3 else name
     methods = delivery.list_delivery_methods(home.country)
     return place_order(
@@ -284,7 +284,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
 def _random_lines(
     dice: Random, products: dict[str, Product], plentiful: set[UUID]
 ) -> tuple[QuotedLine, ...]:
-    """Return one to three lines; the other products are often related to the first."""
+    """Return one to three order lines. The products of the later lines are often related to the first product."""
     first = dice.choice(catalogue_data.PRODUCTS)
     others = [*first.related, *(product.key for product in dice.sample(catalogue_data.PRODUCTS, 2))]
     wanted = dict.fromkeys([first.key, *dice.sample(others, dice.choice((0, 1, 1, 2)))])
@@ -303,7 +303,7 @@ def _random_lines(
 
 
 def _ship(order: Order, plan: OrderPlan, at: datetime, *, apply_effects: bool) -> Order:
-    """Ship each packed parcel, under a made-up tracking number."""
+    """Ship each packed parcel under a made-up tracking number, and return the order."""
     packed = [each.parcel_id for each in order.parcels() if each.state == PACKED]
     for parcel_id in packed:
         details = {
@@ -336,7 +336,7 @@ def _apply_event(
             raise LookupError(f"order {order.order_id} has vanished")
         return settle_captures_and_refunds(
             order_after_payment, at
-        )  # at that time, not when the worker comes by
+        )  # expires at its planned time, not at the worker's next run
     actor = "system" if kind == "expired" else STAFF
     return transition_order(
         order,
@@ -352,7 +352,7 @@ def _apply_event(
 
 
 def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
-    """Return the details of an event. In returns, one unit of the first line comes back and is refunded."""
+    """Return the details of an event. In a return, one unit of the order's first line comes back and is refunded."""
     line = min(order.quantities)
     match kind:
         case "tagged":
@@ -363,7 +363,7 @@ def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
         case "return_approved" | "return_rejected":
             return {"return": "1"}
         case "return_received":
-            return {"return": "1", "restock": {}}  # nobody sells it again
+            return {"return": "1", "restock": {}}  # the returned unit is not put back into stock
         case "refund_owed" if order.returns:
             item = next(
                 each for each in order.current_lines(list_items(order)) if each.line_number == line

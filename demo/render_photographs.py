@@ -1,7 +1,7 @@
-"""Renders the demo shop's photographs: `python -m demo.render_photographs`. They are in the repository.
+"""Renders the demo shop's photographs, which are kept in the repository: `python -m demo.render_photographs`.
 
-Headless Chromium renders each from a drawing of ours with a lamp, shade and grain. The shop takes these raster pictures in like
-uploads of staff.
+Headless Chromium renders each photograph from a drawing by this project, with light, shade and grain. The shop stores the
+photographs like pictures that staff upload.
 """
 
 import os
@@ -16,7 +16,7 @@ from PIL import Image
 from catalogue.pictures import draw_picture, parse_picture
 from demo.catalogue_data import PHOTOGRAPHS as FOLDER
 
-# The drawing and the size of each, by file name.
+# The drawing and the size of each photograph, keyed by file name.
 PHOTOGRAPHS = {
     "basket-1": ("basket-3/c2a56b", (1400, 1120)),
     "basket-2": ("basket-2/c2a56b", (1200, 1200)),
@@ -38,7 +38,7 @@ svg.drawing {{ position: absolute; inset: 0; width: 100%; height: 100%; filter: 
 
 
 def render_photograph(name: str) -> None:
-    """Write a photograph into the folder."""
+    """Render the photograph with this file name into the folder of photographs."""
     drawing, (width, height) = PHOTOGRAPHS[name]
     svg = draw_picture(*parse_picture(drawing)).replace(
         "<svg ", '<svg class="drawing" preserveAspectRatio="xMidYMid slice" ', 1
@@ -60,7 +60,7 @@ def render_photograph(name: str) -> None:
 
 
 def main() -> None:
-    """Render all of them."""
+    """Render all photographs."""
     for name in PHOTOGRAPHS:
         render_photograph(name)
 

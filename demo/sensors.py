@@ -1,4 +1,4 @@
-"""The demo shop's sensors and their readings, which depend on the moment alone."""
+"""Simulates the demo shop's sensors. A reading depends only on its sensor and moment, so that repeats are equal."""
 
 from datetime import datetime, timedelta
 from math import pi, sin
@@ -7,14 +7,14 @@ from random import Random
 from sensors.readings import HUMIDITY, TEMPERATURE, Reading, ReadingWriter, add_sensor, list_sensors
 
 SENSORS = {"BER-01": "berlin", "ORK-01": "cork"}
-# A new demo shop has readings of this many hours, _APART from each other.
+# A new demo shop gets the readings of the last HOURS hours, at intervals of _APART.
 HOURS = 36
 _APART = timedelta(minutes=5)
 _DAY = 24 * 3600
 
 
 def measure(serial_number: str, at: datetime) -> list[Reading]:
-    """Return temperature and humidity at a moment (UTC): cooler by night, with some noise."""
+    """Return a sensor's temperature and humidity at a moment (UTC): cooler by night, with some noise."""
     second = at.replace(microsecond=0)
     chance = Random(f"{serial_number} {second:%Y%m%d%H%M}")  # noqa: S311 nothing secret
     daylight = sin(2 * pi * (second.timestamp() % _DAY - 8 * 3600) / _DAY)
@@ -28,7 +28,7 @@ def measure(serial_number: str, at: datetime) -> list[Reading]:
 
 
 def load_readings(now: datetime) -> None:
-    """Add the demo's sensors and their readings until now (UTC) to a shop without sensors."""
+    """Add the demo sensors and their readings up to `now` (UTC), unless the shop has sensors already."""
     if list_sensors():
         return
     writer = ReadingWriter()

@@ -1,4 +1,4 @@
-"""Makes the demo shop's visits: some hundred made-up visitors a day look, search and buy."""
+"""Makes up the demo shop's visits: about a hundred visitors a day, who view products, search and buy."""
 
 from datetime import date, datetime, timedelta
 from random import Random
@@ -17,13 +17,13 @@ from demo.loader import Step, do_again_if_late, run_in_parallel
 
 VISIT_DAYS = 29
 
-# Searches with results, and without.
+# Search words with results, and words without results.
 SEARCHED = ("mug", "lamp", "notebook", "wool", "jumper", "towel", "candle", "desk")
 SEARCHED_IN_VAIN = ("yoga mat", "umbrella")
 
 
 def load_visits(now: datetime, step: Step) -> None:
-    """Add visits to the last VISIT_DAYS days that have none."""
+    """Add visits to each of the last VISIT_DAYS days that has no visits."""
     on_sale = [product for product in queries.iterate_products() if product.is_on_sale(now)]
     on_sale.sort(key=lambda each: each.product_id)
     today = shop_day(now)
@@ -39,7 +39,7 @@ def load_visits(now: datetime, step: Step) -> None:
 
 
 def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tally]]:
-    """Return the tallies of a day's visits, by kind and subject. They are the same at each load."""
+    """Return the tallies of a day's visits, keyed by kind and subject. They are the same at each load."""
     chance = Random(f"visits {day}")  # noqa: S311 nothing secret
     # Some products are viewed much more often than others.
     liked = [Random(f"{each.product_id}").paretovariate(1.6) for each in on_sale]  # noqa: S311
@@ -72,7 +72,7 @@ def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tall
 
 
 def load_popularity(now: datetime, step: Step) -> None:
-    """Compute the products' popularity from visits and orders."""
+    """Compute the products' popularity from the loaded visits and orders."""
     do_again_if_late(lambda: roll_up_changed_days(now))
     products = do_again_if_late(lambda: list(queries.iterate_products()))
     do_again_if_late(lambda: update_popularity(products, now, len(products)))

@@ -26,16 +26,16 @@ its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the 
 A sensors. "Holds data of" names the columns that lead to a person, and what becomes of the row when that person is erased.
 """
 
-FAMILIES = "QKURA"  # the letters that questions are numbered under, in the index's order
+FAMILIES = "QKURA"  # the letters that begin the numbers of questions, in the order of the index
 _QUESTIONS = re.compile(rf"^((?:[{FAMILIES}]\d+)(?:, [{FAMILIES}]\d+)*): (.*)", re.DOTALL)
-# A column's remark is behind it, or above it if the line is full.
+# A column's remark is a comment behind the column, or above it if the line is full.
 _COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)
 _ABOVE = re.compile(r"^    # (.+)\n    ([a-z_]+) = columns\.", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table, as its model declares it."""
+    """A table with the values that its model declares."""
 
     app: str
     name: str
@@ -53,7 +53,7 @@ class Table:
 
 @cache
 def list_tables() -> tuple[Table, ...]:
-    """Return all tables, by app in the settings' order, then in the order of their file."""
+    """Return all tables in the order of the apps in the settings, and within an app in the order of its models.py."""
     introspection: Any = connections["default"].introspection  # the engine's own
     order = [config.name for config in apps.get_app_configs()]
     found = [

@@ -1,6 +1,6 @@
-"""Finds what is missing or wrong on this machine and in this configuration, with the command that fixes it.
+"""Finds faults of this machine and of the shop's configuration, each with the command that fixes it.
 
-Checks change nothing. Those that need a database come last, and are left out if none answers.
+Checks change nothing. The checks of the database come last, and are left out if no database answers.
 """
 
 import os
@@ -41,7 +41,7 @@ _LOOPBACK = ("127.", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check. `fix` is a command or a setting; "" if all is well."""
+    """The result of a check. `fix` is the command or setting that mends the fault; "" if there is no fault."""
 
     level: str
     text: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 def run_checks() -> Iterator[Finding]:
-    """Yield findings about the machine, the configuration, and the cluster if it answers."""
+    """Yield the findings about the machine and the configuration, then about the Cassandra cluster if it answers."""
     own_node = not os.environ.get("CASSANDRA_HOSTS")
     yield from _machine()
     if own_node:
@@ -169,7 +169,7 @@ def _disk() -> Finding:
 def check_configuration() -> Iterator[Finding]:
     try:
         key = settings.SECRET_KEY
-    except ImproperlyConfigured:  # what Django says to an empty one
+    except ImproperlyConfigured:  # Django raises it for an empty key
         key = ""
     generate = (
         "SECRET_KEY=$(python -c 'import secrets; print(secrets.token_urlsafe(50))'), or `make .env`"
@@ -267,7 +267,7 @@ def _mail() -> Iterator[Finding]:
 
 
 def check_media() -> Finding:
-    """Write and read a file in the storage of uploads, which web and worker hosts must share."""
+    """Return a finding about the storage of uploads, after writing and reading a file. Web and worker hosts must share it."""
     where = settings.S3_BUCKET or settings.MEDIA_ROOT
     name = f"{INCOMING}/doctor-{uuid4().hex}"
     try:
@@ -275,11 +275,11 @@ def check_media() -> Finding:
         with default_storage.open(name) as file:
             is_same = file.read() == b"doctor"
         default_storage.delete(name)
-    except Exception as error:  # noqa: BLE001 -- each storage has its own
+    except Exception as error:  # noqa: BLE001 -- each storage raises its own errors
         found = f"{type(error).__name__}: {error}"
     else:
         if is_same:
-            # A check on one host cannot see whether the others have the same folder.
+            # A check on one host cannot see whether the other hosts use the same folder.
             others = "" if settings.S3_BUCKET else ", which must be the same one on every host"
             return Finding(GOOD, f"Pictures can be kept in {where}{others}")
         found = "what was written is read otherwise"
@@ -307,7 +307,7 @@ def _unreachable(own_node: bool) -> Finding:
 
 
 def _setting(connected: Session, name: str) -> dict[str, str]:
-    """Return a setting of every node, by address: each node knows only its own."""
+    """Return a setting of each Cassandra node, keyed by address. Each node is asked, since it knows only its own setting."""
     answers = {}
     for host in connected.cluster.metadata.all_hosts():
         if host.is_up:

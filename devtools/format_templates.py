@@ -1,11 +1,11 @@
-"""Lay out the templates: a block element per line, indented by nesting, at most 120 characters (decision 079).
+"""Formats the templates: a block element per line, indented by nesting, at most 120 characters (decision 079).
 
-    python -m devtools.format_templates            # write them
-    python -m devtools.format_templates --check    # name those that differ, and lines that are too long
+    python -m devtools.format_templates            # write the formatted templates
+    python -m devtools.format_templates --check    # name unformatted templates, and lines that are too long
 
-A line is broken only where the loader takes the break out again (`web/templates.py`). So the pages stay the same: each
-template is compared with its former text, both collapsed, before it is written. One thing differs: a text to translate
-that does not fit becomes `{% blocktranslate trimmed %}`, with the same message.
+A line is broken only where the template loader removes the break (`web/templates.py`). So the pages stay the same: each template
+is compared with its former text, both without these breaks, before it is written. There is one exception: a `{% translate %}` that
+is too long for a line becomes `{% blocktranslate trimmed %}`, with the same message.
 """
 
 import argparse
@@ -36,15 +36,15 @@ from web.templates import (
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 120
 _MIDDLE_TAGS = frozenset(("else", "elif", "empty"))
-# These always have a line of their own.
+# Tags that always have a line of their own.
 _LINE_TAGS = frozenset(("block", "extends", "load", "partialdef"))
-# So do these, unless one is the only content of an element.
+# Tags that have a line of their own, unless the tag is the only content of an element.
 _PART_TAGS = frozenset(("csrf_token", "include", "partial"))
 
-# A tag must be on one line, and an include names everything that its part uses.
+# This tag may be longer than a line: a tag cannot be broken, and an include names every variable that its template uses.
 _LONG_TAG = re.compile(r"\s*\{% include .* only %\}")
 _HARD = Line(hard=True)
-# Words end at single spaces. Variables, tags and wider whitespace are part of a word.
+# A word ends at a single space. Variables, tags and wider whitespace are parts of a word.
 _WORD = re.compile(r"(?:\{\{.*?\}\}|\{%.*?%\}|<[^>]*>|\S|\s{2,}|[^\S ])+", re.DOTALL)
 _TRANSLATE = re.compile(
     r"\{%\s*translate\s+(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\\\n])+)(?P=quote)(?:\s+as\s+(?P<name>\w+))?\s*%\}"
@@ -52,17 +52,17 @@ _TRANSLATE = re.compile(
 _START_TAG_PART = re.compile(
     rf"(?P<hole>{HOLE})|(?P<space>\s+)|(?P<quote>[\"'])|[^\s\"'{{]+|\{{", re.DOTALL
 )
-# The gap between two neighbours: a place where a line may break, or whitespace that stays.
+# The gap between two neighbouring nodes: a place where a line may break, or whitespace that stays.
 Joint = Line | str
 
 
 class FormatError(Exception):
-    """A template cannot be laid out. The text has the reason and the line."""
+    """A template cannot be formatted. The error's text has the reason and the line."""
 
 
 @dataclass
 class Branch:
-    """Nodes side by side. There is a joint before each of them, and one at the end."""
+    """Nodes that follow each other. There is a joint before each node, and one after the last node."""
 
     tag: str
     nodes: list["Node"] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Branch:
 
 @dataclass
 class Node:
-    """A token with its content. A template tag has a branch for each of its `else`. The root has no kind."""
+    """A token with its content. A template tag has a further branch for each `else` or `elif`. The root has no kind."""
 
     kind: Kind | None
     text: str
@@ -90,7 +90,7 @@ class Node:
 
 
 def _parse(source: str) -> Branch:
-    """Return a template's tree. Raises FormatError if an element or a tag does not end where it began."""
+    """Return a template's tree of nodes. Raises FormatError if an element or a tag does not end where it began."""
     try:
         pieces = list(_pieces(source))
     except TemplateSyntaxError as error:
@@ -102,9 +102,9 @@ def _parse(source: str) -> Branch:
 
 
 def _pieces(source: str) -> Iterator[tuple[Joint, Kind | None, str, int]]:
-    """Yield each token but whitespace, with the joint before it and its line; the last one has no kind.
+    """Yield each token except whitespace, with the joint before it and its line number. The last item has no kind.
 
-    Comments are on lines of their own.
+    A comment is always on a line of its own.
     """
     gap, comments, line = Gap(), list[str](), 1
     for kind, text in (*tokens(source), (None, "")):
@@ -131,7 +131,7 @@ def _pieces(source: str) -> Iterator[tuple[Joint, Kind | None, str, int]]:
 def _read_inside(
     node: Node, pieces: Iterator[tuple[Joint, Kind | None, str, int]], paired: set[str]
 ) -> None:
-    """Read the content of a node, up to its end. `paired` are the names of the tags that have an end."""
+    """Add the content of a node to it, up to its end. `paired` has the names of the tags that have an end tag."""
     node.branches.append(Branch(node.text))
     for joint, kind, text, line in pieces:
         node.branches[-1].joints.append(joint)
@@ -160,7 +160,7 @@ def _tag_name(tag: str) -> str:
 
 
 def format_template(source: str) -> str:
-    """Return a template laid out. Raises FormatError if it cannot be, or would no longer be the same page."""
+    """Return a template formatted. Raises FormatError if it cannot be formatted, or if its page would no longer be the same."""
     doc = _branch_doc(_parse(source), in_lines=True)
     text = Printer(WIDTH).lay_out(doc).strip("\n") + "\n"
     if canonical(text) != canonical(source):
@@ -169,13 +169,13 @@ def format_template(source: str) -> str:
 
 
 def canonical(source: str) -> str:
-    """Return a template collapsed, with all translated texts in one notation, for comparison."""
+    """Return a template without removable whitespace, and with all translated texts in one notation, for comparison."""
     collapsed = _TRANSLATE.sub(lambda found: _translate_parts(found)[0], collapse(source))
     return MESSAGE_PARTS.sub(lambda found: _message_parts(found)[0], collapsed)
 
 
 def _is_line(node: Node) -> bool:
-    """Tell whether a node is on lines of its own."""
+    """Return whether a node is placed on lines of its own."""
     return (
         node.kind in (Kind.COMMENT, Kind.DOCTYPE)
         or (node.kind is Kind.TAG and node.name in _LINE_TAGS)
@@ -185,7 +185,7 @@ def _is_line(node: Node) -> bool:
 
 
 def _is_in_lines(branch: Branch) -> bool:
-    """Tell whether each node of a branch begins a line where it may."""
+    """Return whether each node of a branch begins a new line, where a line may break."""
     has_parts = any(node.kind is Kind.TAG and node.name in _PART_TAGS for node in branch.nodes)
     return (has_parts and len(branch.nodes) > 1) or any(map(_is_line, branch.nodes))
 
@@ -197,7 +197,7 @@ def _joint_doc(joint: Joint, *, in_lines: bool) -> Joint:
 
 
 def _branch_doc(branch: Branch, *, in_lines: bool) -> Fill:
-    """Return the nodes of a branch, without its first and last joint."""
+    """Return the document of a branch's nodes, without its first and last joint."""
     parts: list[Doc] = [_node_doc(node) for node in branch.nodes[:1]]
     for joint, node in zip(branch.joints[1:], branch.nodes[1:], strict=False):
         if isinstance(joint, Line):
@@ -232,7 +232,7 @@ def _node_doc(node: Node) -> Doc:
 
 
 def _start_tag_doc(tag: str) -> Doc:
-    """Return a start tag: in one line, or with an attribute per line."""
+    """Return the document of a start tag: in one line, or with one attribute per line."""
     tag = collapse_inside(Kind.START, tag)
     closing = "/>" if tag.endswith("/>") else ">"
     name = tag[: 1 + len(element_name(tag))]
@@ -244,7 +244,7 @@ def _start_tag_doc(tag: str) -> Doc:
 
 
 def _attributes(text: str) -> list[tuple[Line, Doc]]:
-    """Return the attributes of a start tag, each with the line before it.
+    """Return the attributes of a start tag, each with the possible line break before it.
 
     The first item is the text directly behind the element's name, usually "".
     """
@@ -292,7 +292,7 @@ def _hole_doc(text: str) -> Doc:
 
 
 def _comment_doc(text: str) -> Doc:
-    """Return a comment as it is, or as lines between `{% comment %}` and `{% endcomment %}`."""
+    """Return the document of a comment: unchanged, or as lines between `{% comment %}` and `{% endcomment %}`."""
     if text.startswith("{#"):
         lines = [text[2:-2].strip()]
     else:
@@ -304,7 +304,7 @@ def _comment_doc(text: str) -> Doc:
 
 
 def _translate_parts(found: re.Match[str]) -> tuple[str, Doc]:
-    """Return a `{% translate %}` as a message, in the two forms of `_message_parts`."""
+    """Return a `{% translate %}` in the two forms of `_message_parts`: in one line, and as a message in lines of its own."""
     text, name = found["text"], found["name"]
     if text != text.strip() or "{" in text:
         return found[0], found[0]
@@ -315,7 +315,7 @@ def _translate_parts(found: re.Match[str]) -> tuple[str, Doc]:
 
 
 def _message_parts(found: re.Match[str]) -> tuple[str, Doc]:
-    """Return a message in one line, and in lines of its own. Both are the message as it is if its whitespace matters."""
+    """Return a message in one line, and in lines of its own. If its whitespace matters, both forms are the unchanged message."""
     tag, one, _, many, _ = found.groups()
     parts = [one] if many is None else [one, many]
     if "trimmed" in tag[2:-2].split():
@@ -334,13 +334,13 @@ def _message_parts(found: re.Match[str]) -> tuple[str, Doc]:
 
 
 def _fill(text: str) -> Fill:
-    """Return words with lines between them."""
+    """Return the words of a text with possible line breaks between them."""
     docs = [part for word in _WORD.findall(text) for part in (Line(" "), word)]
     return Fill(docs[1:])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Format the templates, or with `--check` name those that are not formatted. Return 1 if something is wrong."""
+    """Format the templates, or with `--check` name unformatted templates. Return 1 if a template has a fault, else 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
     parser.add_argument("paths", nargs="*", type=Path, default=[ROOT / "templates"])

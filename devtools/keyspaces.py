@@ -11,9 +11,9 @@ from cassandra_db.session import get_session
 
 
 def choose_keyspace(name: str) -> str:
-    """Return the name, or name_2, name_3 … if that keyspace has the tables of another version. Raises CassandraUnavailable.
+    """Return `name`, or name_2, name_3, … if that keyspace has the tables of another version. Raises CassandraUnavailable.
 
-    The keyspace need not exist yet.
+    The keyspace with the returned name need not exist yet.
     """
     keyspaces = get_session().cluster.metadata.keyspaces
     return next(each for each in _names(name) if not is_outdated(keyspaces.get(each)))
@@ -25,7 +25,7 @@ def _names(name: str) -> Iterator[str]:
 
 
 def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
-    """Return whether a keyspace has a table, a column or a key that the models do not have, and never had."""
+    """Return whether a keyspace has a table, a column or a key that the models have never had."""
     if keyspace is None:
         return False
     models = {model.__table_name__: model for model in list_models()}

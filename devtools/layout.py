@@ -1,6 +1,6 @@
-"""Text with places where a line may break, fitted into a width: the algorithm of Wadler's "A prettier printer".
+"""Fits text with possible line breaks into a width, by the algorithm of Wadler's "A prettier printer".
 
-A document is a text, a Line, a Choice, or a sequence of documents: a list, or one of the tuples below.
+A document is a text, a Line, a Choice, or a sequence of documents: a list, a Group, an Indent or a Fill.
 """
 
 from __future__ import annotations
@@ -12,42 +12,42 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Line:
-    """A place where a line may break; `flat` stands there if it does not. A hard one always breaks."""
+    """A place where a line may break. If it does not break, the text `flat` is printed. A hard Line always breaks."""
 
     flat: str = ""
     hard: bool = False
-    blank: bool = False  # a hard one leaves a line free
+    blank: bool = False  # a hard Line that is blank also leaves an empty line
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A text, or a document in its place where the text does not fit."""
+    """A text, and the document that is printed instead where the text does not fit."""
 
     flat: str
     broken: Doc
 
 
 class Group(tuple[Any, ...]):
-    """Documents whose lines break all together, or not at all."""
+    """Documents whose Lines either all break or all stay flat."""
 
 
 class Indent(tuple[Any, ...]):
-    """Documents whose lines are indented by one step."""
+    """Documents whose Lines are indented by one more step where they break."""
 
 
 class Fill(tuple[Any, ...]):
-    """Documents with a line between each two of them, which breaks only where the next one does not fit."""
+    """Documents with a Line between each two documents. A Line breaks only where the next document does not fit."""
 
 
 Doc: TypeAlias = "str | Line | Choice | Sequence[Doc]"
-# Indentation, whether its lines are flat, and a document.
+# The indentation of a document, whether its Lines stay flat, and the document.
 _Command: TypeAlias = "tuple[int, bool, Doc]"
 
 STEP = 2
 
 
 def _must_break(doc: Doc) -> bool:
-    """Tell whether a document takes more than one line."""
+    """Return whether a document must take more than one line."""
     if isinstance(doc, str):
         return "\n" in doc
     if isinstance(doc, Line):
@@ -56,7 +56,7 @@ def _must_break(doc: Doc) -> bool:
 
 
 class Printer:
-    """Prints one document, with lines of at most `width` characters where it can be broken so."""
+    """Prints one document. Lines have at most `width` characters, where the document allows it."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -65,7 +65,7 @@ class Printer:
         self.rest: list[_Command] = []
 
     def lay_out(self, doc: Doc) -> str:
-        """Return the document as text."""
+        """Return the document as text, broken into lines."""
         self.rest = [(0, False, doc)]
         while self.rest:
             indent, flat, doc = self.rest.pop()
@@ -92,7 +92,7 @@ class Printer:
         self.column = self.column + len(text) if last < 0 else len(text) - last - 1
 
     def _fill(self, indent: int, parts: Fill) -> None:
-        """Print the first part, and the line behind it: flat if the next part fits there, too."""
+        """Print the first part of a Fill, and the Line behind it, which stays flat if the next part fits behind it."""
         if not parts:
             return
         content, *after = parts
@@ -110,7 +110,7 @@ class Printer:
         return not _must_break(docs) and self._fits(commands, alone=alone)
 
     def _fits(self, commands: list[_Command], *, alone: bool = False) -> bool:
-        """Tell whether documents fit into the rest of the line. Unless `alone`, the text after them up to the next break must fit, too."""
+        """Return whether documents fit into the rest of the line, with the text up to the next break unless `alone`."""
         left = self.width - self.column
         following = len(self.rest)
         while left >= 0:

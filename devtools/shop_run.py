@@ -1,7 +1,7 @@
 """Runs the whole shop on this machine: web server, worker, mail catcher, and a Cassandra node.
 
-Each part is a process in a session of its own. So Ctrl-C reaches only this process, which then ends the parts. Their process ids
-are recorded below `.run/`, for `make stop`.
+Each part is a process in a session of its own. So Ctrl-C reaches only this process, which then ends the parts. The process ids of
+the parts are recorded below `.run/`, for `make stop`.
 """
 
 import contextlib
@@ -27,10 +27,9 @@ from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
 RUN_FOLDER = ROOT / ".run"
-# The mails of an empty shop on this machine, which has no mail server.
+# The folder for the mails of an empty shop, because this machine has no mail server.
 MAIL_FOLDER = RUN_FOLDER / "mail"
-# An empty shop is a real one, which chooses these itself. On this machine alone it opens without a certificate, mail server and
-# bank.
+# The settings of an empty shop. It is a real shop, but on this machine it needs no certificate, no mail server and no bank.
 EMPTY_SHOP = {
     "STOA_HTTPS": "false",
     "EMAIL_URL": f"filemail:///{MAIL_FOLDER}",
@@ -43,33 +42,33 @@ CLOSE_SECONDS = 25.0
 SOON_SECONDS = 20.0
 SOON_ENDS = 3
 _LOG_LINES = 20
-# How many of the demo shop's orders are loaded before it opens.
+# The number of the demo shop's orders that are loaded before it opens.
 NEWEST_ORDERS = "200"
 
 Say = Callable[[str], None]
 
 
 class RunError(Exception):
-    """A part of the shop did not start, or ends repeatedly. The message has its last lines."""
+    """A part of the shop did not start, or ends repeatedly. The message has the last lines of the part's log."""
 
 
 @dataclass
 class _Part:
-    """A process of the run, and how it was started."""
+    """A part of the shop: its process, and the values with which it was started."""
 
     process: subprocess.Popen[bytes]
     command: Sequence[str]
     keep_open: tuple[int, ...]
     started_at: float
-    # How often in a row it has ended soon after its start.
+    # The number of times in a row that the part has ended soon after its start.
     soon_ended: int = 0
-    # It ends when its work is done.
+    # Whether the part is an errand: a process that ends when its work is done.
     is_errand: bool = False
 
 
 @dataclass
 class ShopRun:
-    """The parts of one run and their environment."""
+    """One run of the shop: its parts and their environment."""
 
     port: int
     is_development: bool
@@ -95,7 +94,7 @@ class ShopRun:
         """
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]
-        # Each of thousands of parallel writes is slow, and would be logged. The command itself reports failures.
+        # Some commands do thousands of parallel writes. Each is slow and would be logged. The command itself reports failures.
         environment = self.environment | {"LOG_LEVEL": "ERROR"}
         done = subprocess.run(
             command,
@@ -118,7 +117,7 @@ class ShopRun:
         *,
         is_errand: bool = False,
     ) -> None:
-        """Start one part beside this process; its output goes to its log, or to the screen in development.
+        """Start one part as a process. Its output goes to its log, or to the screen in development.
 
         An errand ends by itself when its work is done, and is not started again.
         """
@@ -142,14 +141,14 @@ class ShopRun:
         self.save_record()
 
     def save_record(self) -> None:
-        """Write down which processes belong to this run."""
+        """Write the record with the process ids of this run."""
         pids = {name: part.process.pid for name, part in self.parts.items()}
         record_path(os.getpid()).write_text(
             json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8"
         )
 
     def wait_until_open(self) -> None:
-        """Return once the shop answers. Raises RunError if a part ends first or nothing answers in time."""
+        """Wait until the shop answers. Raises RunError if a part ends before, or if the shop does not answer in time."""
         deadline = time.monotonic() + OPEN_SECONDS
         while not _answers(f"{self.address}healthz"):
             self.check_parts()
@@ -174,7 +173,7 @@ class ShopRun:
         ]
 
     def forget_ended_errands(self) -> None:
-        """Remove ended errands, and report one that has failed. The next run does the rest."""
+        """Remove the errands that have ended, and report each errand that has failed. The next run does its work again."""
         for name, part in tuple(self.parts.items()):
             if part.is_errand and (exit_code := part.process.poll()) is not None:
                 if exit_code:
@@ -183,11 +182,11 @@ class ShopRun:
                 self.save_record()
 
     def how_it_ended(self, name: str) -> str:
-        """Return in words which part has ended."""
+        """Return a text that says how a part has ended."""
         return f"The {name} process ended (exit code {self.parts[name].process.returncode})"
 
     def restart_ended_parts(self) -> None:
-        """Restart the parts that have ended by themselves. Raises RunError if one ends soon after its start repeatedly."""
+        """Restart the parts that have ended by themselves. Raises RunError if a part repeatedly ends soon after its start."""
         for name in self.list_ended_parts():
             part = self.parts[name]
             is_soon = time.monotonic() - part.started_at < SOON_SECONDS
@@ -227,16 +226,16 @@ def serve_shop(
 ) -> None:
     """Run the shop until it is stopped by SIGINT, SIGTERM or SIGHUP.
 
-    With `prepare` the tables, the demo shop and the static files are brought up to date first. `logins` are (who, e-mail,
-    password), printed once a demo shop is open. Raises RunError or NodeError when a part does not start or ends repeatedly.
+    With `prepare` the tables, the demo shop and the static files are brought up to date first. `logins` (who, e-mail, password)
+    are printed when a demo shop is open. Raises RunError or NodeError if a part does not start or ends repeatedly.
     """
-    # SIGINT, too: what a script starts in the background would ignore it otherwise.
+    # SIGINT needs a handler, too: a process that a script starts in the background ignores it by default.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     for folder in ("runs", "logs"):
         (RUN_FOLDER / folder).mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
-        # Entered first and so left last: from here on a second Ctrl-C must not cut the tidying short.
+        # This context is entered first, so it is left last: a second Ctrl-C must not interrupt the cleanup.
         listener, run = _open_port(stack, port, development, say)
         if not os.environ.get("CASSANDRA_HOSTS"):
             cluster = stack.enter_context(control.borrow_cluster(say=say))
@@ -258,12 +257,12 @@ def serve_shop(
 
 
 def stop_runs(say: Say) -> int:
-    """End every run of this checkout, with what it started, and return how many there were."""
+    """End every run of this checkout with all its processes. Return the number of runs."""
     count = 0
     for path in sorted((RUN_FOLDER / "runs").glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         run, parts = [int(path.stem)], list(record["parts"].values())
-        # A run ends its parts itself. Parts that a killed run has left behind are ended after it.
+        # A run ends its parts itself. Afterwards the parts are ended that a killed run has left behind.
         found = sum(
             _end(pids, timeout)
             for pids, timeout in (
@@ -279,7 +278,7 @@ def stop_runs(say: Say) -> int:
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a part's process group: a reloader's child, a worker that hangs."""
+    """Kill the process group of a part, with child processes such as the reloader's."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -309,7 +308,7 @@ def _find_own_process(pid: int) -> psutil.Process | None:
 def _open_port(
     stack: contextlib.ExitStack, port: int, development: bool, say: Say
 ) -> tuple[socket.socket, ShopRun]:
-    """Take the port at once and keep it, so that a second run finds it taken."""
+    """Take the shop's port and keep it, so that a second run finds it taken. Return the open socket and the new run."""
     free = machine.find_free_port(port, ["127.0.0.1"])
     if free != port:
         say(f"Port {port} is taken; this run serves on {free}")
@@ -364,7 +363,7 @@ def _prepare(run: ShopRun) -> None:
 
 
 def _launch_older_orders(run: ShopRun) -> None:
-    """Load the demo shop's older orders while it is open. Existing ones are skipped."""
+    """Start loading the demo shop's older orders while it is open. Orders that exist are skipped."""
     command = ("nice", sys.executable, "manage.py", "load_demo", "--older-than", NEWEST_ORDERS)
     run.launch_part("orders", command, is_errand=True)
 
@@ -376,7 +375,7 @@ def _launch_all(run: ShopRun, listener: socket.socket) -> None:
         run.launch_part("mail", [python, "manage.py", "mailcatcher", "--port", mail_port])
     run.launch_part("worker", [python, "manage.py", "worker"])
     if run.is_development:
-        # The autoreloading server opens its port itself, again and again.
+        # The autoreloading server opens the port itself, at each reload.
         listener.close()
         run.launch_part("web", [python, "manage.py", "runserver", f"127.0.0.1:{run.port}"])
     else:

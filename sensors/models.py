@@ -1,4 +1,4 @@
-"""The warehouses' sensors and their readings."""
+"""The tables of the warehouses' sensors and their readings."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -9,7 +9,7 @@ _DAYS_KEPT = 90 * 24 * 3600
 
 
 class Sensor(Model):
-    """A2: devices that may send readings of the warehouses.
+    """A2: the devices that may send readings from the warehouses.
 
     Bound: 200 rows (sensors.readings.MAX_SENSORS).
     Writer: sensors.readings.add_sensor, remove_sensor.
@@ -20,15 +20,15 @@ class Sensor(Model):
     __personal_data__ = None
     scope = columns.Text(partition_key=True)  # "all": there is one list
     serial_number = columns.Text(primary_key=True)
-    warehouse = columns.Text()  # its key
-    key_hash = columns.Blob()  # of the token that the device sends
+    warehouse = columns.Text()  # the warehouse's key
+    key_hash = columns.Blob()  # the hash of the token that the device sends
 
 
 class SensorReading(Model):
     """A2: a sensor's readings of a day (UTC), newest first.
 
-    Bound: two kinds of readings a second are 172,800 rows of 50 bytes, 10 MB.
-    Writer: sensors.readings.ReadingWriter, with the reading's own time, so that it may be sent again.
+    Bound: a reading of each of the two kinds a second makes 172,800 rows of 50 bytes, 10 MB.
+    Writer: sensors.readings.ReadingWriter, with the reading's own time, so that a reading may be written twice.
     """
 
     __table_name__ = "sensordata"
@@ -50,10 +50,10 @@ class SensorReading(Model):
 
 
 class SensorQuarter(Model):
-    """A2: the lowest and the highest value of each quarter of an hour of a sensor's day (UTC), in parts.
+    """A2: the lowest and the highest value in each quarter of an hour of a sensor's day (UTC). Each process writes its own parts.
 
-    Bound: 96 quarters of two kinds, a part for each process and hour: 2 MB with 200 parts of each.
-    Writer: sensors.readings.ReadingWriter, which alone writes its parts, always as a whole.
+    Bound: 96 quarters of an hour with two kinds of readings, and a part for each process and hour: 2 MB with 200 parts of each.
+    Writer: sensors.readings.ReadingWriter. It writes the rows of a part as a whole, and no other process writes them.
     """
 
     __table_name__ = "sensor_quarters"

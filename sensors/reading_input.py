@@ -1,4 +1,4 @@
-"""Parsing what a sensor sends."""
+"""Parses the readings that a sensor sends."""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from sensors.readings import MAX_AGE, MAX_AHEAD, MAX_READINGS, RANGES, Reading
 
 
 class ReadingsRefused(ValueError):
-    """All readings of a request are refused. `errors` has texts by the reading's index, from 0, or under "readings"."""
+    """All readings of a request are refused. `errors` has texts keyed by the reading's index, from 0, or by "readings"."""
 
     def __init__(self, errors: dict[str, str]) -> None:
         super().__init__(errors)
@@ -18,9 +18,9 @@ class ReadingsRefused(ValueError):
 
 
 def parse_readings(body: bytes, serial_number: str, now: datetime) -> list[Reading]:
-    """Return the readings of `{"readings": [{"at": "2026-11-24T08:30:00Z", "type": "temperature", "value": 4.5}, …]}`.
+    """Return the readings in `{"readings": [{"at": "2026-11-24T08:30:00Z", "type": "temperature", "value": 4.5}, …]}`.
 
-    One invalid reading refuses all, so that the device can send all again. Raises ReadingsRefused.
+    If one reading is invalid, all are refused, so that the device can send all of them again. Raises ReadingsRefused.
     """
     try:
         sent = json.loads(body)["readings"]
@@ -44,7 +44,7 @@ def parse_readings(body: bytes, serial_number: str, now: datetime) -> list[Readi
 
 
 def _parse_reading(sent: Any, serial_number: str, now: datetime) -> Reading:
-    """Return one reading. Raises ValueError with what is wrong."""
+    """Return one reading. Raises ValueError with a text about the fault."""
     if not isinstance(sent, dict):
         raise ValueError(_("A reading is an object with “at”, “type” and “value”."))
     kind, value = sent.get("type"), sent.get("value")

@@ -1,8 +1,8 @@
-"""Readings of the warehouses' sensors: temperature and humidity, as they come (A2).
+"""Stores the readings of the warehouses' sensors: temperature and humidity (A2).
 
-A reading's key is its second, so a repeat writes the same row, and a sensor's day has a bound. Charts show the lowest and the
-highest value of each quarter of an hour. Each process writes these values of its own readings as a part of its own; the
-reader merges the parts.
+A reading's key is its time in whole seconds. So a repeat writes the same row, and the rows of a sensor's day are bounded. Charts
+show the lowest and the highest value of each quarter of an hour. Each process computes these two values from the readings that it
+has received, and stores them as its own part. Reading merges the parts.
 """
 
 import secrets
@@ -26,10 +26,10 @@ TEMPERATURE, HUMIDITY = "temperature", "humidity"
 RANGES = {TEMPERATURE: (-60.0, 100.0), HUMIDITY: (0.0, 100.0)}
 MAX_SENSORS = 200
 MAX_READINGS = 1000  # in one request
-# How old a reading may be (an offline sensor keeps its readings), and how far a clock may be ahead.
+# How old a reading may be (an offline sensor keeps its readings), and how far a sensor's clock may be ahead.
 MAX_AGE, MAX_AHEAD = timedelta(days=7), timedelta(minutes=5)
 QUARTER = timedelta(minutes=15)
-# How long after its last write a process still extends a quarter's part; later readings begin a new part.
+# How long a process extends its part of each quarter of an hour. After this time it begins a new part.
 KEPT_QUARTERS = timedelta(hours=1)
 # The seconds within which all processes notice a removed sensor.
 MAX_SECONDS_OLD = 5.0
@@ -67,7 +67,7 @@ QUARTERS = read(
 
 
 class TooManySensors(Exception):
-    """The shop has as many sensors as allowed."""
+    """The shop has MAX_SENSORS sensors already."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Sensor:
     key_hash: bytes
 
     def has_token(self, token: str) -> bool:
-        """Return whether this is the sensor's token, in constant time."""
+        """Return whether `token` is the sensor's token. The comparison takes constant time."""
         return compare_digest(self.key_hash, _hash(token))
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A measured value at a moment (UTC, whole seconds), in the unit of its kind."""
+    """A value that a sensor measured at a moment (UTC, whole seconds), in the unit of its kind: °C or %."""
 
     serial_number: str
     at: datetime
@@ -94,18 +94,18 @@ class Reading:
 
     @property
     def day(self) -> date:
-        """Its day in UTC."""
+        """The day of the reading in UTC."""
         return self.at.date()
 
     @property
     def quarter(self) -> datetime:
-        """The start of its quarter of an hour."""
+        """The start of the quarter of an hour that contains the reading."""
         return self.at.replace(minute=self.at.minute // 15 * 15, second=0)
 
 
 @dataclass(frozen=True)
 class ReadingBatch:
-    """Readings of one partition."""
+    """Readings that one batch writes into one partition."""
 
     readings: tuple[Reading, ...]
 
@@ -133,7 +133,7 @@ class _QuarterKey:
 
 
 class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
-    """Writes readings, and the range of each quarter of an hour."""
+    """Writes readings, and the lowest and highest value of each quarter of an hour."""
 
     kind = "readings"
 
@@ -145,7 +145,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         self._part_until = datetime.min.replace(tzinfo=UTC)
 
     def make_batches(self, items: Sequence[Reading]) -> list[ReadingBatch]:
-        """Return readings by sensor and day."""
+        """Return the readings grouped by sensor and day, in batches of at most MAX_BATCH."""
         by_day: dict[tuple[str, date], list[Reading]] = defaultdict(list)
         for item in items:
             by_day[item.serial_number, item.day].append(item)
@@ -156,7 +156,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         ]
 
     def bind(self, batch: ReadingBatch) -> list[BoundStatement]:
-        """Return the statements that write a batch's readings, dated by the sensor."""
+        """Return the bound INSERT statements for a batch's readings. Their timestamps are the times of the readings."""
         return [
             READING.bind(
                 date=each.day,
@@ -170,7 +170,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         ]
 
     def note_written(self, batches: Sequence[ReadingBatch]) -> None:
-        """Write the quarters whose ranges have changed. Raises CassandraUnavailable; the next call then writes them."""
+        """Write the lowest and highest values that have changed. Raises CassandraUnavailable; the next call then writes them."""
         for reading in (each for batch in batches for each in batch.readings):
             key = _QuarterKey(reading.serial_number, reading.quarter, reading.kind)
             known = self._quarters.setdefault(key, QuarterRange(reading.value, reading.value))
@@ -194,7 +194,7 @@ class ReadingWriter(BatchWriter[Reading, ReadingBatch]):
         self._forget_old_quarters(current_time())
 
     def _forget_old_quarters(self, now: datetime) -> None:
-        # A forgotten part must not be overwritten by a smaller one: begin another part.
+        # Stored values that are no longer in memory must not be overwritten by a smaller range: begin another part.
         if now > self._part_until:
             self._part, self._quarters, self._part_until = uuid4(), {}, now + KEPT_QUARTERS
 
@@ -213,20 +213,20 @@ CURRENT_SENSORS = ProcessCopy(lambda: SENSORS.start(scope=_SCOPE), _parse, MAX_S
 
 
 def list_sensors() -> list[Sensor]:
-    """Return all sensors by warehouse and serial number, at most some seconds old. Raises CassandraUnavailable."""
+    """Return all sensors, sorted by warehouse and serial number, as some seconds ago. Raises CassandraUnavailable."""
     return sorted(
         CURRENT_SENSORS.get().values(), key=lambda each: (each.warehouse, each.serial_number)
     )
 
 
 def find_sensor(serial_number: str, token: str) -> Sensor | None:
-    """Return the sensor of a request; None for a wrong number or token. Raises CassandraUnavailable."""
+    """Return the sensor that sent a request, or None if its serial number or token is wrong. Raises CassandraUnavailable."""
     sensor = CURRENT_SENSORS.get().get(serial_number)
     return sensor if sensor and sensor.has_token(token) else None
 
 
 def add_sensor(serial_number: str, warehouse: str) -> str:
-    """Allow a device to send readings; return its token, which is not stored. A known device gets a new token.
+    """Allow a device to send readings, and return its token, which is not stored. A known device gets a new token.
 
     Raises TooManySensors, CassandraUnavailable.
     """
@@ -255,7 +255,7 @@ def _hash(token: str) -> bytes:
 
 
 def prefetch_quarters(serial_number: str, first: datetime, last: datetime) -> list[PendingResult]:
-    """Start reading the quarters of the days (UTC) between two moments, for `merge_quarters`."""
+    """Start reading the quarters of an hour of all days (UTC) between two moments, for `merge_quarters`."""
     return [
         QUARTERS.start(date=day, serial_number=serial_number)
         for day in _days(first.astimezone(UTC).date(), last.astimezone(UTC).date())
@@ -263,7 +263,7 @@ def prefetch_quarters(serial_number: str, first: datetime, last: datetime) -> li
 
 
 def merge_quarters(rows: Iterable[Row]) -> dict[tuple[datetime, str], QuarterRange]:
-    """Return the range of each quarter (UTC) and kind, merged from all parts."""
+    """Return the lowest and highest value in all parts, keyed by the start of the quarter of an hour (UTC) and the kind."""
     found: dict[tuple[datetime, str], QuarterRange] = {}
     for row in rows:
         part = QuarterRange(row.lowest, row.highest)
@@ -280,7 +280,7 @@ def prefetch_latest(serial_number: str, now: datetime) -> list[PendingResult]:
 
 
 def parse_latest(serial_number: str, pending: list[PendingResult]) -> dict[str, Reading]:
-    """Return the newest reading of each kind. Raises CassandraUnavailable."""
+    """Return the newest reading of each kind, keyed by kind. Raises CassandraUnavailable."""
     found: dict[str, Reading] = {}
     for row in (row for each in pending for row in each.rows()):
         found.setdefault(row.type, Reading(serial_number, row.ts, row.type, row.value))

@@ -1,1 +1,1 @@
-"""What Lighthouse says of five pages of the shop."""
+"""Measures five pages of the shop with Lighthouse."""

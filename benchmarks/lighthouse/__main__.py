@@ -1,10 +1,10 @@
-"""Lighthouse's scores of five pages, on a phone with a slow line. Needs Node, npm and a Chromium.
+"""Prints Lighthouse's scores of five pages, on a phone with a slow connection. Needs Node, npm and a Chromium.
 
     make run            # in one terminal, on an otherwise quiet machine
     make lighthouse     # in another; ARGS="--runs 3" takes the median of three, --url measures another shop
 
-Ends with status 1 if a page is below a bound. Search engines' rules hold for indexed pages only. Lighthouse and its dependencies
-are pinned by package-lock.json beside this file, and are installed into .run/ at first use.
+Ends with status 1 if a page is below a bound. The rules for search engines are applied only to pages that they may index. Lighthouse
+and its dependencies are pinned by package-lock.json beside this file, and installed into .run/ at first use.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _install() -> Path:
-    """Return the program, installed if this version is missing. Raises SystemExit with the fix."""
+    """Return the path of Lighthouse, after installing it if this version is missing. Raises SystemExit with the fix."""
     files = [HERE / "package.json", HERE / "package-lock.json"]
     digest = sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:12]
     home = ROOT / ".run" / f"lighthouse-{digest}"
@@ -90,7 +90,7 @@ def _install() -> Path:
         made.mkdir()
         for each in files:
             shutil.copy(each, made)
-        # No needed package has to run a script at its installation.
+        # No script of a package has to run during the installation.
         installed = subprocess.run(
             [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=made, check=False
         )
@@ -172,7 +172,7 @@ def _score(report: dict[str, Any], category: str) -> int:
 
 
 def _faults(report: dict[str, Any], category: str) -> list[str]:
-    """Return the audits that cost a page points, in Lighthouse's words."""
+    """Return the titles of the audits in which a page has lost points."""
     parts = report["categories"][category]["auditRefs"]
     audits = [report["audits"][each["id"]] for each in parts if each["weight"]]
     return [

@@ -18,7 +18,7 @@ MAX_MAILS = 100
 
 @dataclass(frozen=True)
 class CaughtMail:
-    """A mail as its reader sees it."""
+    """A mail that the mail catcher has kept, as the mail reader shows it."""
 
     key: str
     to: str
@@ -29,7 +29,7 @@ class CaughtMail:
 
 
 def list_mails() -> list[CaughtMail]:
-    """Return at most MAX_MAILS mails, newest first; none if the catcher has not run yet."""
+    """Return the caught mails, the newest first, at most MAX_MAILS. The list is empty if the mail catcher has never run."""
     box = _box()
     if box is None:
         return []
@@ -38,7 +38,7 @@ def list_mails() -> list[CaughtMail]:
 
 
 def get_mail(key: str) -> CaughtMail | None:
-    """Return one mail, or None."""
+    """Return the caught mail with this key, or None."""
     box = _box()
     found = box.get(key) if box is not None and _KEY.fullmatch(key) else None
     return _read_mail(key, cast(EmailMessage, found)) if found is not None else None
@@ -55,7 +55,7 @@ def _box() -> mailbox.Maildir | None:
 
 
 def _arrival(key: str) -> tuple[float, int]:
-    # A Maildir's names begin with the second, and go on with M and the microsecond.
+    # A file name in a Maildir begins with the time in seconds, followed by ".M" and the microseconds.
     match = re.match(r"(\d+)\.M(\d+)", key)
     return (float(match[1]), int(match[2])) if match else (0.0, 0)
 

@@ -1,4 +1,4 @@
-"""The demo shop's mail reader, where visitors read the mails that the shop has sent. Other shops have none."""
+"""The pages of the demo shop's mail reader, where visitors read the mails that the shop has sent."""
 
 from functools import wraps
 
@@ -12,7 +12,7 @@ from web.rendering import render_page
 
 
 def demo_only(view: View[P]) -> View[P]:
-    """Answer 404 in a real shop, where mails are private."""
+    """Return a view that answers 404 in a real shop, where mails are private."""
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -28,7 +28,7 @@ def demo_only(view: View[P]) -> View[P]:
 @no_store
 @public
 def mail_list(request: HttpRequest) -> HttpResponse:
-    """Show the list of caught mails."""
+    """Show the page with the list of caught mails."""
     return render_page(request, "demo/messages.html", {"mails": maildir.list_mails()})
 
 
@@ -37,7 +37,7 @@ def mail_list(request: HttpRequest) -> HttpResponse:
 @no_store
 @public
 def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a mail's text, with links."""
+    """Show the page with a mail's text, in which addresses are links."""
     found = maildir.get_mail(key)
     if found is None:
         raise Http404

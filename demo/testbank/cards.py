@@ -12,14 +12,14 @@ REFUSED_LATER = "4000000000000044"
 
 @dataclass(frozen=True)
 class BankCard:
-    """A card number, and how the bank behaves."""
+    """A card number, and the behaviour of the bank for a payment with this card."""
 
     digits: str
     meaning: str
 
     @property
     def number(self) -> str:
-        """The digits in groups, as on a card."""
+        """The card's number in groups of digits, as on a card."""
         return " ".join(self.digits[at : at + 4] for at in range(0, len(self.digits), 4))
 
 
@@ -35,6 +35,6 @@ CARDS = (
     BankCard(WRONG_AMOUNT, _("Approved for another amount: the shop refunds it")),
     BankCard(REFUSED_LATER, _("Approved, then refused when the shop takes the money")),
 )
-# The right code, where the bank asks for one, and how many wrong ones it takes.
+# The right code for cards with which the bank asks for one, and the number of wrong codes after which it declines.
 CODE = "246810"
 WRONG_CODES = 3

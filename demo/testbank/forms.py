@@ -1,4 +1,4 @@
-"""The forms of the bank's page."""
+"""The forms of the test bank's page."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class CardForm(Form):
     )
 
     def clean_card(self) -> str:
-        """Return the digits; spaces and dashes do not count. Raises ValidationError."""
+        """Return the card number without its spaces and dashes. Raises ValidationError."""
         typed: Any = self.cleaned_data["card"]
         digits = "".join(each for each in typed if each not in " -–.\t\u00a0")
         if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19):

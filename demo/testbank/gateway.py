@@ -1,4 +1,4 @@
-"""The shop's gateway to the test bank. It reads the bank's tables, where a real one calls a provider by HTTPS."""
+"""The shop's gateway to the test bank. It reads the bank's tables; a real gateway would call a provider by HTTPS."""
 
 import hmac
 from collections.abc import Mapping
@@ -19,19 +19,19 @@ from payments.gateways import (
 )
 from pricing.money import from_minor_units, to_minor_units
 
-# How old a webhook may be, in seconds.
+# The greatest age of a webhook that the gateway accepts, in seconds.
 WEBHOOK_SECONDS = 300
 SIGNATURE_HEADER = "X-Signature"
 
 
 class TestBank:
-    """A bank whose cards behave as their numbers say (see `cards`)."""
+    """A payment gateway whose bank decides about a payment by its card number (see `cards`)."""
 
-    __test__ = False  # no test case, whatever its name
+    __test__ = False  # pytest must not collect it as a test case because of its name
     is_test = True
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Open the payment under the shop's id."""
+        """Open a payment at the bank under the shop's payment id, and return the address of the bank's page."""
         operations.open_payment(
             request.payment_id,
             request.number,
@@ -46,7 +46,7 @@ class TestBank:
         )
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return the outcome of a payment. Raises LookupError, TimeoutError while the bank cannot be reached."""
+        """Return the outcome of a payment. Raises LookupError. Also raises TimeoutError while the bank plays that it is away."""
         row = queries.get_payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
@@ -65,19 +65,19 @@ class TestBank:
         )
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Capture an amount that was authorized. Raises LookupError, CaptureRefused."""
+        """Capture an amount of an authorized payment, once for each key. Raises LookupError, CaptureRefused."""
         operations.capture_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def void(self, reference: str) -> None:
-        """Release the authorized amount. Raises LookupError."""
+        """Release the authorized amount of a payment. Raises LookupError."""
         operations.void_payment(UUID(hex=reference))
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Refund an amount. Raises LookupError, ValueError for more than was captured."""
+        """Refund an amount, once for each key. Raises LookupError. Also raises ValueError for more than was captured."""
         operations.refund_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return the event of a webhook. Raises PermissionError, ValueError, KeyError."""
+        """Return the event that a webhook reports. Raises PermissionError, ValueError, KeyError."""
         moment, _, given = headers.get(SIGNATURE_HEADER, "").partition(".")
         if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
             given.encode(), sign_webhook(moment, body).encode()
@@ -93,13 +93,13 @@ class TestBank:
 
 
 def make_signature_header(body: bytes) -> str:
-    """Return the header with the time and the signature of a webhook."""
+    """Return the value of a webhook's signature header, with the present time and the signature."""
     moment = str(int(current_time().timestamp()))
     return f"{moment}.{sign_webhook(moment, body)}"
 
 
 def sign_webhook(moment: str, body: bytes) -> str:
-    """Return the bank's signature of a webhook's body and moment (seconds since 1970)."""
+    """Return the bank's signature of a webhook. It signs the body and the moment of sending (in seconds since 1970)."""
     key = f"testbank {settings.SECRET_KEY}".encode()
     return hmac.new(key, moment.encode() + b"." + body, "sha256").hexdigest()
 

@@ -20,14 +20,14 @@ from jobs.rows import guard_row
 log = logging.getLogger(__name__)
 
 JOB_NAME = "test bank"
-# How long a shop may take to answer, in seconds.
+# The seconds within which a shop must answer a webhook.
 ANSWER_SECONDS = 10
-# A webhook may be written late. Its minute is read again for this long.
+# A webhook may be queued late for its minute. So each minute is read repeatedly for this long.
 _LATEST = timedelta(minutes=5)
 
 
 class _AsItIs(HTTPErrorProcessor):
-    """Returns every answer as it is: the bank follows no redirects, and refusals are answers."""
+    """Returns every HTTP answer unchanged: the bank follows no redirects, and a refusal is no error."""
 
     def http_response(self, request: Request, response: object) -> object:
         return response
@@ -36,7 +36,7 @@ class _AsItIs(HTTPErrorProcessor):
 
 
 def run_webhook_job(now: datetime) -> str:
-    """Send the due webhooks. Those that the shop does not accept are sent again later."""
+    """Send the due webhooks. A webhook that the shop does not accept is sent again later. Return a line about their number."""
     if not (settings.DEMO or settings.DEBUG):
         return ""
     was = get_position(JOB_NAME)
@@ -49,7 +49,7 @@ def run_webhook_job(now: datetime) -> str:
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
-    """Send the due webhooks of these minutes, and return how many were accepted. Raises CassandraUnavailable."""
+    """Send the due webhooks of these minutes, and return the number that the shop accepted. Raises CassandraUnavailable."""
     taken = 0
     for row in queries.list_webhooks(minutes):
         if row.due_at <= now:
@@ -63,9 +63,9 @@ def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
 
 
 def post_webhook(url: str, body: bytes) -> bool:
-    """Post a signed webhook, and return whether the answer is a 2xx."""
+    """Post a signed webhook, and return whether the shop answers with a 2xx status."""
     if not url.startswith(("http://", "https://")):
-        return True  # of a payment without a webhook address
+        return True  # the payment has no webhook address
     headers = {SIGNATURE_HEADER: make_signature_header(body), "Content-Type": "application/json"}
     request = Request(url, body, headers, method="POST")  # noqa: S310 it is looked at above
     try:

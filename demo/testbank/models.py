@@ -1,4 +1,4 @@
-"""The test bank's own tables. It plays a payment provider, and shares only the interface with the shop."""
+"""The test bank's own tables. The bank plays a payment provider, and shares only the gateway's interface with the shop."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class BankPayment(Model):
-    """A payment as the test bank knows it.
+    """A payment in the books of the test bank.
 
-    Bound: one row a partition; gone after 90 days.
+    Bound: one row in each partition, which expires after 90 days.
     Writer: demo.testbank.
     """
 
@@ -26,17 +26,17 @@ class BankPayment(Model):
     notice_url = columns.Text()
     # open, asked (for a code), late, away, authorized, declined, left_unpaid, captured, voided, refunded
     state = columns.Text()
-    card = columns.Text()  # the number that was given: it says how the bank behaves
-    answers_at = columns.DateTime()  # when a late answer is there
-    codes = columns.Integer()  # how many wrong codes were typed
+    card = columns.Text()  # the card number that the payer typed: it decides how the bank behaves
+    answers_at = columns.DateTime()  # the time from which a late answer is available
+    codes = columns.Integer()  # the number of wrong codes that the payer typed
     captured = columns.BigInt()
     refunded = columns.BigInt()
-    done = columns.Set(columns.Text)  # of what was done already
-    stamp = columns.UUID()  # of the last change
+    done = columns.Set(columns.Text)  # the keys of the captures and refunds that were done already
+    stamp = columns.UUID()  # random, new at each change
 
 
 class BankWebhook(Model):
-    """The webhooks that the test bank still has to send, by the minute from which on they are due.
+    """The webhooks that the test bank has yet to send, by the minute from which each is due.
 
     Bound: the webhooks of one minute.
     Writer: demo.testbank.

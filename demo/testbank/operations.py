@@ -31,11 +31,11 @@ from demo.testbank.cards import (
 from jobs.minutes import floor_to_minute
 from payments.gateways import CaptureRefused
 
-# How long the bank takes for a late card, and for how long it cannot be reached.
+# The time in which the bank answers for a late card, and the time for which it plays that it cannot be reached.
 LATE_DELAY = timedelta(seconds=20)
-# How late a webhook comes that another one has overtaken.
+# The delay of a webhook that a later webhook overtakes.
 OUT_OF_ORDER_DELAY = timedelta(seconds=5)
-# How often a webhook is sent that is not accepted, and the pause before the first repeat.
+# The number of times that a webhook is sent until the shop accepts it, and the pause before the second time.
 MAX_ATTEMPTS = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
@@ -49,7 +49,7 @@ INSERT_PAYMENT = conditional_write(
                :payment_id)
        IF NOT EXISTS""",
 )
-# The sums are bound as they were read: any change since has another stamp, which refuses this write.
+# The amounts are written as they were read. A change since then has set another stamp, which refuses this write.
 UPDATE_PAYMENT = conditional_write(
     "bank",
     """UPDATE testbank_payments SET state = :state, card = :card, answers_at = :answers_at, amount = :amount,
@@ -67,7 +67,7 @@ def open_payment(
     return_url: str,
     notice_url: str,
 ) -> None:
-    """Open a payment of `amount` minor units; opening it again changes nothing. Raises CassandraUnavailable."""
+    """Open a payment of `amount` minor units. A second call for the same payment changes nothing. Raises CassandraUnavailable."""
     INSERT_PAYMENT.apply(
         if_lost=REFUSED_MEANS_DONE,
         payment_id=payment_id,
@@ -81,7 +81,7 @@ def open_payment(
 
 
 def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
-    """Decide about a card by its number (see `cards`). Unknown cards are declined. Raises CassandraUnavailable."""
+    """Decide about a payment by its card number (see `cards`). An unknown card is declined. Raises CassandraUnavailable."""
     row = queries.get_payment(payment_id)
     if row is None or row.state != "open" or card == SILENT:
         return
@@ -99,7 +99,7 @@ def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
 
 
 def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
-    """Return whether a code is right. After WRONG_CODES wrong ones the bank declines.
+    """Return whether the payer's code is right, and authorize the payment if so. Decline it after WRONG_CODES wrong codes.
 
     Raises CassandraUnavailable.
     """
@@ -115,7 +115,7 @@ def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
 
 
 def abandon_payment(payment_id: UUID, now: datetime) -> None:
-    """Note that the payer has left without paying. Raises CassandraUnavailable."""
+    """Record that the payer has left without paying. Raises CassandraUnavailable."""
     row = queries.get_payment(payment_id)
     if row is not None and row.state in ("open", "asked"):
         _decide(row, "left_unpaid", now)
@@ -133,7 +133,7 @@ def _decide(row: Row, state: str, now: datetime, **changes: Any) -> None:
 
 
 def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
-    """Capture minor units of the authorized amount, once for a key.
+    """Capture `amount` minor units of the authorized amount, once for each key.
 
     Raises LookupError, CaptureRefused, CassandraUnavailable.
     """
@@ -150,7 +150,7 @@ def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
 
 
 def void_payment(payment_id: UUID) -> None:
-    """Release the authorized amount unless it is captured. Raises LookupError, CassandraUnavailable."""
+    """Release the authorized amount unless it was captured. Raises LookupError, CassandraUnavailable."""
     for row in _iterate_tries(payment_id, ""):
         if row.state not in ("open", "asked", "late", "away", "authorized") or change_payment(
             row, state="voided"
@@ -159,10 +159,7 @@ def void_payment(payment_id: UUID) -> None:
 
 
 def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
-    """Refund minor units of the captured amount, once for a key.
-
-    Raises LookupError, ValueError, CassandraUnavailable.
-    """
+    """Refund `amount` captured minor units, once for each key. Raises LookupError, ValueError, CassandraUnavailable."""
     for row in _iterate_tries(payment_id, key):
         if row.refunded + amount > row.captured:
             raise ValueError(f"payment {payment_id}: {amount} is more than is left of it")
@@ -177,7 +174,7 @@ def refund_payment(payment_id: UUID, amount: int, key: str) -> None:
 
 
 def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
-    """Yield the payment as stored, until the caller has changed it or its key is done already."""
+    """Yield the stored payment repeatedly, until the caller has changed it, or the operation with this key was done already."""
     for _ in retry_attempts(10):
         row = queries.get_payment(payment_id)
         if row is None:
@@ -189,7 +186,7 @@ def _iterate_tries(payment_id: UUID, key: str) -> Iterator[Row]:
 
 
 def change_payment(row: Row, *, key: str = "", **changes: Any) -> bool:
-    """Change the payment unless it has changed since it was read. Return whether it was changed."""
+    """Change a payment, unless another process has changed it since `row` was read. Return whether this call changed it."""
     stamp = uuid4()
     previous = {name: getattr(row, name) for name in _CHANGING}
     outcome = UPDATE_PAYMENT.apply(
@@ -215,7 +212,7 @@ DELETE_WEBHOOK = write(
 
 
 def _queue_webhook(row: Row, state: str, due_at: datetime) -> None:
-    """Queue a webhook. Its event id is made of its content, so that a repeat is the same event."""
+    """Queue a webhook about a payment's state. Its event id is made of its content, so that a repeat has the same id."""
     payload = {
         "event_id": f"{row.payment_id.hex} {state}",
         "type": f"payment.{state}",
@@ -239,7 +236,7 @@ def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
 
 
 def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
-    """Note whether a webhook was accepted. If not, queue it again, at most MAX_ATTEMPTS times. Raises CassandraUnavailable."""
+    """Record whether the shop accepted a webhook. If not, queue it up to MAX_ATTEMPTS times. Raises CassandraUnavailable."""
     tries = row.tries + 1
     if not accepted and tries < MAX_ATTEMPTS:
         _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)

@@ -26,6 +26,6 @@ WEBHOOKS = read(
 
 
 def list_webhooks(minutes: Sequence[datetime]) -> list[Row]:
-    """Return the webhooks of these minutes, the earliest first. Raises CassandraUnavailable."""
+    """Return the queued webhooks that are due in these minutes, the earliest first. Raises CassandraUnavailable."""
     reading = [WEBHOOKS.start(minute=minute) for minute in minutes]
     return [row for pending in reading for row in pending.rows()]

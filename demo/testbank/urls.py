@@ -1,4 +1,4 @@
-"""The bank's page, reached by redirect."""
+"""The address of the test bank's page, to which the shop redirects the payer."""
 
 from django.urls import path
 

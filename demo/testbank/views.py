@@ -1,4 +1,4 @@
-"""The bank's own page. It knows only what the shop sent when it opened the payment."""
+"""The test bank's own page. It knows only the values that the shop sent when it opened the payment."""
 
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from web.rendering import without_header
 @no_store
 @public
 def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
-    """Ask for a card, and for a code if the card needs one. Then redirect the payer to the shop."""
+    """Show the page that asks for a card, and for a code if the card needs one. Then redirect the payer to the shop."""
     payment = queries.get_payment(payment_id) if settings.DEMO or settings.DEBUG else None
     if payment is None:
         raise Http404("no such payment")

@@ -1,4 +1,4 @@
-"""The configuration of a local node: its files and its command line.
+"""Makes the configuration of a local Cassandra node: its files and its command line.
 
 It follows Cassandra's own `cassandra_latest.yaml` (trie memtables and indexes, unified compaction, Paxos v2, storage-attached
 indexes), with the memory of a laptop. Nodes listen on loopback only.
@@ -73,7 +73,7 @@ class NodePlan:
     storage_port: int
     jmx_port: int
     heap_mb: int
-    # Schema changes do not wait for a flush: 58 ms a table instead of 185. But a killed node has forgotten them.
+    # Schema changes do not wait for a flush: 58 ms a table instead of 185. But a node that is killed loses these changes.
     is_hasty: bool = False
 
     @property
@@ -137,7 +137,7 @@ def yaml_settings(plan: NodePlan) -> dict[str, object]:
         },
         "memtable_allocation_type": "offheap_objects",
         "sstable": {"selected_format": "bti"},
-        # Without this, each reading thread keeps 256 KiB for each scanned file, and scans of a whole shop fill the memory.
+        # With another value, each reading thread keeps 256 KiB for each scanned file, and scans of a whole shop fill the memory.
         "compressed_read_ahead_buffer_size": "0KiB",
         "column_index_size": "4KiB",
         "uuid_sstable_identifiers_enabled": True,
@@ -154,7 +154,7 @@ def yaml_settings(plan: NodePlan) -> dict[str, object]:
         "concurrent_compactors": 1,
         "default_secondary_index": "sai",
         "default_secondary_index_enabled": True,
-        # Two round trips for a conditional write instead of four.
+        # A conditional write takes two round trips instead of four.
         "paxos_variant": "v2",
         # A dropped test keyspace must not stay on the disk as a snapshot.
         "auto_snapshot": False,
@@ -186,7 +186,7 @@ def start_command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]
         "logback.configurationFile": conf / "logback.xml",
         "cassandra.jmx.local.port": plan.jmx_port,
         "cassandra-foreground": "yes",
-        # A single node has no other to wait for; three on one machine find each other in a moment.
+        # A single node has no other node to wait for, and three nodes on one machine find each other in a moment.
         "cassandra.skip_wait_for_gossip_to_settle": 0,
         "cassandra.ring_delay_ms": 1 if plan.node_count == 1 else 5000,
         "cassandra.consistent.rangemovement": "false",
@@ -226,7 +226,7 @@ def start_command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]
 
 
 def storage_property(folder: Path) -> str:
-    """Return the argument with a node's data folder, which identifies its process."""
+    """Return the command-line argument with a node's data folder. It identifies the process of the node."""
     return f"-Dcassandra.storagedir={folder / 'data'}"
 
 

@@ -1,4 +1,4 @@
-"""Starting, stopping and looking at the local nodes of one checkout."""
+"""Starts and stops the local Cassandra nodes of one checkout, and reports their condition."""
 
 import contextlib
 import fcntl
@@ -27,13 +27,13 @@ STOP_SECONDS = 60.0
 # A node's memory beside its heap: metaspace, code, thread stacks and off-heap memtables.
 _BESIDE_HEAP_MB = 700
 _LOG_LINES = 20
-_NOT_STARTED = 0  # as the id of a process
+_NOT_STARTED = 0  # the process id of a node that was not started
 _PORT_CLASHES = ("Address already in use", "Port already in use", "in use by another process")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """How one recorded node is doing: `up` answers CQL, `starting` runs without answering yet, else `down`."""
+    """The condition of a recorded node: `up` answers CQL, `starting` runs but does not answer yet, `down` does not run."""
 
     node: Node
     condition: str
@@ -51,8 +51,8 @@ def start_cluster(
 ) -> Cluster:
     """Return a running cluster of one or three local nodes, starting those that do not run yet.
 
-    Ports that are taken are replaced by the next free ones. With `keep` the nodes run until they are stopped, else until the last
-    borrower has gone. A `hasty` node makes tables fast, but forgets them if it is killed: for tests. Raises NodeError with the fix.
+    A taken port is replaced by the next free port. With `keep` the nodes run until `stop_cluster`, else until the last borrower
+    (`borrow_cluster`) ends. A `hasty` node, for tests, makes tables fast, but loses them if it is killed. Raises NodeError.
     """
     home = home or state.default_home()
     _refuse_impossible(nodes)
@@ -74,7 +74,7 @@ def start_cluster(
 
 
 def stop_cluster(*, home: Path | None = None, say: Say = print) -> bool:
-    """Drain and end every node this checkout started, and return whether there was one."""
+    """Drain and end every node that this checkout has started. Return whether a node was running."""
     home = home or state.default_home()
     with _only_one(home):
         alive = list_running_nodes(state.load_cluster(home), home)
@@ -85,9 +85,9 @@ def stop_cluster(*, home: Path | None = None, say: Say = print) -> bool:
 
 
 def kill_node(name: str, *, home: Path | None = None, say: Say = print) -> Node:
-    """End one node at once, as a crash would: nothing is drained or flushed. `start` starts it again.
+    """Kill one node as a crash would: nothing is drained or flushed. Return the node. `start_cluster` starts it again.
 
-    Raises NodeError when no node of this name runs here.
+    Raises NodeError if this checkout runs no node with this name.
     """
     home = home or state.default_home()
     with _only_one(home):
@@ -108,9 +108,9 @@ def kill_node(name: str, *, home: Path | None = None, say: Say = print) -> Node:
 def borrow_cluster(
     *, home: Path | None = None, say: Say = print, hasty: bool = False
 ) -> Iterator[Cluster]:
-    """Lend out a running cluster, starting one node (a `hasty` one: see `start_cluster`) if none runs.
+    """Yield a running cluster. If no node runs, start one first (for `hasty`, see `start_cluster`).
 
-    Several processes may borrow it. The last one stops it at its end, unless `start_cluster` was called with `keep`.
+    Several processes may borrow the cluster. The last process stops it at its end, unless it was started with `keep`.
     """
     home = home or state.default_home()
     home.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def borrow_cluster(
 
 
 def wipe_cluster(*, home: Path | None = None, say: Say = print) -> None:
-    """Stop the nodes and delete all their data, for every size of cluster. The jars stay."""
+    """Stop the nodes, and delete the data of clusters of every size. The jars stay."""
     home = home or state.default_home()
     stop_cluster(home=home, say=say)
     with _only_one(home):
@@ -140,7 +140,7 @@ def wipe_cluster(*, home: Path | None = None, say: Say = print) -> None:
 
 
 def list_node_statuses(*, home: Path | None = None) -> list[NodeStatus]:
-    """Return the condition of each recorded node; an empty list when none was ever started."""
+    """Return the condition of each recorded node. The list is empty if no node was ever started."""
     home = home or state.default_home()
     cluster = state.load_cluster(home)
     if cluster is None:
@@ -157,14 +157,14 @@ def list_node_statuses(*, home: Path | None = None) -> list[NodeStatus]:
 
 
 def list_running_nodes(cluster: Cluster | None, home: Path) -> list[Node]:
-    """Return those nodes of the record whose process is alive and really is that node."""
+    """Return the recorded nodes whose process is alive and really is the node."""
     if cluster is None:
         return []
     size = len(cluster.nodes)
     return [
         node
         for node in cluster.nodes
-        # The process id alone proves nothing: it may have been given to another process since.
+        # The process id proves nothing without the command line: the system may have given it to another process.
         if configuration.storage_property(node_folder(home, size, node.name))
         in machine.process_command_line(node.pid)
     ]
@@ -176,12 +176,12 @@ def node_folder(home: Path, size: int, name: str) -> Path:
 
 
 def cluster_address(cluster: Cluster) -> str:
-    """Return the cluster's hosts and port as one text for people."""
+    """Return the cluster's addresses and port as one text, for messages."""
     return f"{', '.join(cluster.hosts)} port {cluster.cql_port}"
 
 
 def is_answering_cql(address: str, port: int, timeout: float = 2.0) -> bool:
-    """Ask a node for its options in the native protocol and return whether it answered."""
+    """Ask a node for its options in the native protocol, and return whether it answers within `timeout` seconds."""
     options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
     try:
         with socket.create_connection((address, port), timeout=timeout) as connection:
@@ -347,7 +347,7 @@ def launch(
         for process in processes.values():
             process.kill()
             process.wait()
-        # The record stays: the next start takes the same ports, at which a running shop looks for it.
+        # The record stays, so that the next start takes the same ports. A running shop looks for the nodes there.
         raise
     say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {cluster_address(cluster)}")
     return cluster
@@ -356,7 +356,7 @@ def launch(
 def spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.Popen[bytes]:
     configuration.write_files(plan)
     (plan.folder / "tmp").mkdir(exist_ok=True)
-    # The log of a former start must not be reported as the reason for a failure of this one.
+    # The log of a former start must not be reported as the reason for a failure of this start.
     (plan.folder / "logs" / "system.log").unlink(missing_ok=True)
     with (plan.folder / "logs" / "console.log").open("wb") as console:
         return subprocess.Popen(
@@ -365,14 +365,14 @@ def spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess.
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,
-            # A session of its own: Ctrl-C in the terminal is for the process that started us, not for the database.
+            # The node gets its own session: Ctrl-C in the terminal must end the calling process, not the database.
             start_new_session=True,
         )
 
 
 def _wait_until_up(plan: NodePlan, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
-    # Another checkout's node may have been quicker to take the port, and would answer for ours, which ends then.
+    # Another checkout's node may have taken the port first, and answers there. Then the node of this checkout ends.
     while not (
         is_answering_cql(plan.address, plan.cql_port, timeout=1.0)
         and machine.is_listening_on(process.pid, plan.cql_port)
@@ -406,7 +406,7 @@ def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
 
 
 def _met_port_clash(folder: Path) -> bool:
-    """Return whether a node's logs report a taken port. Many other lines may follow that one."""
+    """Return whether a node's logs report a taken port. It searches the whole logs: many lines may follow the report."""
     return any(
         clash in path.read_text(encoding="utf-8", errors="replace")
         for path in (folder / "logs").glob("*.log")
@@ -433,7 +433,7 @@ def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:
 
 def _list_still_running(nodes: Sequence[Node], home: Path) -> list[Node]:
     for node in nodes:
-        # A node that this very process started has to be collected, or it stays in the process table.
+        # If this process started the node, it must wait for the node's end, or the node stays in the process table.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(node.pid, os.WNOHANG)
     return [node for node in nodes if node in list_running_nodes(state.load_cluster(home), home)]

@@ -2,7 +2,7 @@
 
 
 class NodeError(Exception):
-    """The local Cassandra cannot do it. The message has the reason and the fix."""
+    """The local Cassandra cannot do what was asked. The message has the reason and the fix."""
 
 
 class JavaMissing(NodeError):
@@ -14,11 +14,11 @@ class JarsMissing(NodeError):
 
 
 class WrongChecksum(NodeError):
-    """A fetched jar has another checksum than the lock file names."""
+    """A fetched jar does not have the checksum in the lock file."""
 
 
 class NodeDied(NodeError):
-    """A node ended while it was starting. `log` has its last lines."""
+    """A node ended while it was starting. `log` has the last lines of its log."""
 
     def __init__(self, message: str, log: str) -> None:
         super().__init__(f"{message}\n\n{log}" if log else message)

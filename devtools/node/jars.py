@@ -1,7 +1,7 @@
-"""Fetches jars of Cassandra and other programs by a Maven client, and verifies their checksums.
+"""Fetches the jars of Cassandra and other programs with a Maven client, and verifies their checksums.
 
-A lock file has the coordinates and SHA-256 sums. The client (`jgo`) knows the repositories, or its configuration file names a
-mirror. All checkouts of a user share the jars.
+A lock file has the jars' coordinates and SHA-256 checksums. The Maven client (`jgo`) knows the repositories, unless its
+configuration file names a mirror. All checkouts of a user share the jars.
 """
 
 import hashlib
@@ -36,14 +36,14 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One locked jar: `group:artifact:version[:classifier]` and the SHA-256 its bytes must have."""
+    """A jar in the lock file: its coordinates `group:artifact:version[:classifier]`, and its SHA-256 checksum."""
 
     coordinates: str
     sha256: str
 
     @property
     def path(self) -> Path:
-        """The jar's path below a store, which has the layout of Maven repositories."""
+        """The jar's path below the folder of jars, which has the layout of a Maven repository."""
         group, artifact, version, *classifier = self.coordinates.split(":")
         name = "-".join([artifact, version, *classifier])
         return Path(*group.split("."), artifact, version, f"{name}.jar")
@@ -53,7 +53,7 @@ Download = Callable[[Jar, Path], Path]
 
 
 def read_lock_file(path: Path = LOCK) -> list[Jar]:
-    """Return the locked jars in class path order. Raises NodeError for a line it cannot read."""
+    """Return the jars of a lock file in class path order. Raises NodeError for an invalid line."""
     jars = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
@@ -76,14 +76,14 @@ def default_store() -> Path:
 
 
 def list_missing_jars(jars: Sequence[Jar], store: Path) -> list[Jar]:
-    """Return the jars that are missing in the store, or have another checksum."""
+    """Return the jars that are missing in the store, or have a wrong checksum there."""
     with ThreadPoolExecutor(_WORKERS) as pool:
         right = pool.map(lambda jar: file_checksum(store / jar.path) == jar.sha256, jars)
     return [jar for jar, is_right in zip(jars, right, strict=True) if not is_right]
 
 
 def file_checksum(path: Path) -> str | None:
-    """Return a file's SHA-256 in hex, or None if there is no such file."""
+    """Return a file's SHA-256 checksum in hexadecimal digits, or None if there is no such file."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -94,10 +94,10 @@ def file_checksum(path: Path) -> str | None:
 def fetch_jars(
     jars: Sequence[Jar], store: Path, say: Say = print, download: Download | None = None
 ) -> list[Path]:
-    """Fetch the jars that are not in the store, and return all paths in order.
+    """Fetch the jars that the store lacks. Return the paths of all jars, in the order of `jars`.
 
-    Eight at a time, three attempts each. Raises WrongChecksum for a jar that is not the locked one, JarsMissing for one that
-    cannot be fetched.
+    Eight jars are fetched at a time, with three attempts each. Raises WrongChecksum for a jar with another checksum. Also raises
+    JarsMissing for a jar that cannot be fetched.
     """
     absent = list_missing_jars(jars, store)
     if absent:
@@ -169,9 +169,9 @@ def write_lock_file(
     command: str = "manage.py cassandra lock",
     say: Say = print,
 ) -> int:
-    """Resolve `wanted`, write its lock file and return the number of jars. The file names `command`.
+    """Write the lock file of the jars that `wanted` (coordinates) needs. Return their number. The file names `command`.
 
-    For upgrades only: review the file before you commit it.
+    Use it for upgrades only, and review the file before you commit it.
     """
     lines = []
     with tempfile.TemporaryDirectory(prefix=".lock-") as folder:

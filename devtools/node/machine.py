@@ -1,4 +1,4 @@
-"""The memory and free ports of this machine."""
+"""Finds out the memory and the free ports of this machine."""
 
 import contextlib
 import socket
@@ -13,7 +13,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def available_memory_mb() -> int:
-    """Return the available memory in mebibytes. Inside a container, its limit counts."""
+    """Return the available memory in mebibytes, within the limit of the container if there is one."""
     system = psutil.virtual_memory().available // MEBIBYTE
     container = _cgroup_memory_mb()
     return system if container is None else min(system, container)
@@ -34,7 +34,7 @@ def _cgroup_memory_mb() -> int | None:
 
 
 def is_port_free(address: str, port: int) -> bool:
-    """Return whether the port is free and a server of ours could listen on it."""
+    """Return whether a server could listen on the port now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         if probe.connect_ex((address, port)) == 0:
@@ -49,7 +49,7 @@ def is_port_free(address: str, port: int) -> bool:
 
 
 def is_listening_on(pid: int, port: int) -> bool:
-    """Return whether the process listens on the port; False if it is gone."""
+    """Return whether the process listens on the port. Return False if the process has ended."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
@@ -62,9 +62,9 @@ def is_listening_on(pid: int, port: int) -> bool:
 def find_free_port(
     wanted: int, addresses: Sequence[str], avoid: Iterable[int] = (), tries: int = 200
 ) -> int:
-    """Return the wanted port, or the next one after it, that is free on all the addresses.
+    """Return the first port from `wanted` on that is free on all addresses, and is not in `avoid`.
 
-    Raises NodeError when `tries` ports in a row are taken.
+    Raises NodeError if `tries` ports in a row are taken.
     """
     taken = set(avoid)
     for port in range(wanted, wanted + tries):
@@ -84,7 +84,7 @@ def process_command_line(pid: int) -> list[str]:
 
 
 def process_memory_mb(pid: int) -> int | None:
-    """Return a process's memory in mebibytes, or None if it is gone."""
+    """Return a process's memory in mebibytes, or None if the process has ended."""
     try:
         return int(psutil.Process(pid).memory_info().rss) // MEBIBYTE
     except psutil.Error:

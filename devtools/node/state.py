@@ -1,7 +1,7 @@
-"""The record of this checkout's own Cassandra: ports and processes.
+"""Keeps the record of this checkout's own Cassandra nodes: their ports and processes.
 
-It is JSON below `.cassandra/`. So checkouts do not mix up their nodes, and the settings find the node without Django, Java or a
-connection.
+The record is a JSON file below `.cassandra/`. So each checkout knows its own nodes, and the settings find a node without Django,
+Java or a connection.
 """
 
 import json
@@ -14,7 +14,7 @@ PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One local node: where it listens and which process it is."""
+    """A local node: its name, address and process id."""
 
     name: str
     address: str
@@ -24,13 +24,13 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The nodes of one start. CQL and storage ports are the same on every address, as drivers expect."""
+    """The nodes that were started together. Their CQL ports are equal, as drivers expect, and so are their storage ports."""
 
     nodes: tuple[Node, ...]
     cql_port: int
     storage_port: int
     heap_mb: int
-    # True after `cassandra start`; else the last process that borrows the nodes stops them.
+    # True after `cassandra start`. If False, the last process that borrows the nodes stops them.
     kept: bool
 
     @property
@@ -44,12 +44,12 @@ class Cluster:
 
 
 def default_home() -> Path:
-    """Return the ignored folder in which this checkout's nodes live."""
+    """Return the folder with the files of this checkout's nodes. Git ignores it."""
     return PROJECT_ROOT / ".cassandra"
 
 
 def load_cluster(home: Path) -> Cluster | None:
-    """Return the record of the last start, or None if there is none or it is damaged."""
+    """Return the record of the last start, or None if there is no valid record."""
     try:
         record = json.loads((home / "state.json").read_text(encoding="utf-8"))
         nodes = tuple(Node(**node) for node in record.pop("nodes"))
@@ -59,7 +59,7 @@ def load_cluster(home: Path) -> Cluster | None:
 
 
 def save_cluster(home: Path, cluster: Cluster) -> None:
-    """Record a start. Readers see the old record or the new one, never half."""
+    """Record a start of nodes. Other processes read the old record or the new record, never a half-written one."""
     home.mkdir(parents=True, exist_ok=True)
     draft = home / f"state.json.{os.getpid()}"
     draft.write_text(json.dumps(asdict(cluster), indent=2) + "\n", encoding="utf-8")
@@ -67,14 +67,14 @@ def save_cluster(home: Path, cluster: Cluster) -> None:
 
 
 def forget_cluster(home: Path) -> None:
-    """Drop the record of a start."""
+    """Delete the record of the last start."""
     (home / "state.json").unlink(missing_ok=True)
 
 
 def announce_local_node(home: Path | None = None) -> None:
     """Set CASSANDRA_LOCAL_NODE, unless it is set, to the node that this checkout has started.
 
-    It reads one small file, and does not check that the node answers.
+    It only reads the record, and does not check that the node answers.
     """
     if cluster := load_cluster(home or default_home()):
         os.environ.setdefault("CASSANDRA_LOCAL_NODE", cluster.endpoint)

@@ -1,4 +1,4 @@
-"""`manage.py load_scale --products N --orders M`: fill a keyspace of its own, to see the shop at that size."""
+"""`manage.py load_scale --products N --orders M`: fill a separate keyspace, to try the shop at this size."""
 
 import io
 import os

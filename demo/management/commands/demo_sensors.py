@@ -1,4 +1,4 @@
-"""`manage.py demo_sensors`: play the sensors in the demo shop's warehouses, and send their readings to the shop."""
+"""`manage.py demo_sensors`: simulate the sensors in the demo shop's warehouses, and send their readings to the shop."""
 
 import json
 import signal
@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 stopped.wait(every)
 
     def _send(self, address: str, serial_number: str, token: str) -> None:
-        """Send a sensor's current readings. They are lost if the shop has no room for them."""
+        """Send a sensor's current readings. They are lost if the shop does not accept them."""
         readings = [
             {"at": each.at.isoformat(), "type": each.kind, "value": each.value}
             for each in measure(serial_number, current_time())

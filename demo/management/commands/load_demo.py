@@ -1,4 +1,4 @@
-"""`manage.py load_demo`: fill the shop with products, stock, logins and orders that make sense together."""
+"""`manage.py load_demo`: fill the demo shop with products, stock, logins and orders."""
 
 from argparse import ArgumentParser
 from time import monotonic
@@ -17,7 +17,7 @@ from demo.orders import ORDER_COUNT, load_orders, plan_orders
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
 
-# Loads few orders at once, so that the open shop stays fast.
+# The number of orders that are loaded at once while the shop is open, so that it stays fast.
 _BESIDE_THE_SHOP = 2
 
 

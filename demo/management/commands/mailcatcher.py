@@ -1,4 +1,4 @@
-"""`manage.py mailcatcher`: a mail server of the demo shop's own, which keeps every message and sends none on."""
+"""`manage.py mailcatcher`: run the demo shop's own mail server, which keeps every message and forwards none."""
 
 import logging
 import signal
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--maildir", type=Path, default=settings.MAILDIR)
 
     def handle(self, *args: Any, host: str, port: int, maildir: Path, **options: Any) -> None:
-        # The server's log shows who writes to whom, which belongs in no log.
+        # The mail server logs senders and recipients, which are personal data and belong in no log.
         logging.getLogger("mail.log").setLevel(logging.WARNING)
         maildir.parent.mkdir(parents=True, exist_ok=True)
         controller = Controller(Mailbox(maildir), hostname=host, port=port)

@@ -1,4 +1,4 @@
-"""`manage.py cassandra start|stop|kill|status|wipe`: this checkout's own Cassandra."""
+"""`manage.py cassandra start|stop|kill|status|wipe`: control this checkout's own Cassandra."""
 
 import sys
 from argparse import ArgumentParser

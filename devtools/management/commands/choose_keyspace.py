@@ -1,4 +1,4 @@
-"""`manage.py choose_keyspace`: print the name of the keyspace whose tables are this checkout's, for `make run`."""
+"""`manage.py choose_keyspace`: print the name of a keyspace whose tables suit this checkout's models, for `make run`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py datamodel`: docs/data-model.md from the models."""
+"""`manage.py datamodel`: render docs/data-model.md from the models."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: find what is missing or wrong here, with the command that fixes it."""
+"""`manage.py doctor`: print the faults of this machine and configuration, each with the command that fixes it."""
 
 import logging
 import sys
@@ -20,7 +20,7 @@ class Command(BaseCommand):
             WRONG: self.style.ERROR("!!"),
         }
         counts = dict.fromkeys(signs, 0)
-        # What goes wrong is printed as a finding; a traceback beside it would only hide it.
+        # Each error is printed as a finding. A traceback in the log would only hide the finding.
         logging.disable(logging.CRITICAL)
         try:
             for finding in run_checks():

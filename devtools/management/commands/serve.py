@@ -1,4 +1,4 @@
-"""`manage.py serve`: the whole shop on this machine, until Ctrl-C. What `make run` and `make dev` call."""
+"""`manage.py serve`: run the whole shop on this machine until Ctrl-C, for `make run` and `make dev`."""
 
 import os
 from argparse import ArgumentParser

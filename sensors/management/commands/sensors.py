@@ -1,4 +1,4 @@
-"""`manage.py sensors`: the devices that may send readings of the warehouses."""
+"""`manage.py sensors`: list, add and remove the devices that may send readings from the warehouses."""
 
 import re
 from typing import Any
