@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
@@ -59,18 +59,32 @@ def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
         operations.remove_upload(each)
 
 
-def uploads_context(
-    request: HttpRequest, uploads: Sequence[PictureUpload], page: str, upload_page: str
-) -> dict[str, Any]:
-    """Return what adminpanel/_upload_form.html and _uploads.html show; `page` and `upload_page` are the addresses of both views."""
-    return {
-        "own_url": page,
-        "waiting": [each for each in uploads if each.state == "waiting"],
-        "refused": [each for each in uploads if each.state == "refused"],
-        # What has become ready since the page was opened is not in its form.
-        "is_polled": "X-Refreshes-Itself" in request.headers,
-        "upload_url": upload_url(request, upload_page),
-        "max_files": MAX_FILES,
-        "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
-        "max_total_megabytes": STAFF_UPLOADS.max_bytes // (1024 * 1024),
-    }
+@dataclass(frozen=True)
+class PageUploads:
+    """What a page shows of its uploads: where files go, how many of which size, and which wait or were not taken."""
+
+    page_url: str
+    form_url: str
+    waiting: Sequence[PictureUpload]
+    refused: Sequence[PictureUpload]
+    # What has become ready since the page was opened is not in its form.
+    is_polled: bool
+    max_files: int = MAX_FILES
+    max_megabytes: int = MAX_PHOTO_BYTES // (1024 * 1024)
+    total_megabytes: int = STAFF_UPLOADS.max_bytes // (1024 * 1024)
+
+
+def page_uploads(
+    request: HttpRequest, uploads: Iterable[PictureUpload], page: str, upload_page: str
+) -> PageUploads:
+    """Return what a page shows of its uploads; `page` and `upload_page` are the addresses of both views."""
+    by_state: dict[str, list[PictureUpload]] = {}
+    for each in uploads:
+        by_state.setdefault(each.state, []).append(each)
+    return PageUploads(
+        page,
+        upload_url(request, upload_page),
+        by_state.get("waiting", []),
+        by_state.get("refused", []),
+        "X-Refreshes-Itself" in request.headers,
+    )

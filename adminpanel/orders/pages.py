@@ -25,7 +25,7 @@ from adminpanel.orders.labels import (
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.queries import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.refund_permission import may_refund
-from adminpanel.orders.viewers import viewers_context
+from adminpanel.orders.viewers import list_other_viewers
 from adminpanel.templatetags.ages import ago
 from orders.lifecycle import balance, states
 from orders.lifecycle.entities import Order
@@ -207,7 +207,7 @@ def _context(
         "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
         "mails": page_data.mails,
         "reads_mails": has_permission(current_member(request), "adminpanel.order_mail"),
-        **viewers_context(found.number, page_data.viewers, current_member(request)),
+        "viewers": list_other_viewers(found.number, page_data.viewers, current_member(request)),
         "tag_form": TagForm(initial={"seen": last_event_id(found)}),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],

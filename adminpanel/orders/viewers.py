@@ -2,14 +2,23 @@
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
 from accounts.models import User
 from orders.viewers import Viewer
 
 
-def viewers_context(number: str, viewers: Iterable[Viewer], own: User) -> dict[str, Any]:
-    """Return what adminpanel/_viewers.html shows; `fingerprint` tells a page whether it shows that already."""
+@dataclass(frozen=True)
+class OtherViewers:
+    """Who else has the page of an order open; `fingerprint` tells a page whether it shows that already."""
+
+    number: str
+    names: list[str]
+    fingerprint: str
+
+
+def list_other_viewers(number: str, viewers: Iterable[Viewer], own: User) -> OtherViewers:
+    """Return those of the viewers of an order who are somebody else."""
     names = [each.name for each in viewers if each.user_id != own.pk]
     fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-    return {"viewed_number": number, "viewer_names": names, "viewers_fingerprint": fingerprint}
+    return OtherViewers(number, names, fingerprint)

@@ -19,10 +19,10 @@ from adminpanel.catalogue.picture_forms import CategoryPictureForm
 from adminpanel.catalogue.picture_uploads import (
     MAX_FILES,
     list_ready_pictures,
+    page_uploads,
     refuse_count,
     remove_uploads,
     take_in_files,
-    uploads_context,
 )
 from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
@@ -123,7 +123,8 @@ def _page(
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {
-        **uploads_context(
+        "own_url": address,
+        "uploads": page_uploads(
             request,
             uploads,
             address,

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from accounts.access import note_changes, staff_required
 from adminpanel.catalogue.picture_forms import PicturesForm, list_new_pictures, rearrange
 from adminpanel.catalogue.picture_uploads import (
+    page_uploads,
     refuse_count,
     remove_uploads,
     take_in_files,
-    uploads_context,
 )
 from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from adminpanel.conflicts import Conflict, compare_fields
@@ -124,13 +124,11 @@ def _page(
 ) -> HttpResponse:
     form = form or PicturesForm.of(product, uploads)
     undo = request.GET.get("undo", "")
+    address = reverse("adminpanel:product_pictures", args=(product.product_id,))
+    upload_address = reverse("adminpanel:product_upload", args=(product.product_id,))
     context = {
-        **uploads_context(
-            request,
-            uploads,
-            reverse("adminpanel:product_pictures", args=(product.product_id,)),
-            reverse("adminpanel:product_upload", args=(product.product_id,)),
-        ),
+        "own_url": address,
+        "uploads": page_uploads(request, uploads, address, upload_address),
         "product": product,
         "form": form,
         "rows": form.rows,

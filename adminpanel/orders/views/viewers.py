@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
-from adminpanel.orders.viewers import viewers_context
+from adminpanel.orders.viewers import list_other_viewers
 from orders.numbers import is_order_number, normalize_order_number
 from orders.viewers import forget_viewer, prefetch_viewers, record_viewer, viewers_from_rows
 from web.rendering import render_page
@@ -28,8 +28,8 @@ def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
     if "X-Refreshes-Itself" not in request.headers:
         return redirect("adminpanel:order", number)
     viewing, others = record_viewer(number, viewer), prefetch_viewers(number)
-    context = viewers_context(number, viewers_from_rows(others.rows()), viewer)
+    viewers = list_other_viewers(number, viewers_from_rows(others.rows()), viewer)
     viewing.rows()
-    if request.GET.get("seen") == context["viewers_fingerprint"]:
+    if request.GET.get("seen") == viewers.fingerprint:
         return HttpResponse(status=204)
-    return render_page(request, "adminpanel/orders/_viewers.html", context)
+    return render_page(request, "adminpanel/orders/_viewers.html", {"viewers": viewers})
