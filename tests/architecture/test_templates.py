@@ -17,6 +17,12 @@ REQUESTS = [
         path.read_text(),
     )
 ]
+POST_FORMS = [
+    (path, form)
+    for path in PAGES
+    for form in re.findall(r"<form\b.*?</form>", path.read_text(), re.DOTALL)
+    if 'method="post"' in form
+]
 READERS = {
     name: read_template(name)
     for path in sorted((ROOT / "templates").rglob("*.*"))
@@ -65,6 +71,12 @@ def test_x13_no_button_is_left_to_look_as_the_browser_has_it(path: Path) -> None
     bare = re.findall(r"<button(?![^>]*\b(?:class=\"|hidden\b))[^>]*>", text)
     assert not bare or path.name == "_tools.html"
     assert not re.search(r'<button[^>]*class="link', text), "that is a link's class"
+
+
+@for_each(POST_FORMS, lambda form: f"{relative_path(form[0])}: {form[1][:80]}", at_least=165)
+def test_x284_each_form_that_posts_carries_a_token(form: tuple[Path, str]) -> None:
+    # It may stand in a part of the form. What is sent again holds the token that was sent.
+    assert "csrf_token" in form[1] or form[0].name == "_send_again.html"
 
 
 @for_each(PARTS, at_least=90)
