@@ -47,7 +47,7 @@ class TableFigures:
     tombstones: dict[str, float] = field(
         default_factory=dict
     )  # met by a read: 99 of 100 meet no more
-    silent_nodes: list[str] = field(default_factory=list)
+    nodes_without_figures: list[str] = field(default_factory=list)
 
 
 def list_nodes() -> list[Node]:
@@ -86,7 +86,7 @@ class PendingFigures:
         session = get_session()
         hosts: list[Host] = session.cluster.metadata.all_hosts()
         self.figures = TableFigures(
-            silent_nodes=[str(host.address) for host in hosts if host.is_up is False]
+            nodes_without_figures=[str(host.address) for host in hosts if host.is_up is False]
         )
         self._asked = [
             (str(host.address), [self._ask(session, host, cql) for cql in QUESTIONS])
@@ -107,7 +107,7 @@ class PendingFigures:
                 answers = [_by_table(list(future.result())) for future in futures]
             except DRIVER_ERRORS as error:
                 log.info("%s does not say how its tables are: %s", address, error)
-                self.figures.silent_nodes.append(address)
+                self.figures.nodes_without_figures.append(address)
                 continue
             known: tuple[dict[str, Any], ...] = (self.figures.mebibytes, self.figures.tombstones)
             for kept, found in zip(known, answers, strict=True):

@@ -272,7 +272,7 @@ class RelatedProduct(CardColumns):
 class ProductByNamePrefix(Model):
     """Q3: suggestions for a prefix of 2 to 8 letters of any word of a name, the best first.
 
-    Bound: 50 products a prefix (catalogue.operations.suggestions.PREFIX_LENGTH).
+    Bound: 50 products a prefix (catalogue.operations.suggestions.MAX_PRODUCTS_A_PREFIX).
     Writer: catalogue.operations.rebuild_prefixes.
     """
 

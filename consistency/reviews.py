@@ -100,18 +100,18 @@ def _delete_copy(key: dict[str, object], now: datetime) -> None:
 
 
 def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
-    belongs = {ALL, review.stars} if review.is_counted else set()
+    """Yield the lists that lack a review, have an old copy of it, or must not have one. `copies` is by list, then by review."""
+    required = {ALL, review.stars} if review.is_counted else set()
+    # The list of the most helpful reviews has at most a hundred, so that it may lack one.
+    allowed = required | {HELPFUL} if review.is_counted else set()
+    present = (review.version, review.stars, review.user_id)
     for stars, listed in copies.items():
         row = listed.get(review.review_id)
-        is_as_it_is = row is not None and (row.version, row.given, row.user_id) == (
-            review.version,
-            review.stars,
-            review.user_id,
-        )
-        # The list of the most helpful reviews has at most a hundred.
-        may_be_missing = stars not in belongs
-        may_be_there = stars in belongs or (stars == HELPFUL and review.is_counted)
-        if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):
+        if row is None:
+            is_wrong = stars in required
+        else:
+            is_wrong = stars not in allowed or (row.version, row.given, row.user_id) != present
+        if is_wrong:
             yield f"stars {stars}"
     own = {row.product_id: row.version for row in queries.BY_USER.all(user_id=review.user_id)}
     if own.get(review.product_id) != (None if review.is_erased else review.version):

@@ -9,7 +9,7 @@ from cassandra_db import current_time, read, scan
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation, call
 from inventory import operations, queries
-from inventory.entities import BACKORDER_WAREHOUSE, list_names
+from inventory.entities import BACKORDER_WAREHOUSE, find_stock_lists
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
 # How long the stock lists may take to follow a product (inventory.jobs).
@@ -100,7 +100,7 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
         saved_at = product.updated_at if product else None
         if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
             listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker is about to
-        names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
+        names = find_stock_lists(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         expected |= {
             _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)
             for name in names

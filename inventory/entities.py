@@ -113,7 +113,7 @@ ALL, LOW, OUT = "all", "low", "out"
 STOCK_LISTS = (ALL, LOW, OUT)
 
 
-def list_names(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
+def find_stock_lists(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
     """Return the lists of its warehouse that contain a stock item.
 
     It is low at or below its threshold, also when it is out; a threshold of 0 means never. Unsold variants are neither.

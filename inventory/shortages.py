@@ -43,14 +43,14 @@ def _note(variant_id: UUID, available: int | None, at: float) -> None:
 
 
 def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the units that could be ordered of those variants of which this is known."""
+    """Return the units that can be ordered of the variants whose units are remembered."""
     since = monotonic() - KNOWN_SECONDS
     with _lock:
         found = {each: known_shortages[each] for each in variant_ids if each in known_shortages}
     return {
         variant_id: units
         for variant_id, (units, known) in found.items()
-        if known > since and units is not None
+        if known > since and units is not None  # None: see `forget_shortages`
     }
 
 

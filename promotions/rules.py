@@ -1,5 +1,7 @@
 """The discounts of promotions, and when they apply. Pure rules, without reads and writes.
 
+`redeem_voucher` in operations.py decides whether a code is used up.
+
 The order: buy X get Y, percentages, amounts, free delivery; within a kind, promotions without a code come first. Each applies to
 what the earlier ones have left. All promotions without a code apply, plus one code. A promotion's minimum is compared with its
 lines before all discounts, so no promotion pushes out another.

@@ -20,7 +20,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
         "canonical": absolute_url(request.path),
         "page_description": SHOP_DESCRIPTION,
         "nav_categories": queries.list_menu,
-        "debug_showroom": settings.DEMO,
+        "is_demo": settings.DEMO,
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,
     }
 

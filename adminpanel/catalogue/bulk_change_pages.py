@@ -80,7 +80,7 @@ def _describe(product: Product, act: BulkAct) -> str:
         return ", ".join(_category_name(each) for each in product.all_category_ids)
     if act.kind == "status":
         return str(STATUS_LABELS[product.status])
-    return _("yes") if product.featured else _("no")
+    return _("yes") if product.featured else _("no")  # the act "featured"
 
 
 def _describe_prices(variants: Sequence[Variant]) -> str:

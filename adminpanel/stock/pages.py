@@ -29,7 +29,7 @@ from inventory.entities import (
     OUT,
     ListedItem,
     StockNumbers,
-    list_names,
+    find_stock_lists,
 )
 from inventory.queries import prefetch_stock_numbers, stock_numbers_from_row
 from inventory.warehouses import find_warehouse_name, list_stock_locations, list_warehouses
@@ -63,7 +63,7 @@ class StockLine:
         if self.threshold is None:
             return frozenset([ALL])  # the warehouse never had it
         is_sold = self.variant.sold and self.product.status == "active"
-        return list_names(self.numbers.available, self.threshold or 0, is_sold=is_sold)
+        return find_stock_lists(self.numbers.available, self.threshold or 0, is_sold=is_sold)
 
     @property
     def is_low(self) -> bool:

@@ -435,11 +435,11 @@ def follow_category(node: CategoryNode, most: int) -> int:
 
 def _follow_pins(node: CategoryNode) -> int:
     """Bring the pinned and the formerly pinned products of a category to their places; return their number."""
-    first = queries.list_products_after(
+    first_places = queries.list_products_after(
         node.category_id, FIRST_PLACE, 2 * MAX_PINNED_IN_CATEGORY, queries.FEATURED_SORT
     )
-    were = [product_id for sort_key, product_id in first if sort_key < NOT_PINNED]
-    product_ids = dict.fromkeys([*node.order.pinned_ids, *were])
+    former_ids = [product_id for sort_key, product_id in first_places if sort_key < NOT_PINNED]
+    product_ids = dict.fromkeys([*node.order.pinned_ids, *former_ids])
     for product_id in product_ids:
         with guard_row(f"cards of product {product_id}", partial(retry_product, product_id)):
             refresh_cards(product_id)

@@ -12,7 +12,7 @@ from catalogue.words import name_prefixes
 from jobs.rows import guard_row
 from pricing.money import to_minor_units
 
-PREFIX_LENGTH = 50
+MAX_PRODUCTS_A_PREFIX = 50
 INSERT_PREFIX_ROW = write(
     "Q3",
     """INSERT INTO products_by_name_prefix (prefix, rank, product_id, name, slug, picture, price, price_varies, currency,
@@ -72,7 +72,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             for prefix, place in name_prefixes(product.name).items():
                 rows = best.setdefault(prefix, [])
                 rows.append((prefix_rank(product, place), product.product_id, values))
-                if len(rows) >= 8 * PREFIX_LENGTH:
+                if len(rows) >= 8 * MAX_PRODUCTS_A_PREFIX:
                     rows[:] = _best_suggestions(rows)
     at = current_microseconds()
     for row in PREFIXES.iterate_table():
@@ -91,7 +91,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
 def _best_suggestions(
     rows: list[tuple[int, UUID, dict[str, Any]]],
 ) -> list[tuple[int, UUID, dict[str, Any]]]:
-    return sorted(rows, key=lambda each: each[:2])[:PREFIX_LENGTH]
+    return sorted(rows, key=lambda each: each[:2])[:MAX_PRODUCTS_A_PREFIX]
 
 
 def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:

@@ -2,7 +2,6 @@
 
 from catalogue.product_rows import begun_prices, product_from_rows
 from catalogue.queries.card_lists import (
-    BY_PREFIX,
     FEATURED_SORT,
     FRONT_PAGE_PINS,
     PAGE_LENGTH,
@@ -15,7 +14,6 @@ from catalogue.queries.card_lists import (
     list_cards_by_prefix,
     list_featured,
     list_products_after,
-    list_suggestions,
     prefetch_featured,
     prefetch_related,
     product_card,
@@ -69,6 +67,7 @@ from catalogue.queries.products import (
     prefetch_product_id_at_quorum,
     prefetch_variant_by_sku,
 )
+from catalogue.queries.suggestions import BY_PREFIX, list_suggestions
 from catalogue.queries.uploads import (
     get_upload,
     list_uploads,

@@ -1,4 +1,4 @@
-"""Read lists of cards: of a category, of the front page and of related products; and suggestions."""
+"""Read lists of cards: of a category, of the front page and of related products."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -6,14 +6,13 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
-from catalogue.entities import CardPage, CategoryNode, Product, ProductCard, Suggestion
+from catalogue.entities import CardPage, CategoryNode, Product, ProductCard
 from catalogue.photos import parse_photo
 from catalogue.queries.products import get_products, leave_out
-from catalogue.words import PREFIX_LETTERS, split_words
+from catalogue.queries.suggestions import list_suggestions
 from pricing.money import from_minor_units
 
 PAGE_LENGTH = 16
-MAX_SUGGESTIONS = 10
 # The orders by their names in addresses: the stored sort, and whether it is read backwards.
 SORTS = {
     "newest": ("created", True),
@@ -188,44 +187,6 @@ RELATED = read(
 def prefetch_related(product_id: UUID) -> PendingResult:
     """Start reading a product's related list."""
     return RELATED.start(product_id=product_id)
-
-
-# Q3: suggestions for a prefix of a word.
-BY_PREFIX = read(
-    "Q3",
-    """SELECT rank, product_id, name, slug, picture, price, price_varies, currency, category_name
-       FROM products_by_name_prefix WHERE prefix = :prefix LIMIT 200""",
-    consistency=LOCAL_ONE,
-)
-
-
-def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
-    """Return the products whose names have a word beginning with each typed word.
-
-    Only the partition of the longest word is read; with fewer than two letters there is none. Raises CassandraUnavailable.
-    """
-    parts = split_words(typed)
-    longest = max(parts, key=len, default="")
-    if len(longest) < PREFIX_LETTERS.start:
-        return []
-    rows = BY_PREFIX.all(prefix=longest[: PREFIX_LETTERS.stop - 1])
-    fitting = [row for row in rows if _begins(split_words(row.name), parts)]
-    return [
-        Suggestion(
-            row.product_id,
-            row.name,
-            row.slug,
-            row.picture,
-            from_minor_units(row.price, row.currency),
-            bool(row.price_varies),
-            row.category_name or "",
-        )
-        for row in fitting[:most]
-    ]
-
-
-def _begins(name: list[str], typed: list[str]) -> bool:
-    return all(any(word.startswith(part) for word in name) for part in typed)
 
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:

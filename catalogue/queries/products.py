@@ -193,7 +193,10 @@ def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant |
 
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
-    """Return the product and variant of a SKU. Raises NoLongerSold, CassandraUnavailable."""
+    """Return the product and the variant that a form names by its SKU, read at quorum.
+
+    Raises NoLongerSold (also for an unknown SKU), CassandraUnavailable.
+    """
     row = find_variant_by_sku(sku)
     found = get_product_at_quorum(row.product_id) if row else None
     if row is None or found is None:

@@ -15,7 +15,7 @@ from cassandra.query import BoundStatement
 from cassandra_db import Row, current_microseconds, read, write, write_batch
 from catalogue.entities import Product
 from catalogue.queries import prefetch_product_at_quorum, product_from_rows
-from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
+from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, find_stock_lists
 
 # A product's copies of stock, with their write times and listings.
 COPIED = read(
@@ -94,7 +94,7 @@ class ListChanges:
         The row in the list of all items is only written if it is new or `anew`.
         """
         key = {"warehouse_id": row.warehouse_id, "variant_id": row.variant_id, "at": at}
-        names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
+        names = find_stock_lists(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         is_listed = row.listed_sku == listing.sku and not anew
         for name in STOCK_LISTS:
             where = {"list_name": name, **key}
@@ -185,7 +185,7 @@ def is_moving(copy: Row | None, numbers: Row) -> bool:
     if copy is None or copy.available is None:
         return True
     before, after = (
-        list_names(row.available, row.threshold or 0, is_sold=True) for row in (copy, numbers)
+        find_stock_lists(row.available, row.threshold or 0, is_sold=True) for row in (copy, numbers)
     )
     return before != after
 

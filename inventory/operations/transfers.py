@@ -184,7 +184,7 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
             # The transfer stays visible until it is booked.
             raise CassandraUnavailable(f"transfer {transfer.transfer_id} could not be booked")
     _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
-    # Waiting orders come before new buyers: pages show the rest once these orders have their units.
+    # Waiting orders come before new buyers. If there are any, the pages' copy is written after they have their units.
     if not queries.list_waiting_orders(transfer.variant_id):
         copy_stock(transfer.product_id, [key])
     return _move(transfer, ARRIVED)

@@ -1,4 +1,4 @@
-"""Sentences that tell people why an order does not allow an event."""
+"""Puts together the sentence that says why an order does not allow an event. Its words are in labels.py."""
 
 from django.utils.translation import gettext
 

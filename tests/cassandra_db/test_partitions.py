@@ -37,7 +37,7 @@ def test_x210_each_node_says_what_its_tables_are_like() -> None:
     tables = {model.__table_name__ for model in list_models()}
     assert tables <= set(figures.mebibytes)
     assert tables <= set(figures.tombstones)
-    assert figures.silent_nodes == []
+    assert figures.nodes_without_figures == []
     assert {size.table for size in compare_with_bounds(figures.mebibytes)} == tables
     assert [node.is_up for node in list_nodes()] == [True]
 
@@ -47,7 +47,7 @@ def test_x210_a_node_that_cannot_say_it_is_named_and_the_page_goes_on(
 ) -> None:
     monkeypatch.setattr(nodes, "QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
     figures = PendingFigures().get()
-    assert figures.silent_nodes == [node.address for node in list_nodes()]
+    assert figures.nodes_without_figures == [node.address for node in list_nodes()]
     assert figures.mebibytes == {}
 
 
@@ -67,7 +67,7 @@ def test_x210_the_command_ends_with_a_status_for_scripts(
     status: int,
     text: str,
 ) -> None:
-    figures = TableFigures(mebibytes, silent_nodes=silent)
+    figures = TableFigures(mebibytes, nodes_without_figures=silent)
     monkeypatch.setattr(partitions.Command, "read_figures", lambda _: figures)
     ended, said, complained = run()
     assert ended == status

@@ -33,11 +33,11 @@ class Command(BaseCommand):
             f"{len(sizes)} tables, {len(sizes) - len(listed)} of them not shown: no partition above 1 MiB;"
             f" {len(large)} at half of their bound or above."
         )
-        if figures.silent_nodes:
-            self.stderr.write(f"Not answered: {', '.join(figures.silent_nodes)}.")
+        if figures.nodes_without_figures:
+            self.stderr.write(f"Not answered: {', '.join(figures.nodes_without_figures)}.")
         if large:
             raise SystemExit(LARGE)
-        if figures.silent_nodes:
+        if figures.nodes_without_figures:
             raise SystemExit(NOT_KNOWN)
 
     def read_figures(self) -> TableFigures:

@@ -37,11 +37,12 @@ class Command(BaseCommand):
             help="how many orders there shall be, over a year",
         )
         part = parser.add_mutually_exclusive_group()
-        part.add_argument("--newest", type=int, help="load only so many of them, the newest")
+        part.add_argument("--newest", type=int, metavar="N", help="load only the newest N orders")
         part.add_argument(
             "--older-than",
             type=int,
-            help="load only the orders, and only those that are older than the newest so many: a few at a time, while the shop is open",
+            metavar="N",
+            help="load only orders, all but the newest N, slowly while the shop is open",
         )
 
     def handle(
