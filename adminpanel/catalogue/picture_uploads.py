@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
@@ -59,18 +59,32 @@ def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
         operations.remove_upload(each)
 
 
-def uploads_context(
-    request: HttpRequest, uploads: Sequence[PictureUpload], page: str, upload_page: str
-) -> dict[str, Any]:
-    """Return the context of adminpanel/_upload_form.html and _uploads.html. `page` and `upload_page` are addresses."""
-    return {
-        "own_url": page,
-        "waiting": [each for each in uploads if each.state == "waiting"],
-        "refused": [each for each in uploads if each.state == "refused"],
-        # The form has no rows for pictures that became ready after the page was opened.
-        "is_polled": "X-Refreshes-Itself" in request.headers,
-        "upload_url": upload_url(request, upload_page),
-        "max_files": MAX_FILES,
-        "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
-        "max_total_megabytes": STAFF_UPLOADS.max_bytes // (1024 * 1024),
-    }
+@dataclass(frozen=True)
+class PageUploads:
+    """A page's uploads: the addresses of both views, the limits, and which pictures wait or were refused."""
+
+    page_url: str
+    form_url: str
+    waiting: Sequence[PictureUpload]
+    refused: Sequence[PictureUpload]
+    # The form lacks pictures that became ready after the page was opened.
+    is_polled: bool
+    max_files: int = MAX_FILES
+    max_megabytes: int = MAX_PHOTO_BYTES // (1024 * 1024)
+    total_megabytes: int = STAFF_UPLOADS.max_bytes // (1024 * 1024)
+
+
+def page_uploads(
+    request: HttpRequest, uploads: Iterable[PictureUpload], page: str, upload_page: str
+) -> PageUploads:
+    """Return a page's uploads. `page` and `upload_page` are addresses."""
+    by_state: dict[str, list[PictureUpload]] = {}
+    for each in uploads:
+        by_state.setdefault(each.state, []).append(each)
+    return PageUploads(
+        page,
+        upload_url(request, upload_page),
+        by_state.get("waiting", []),
+        by_state.get("refused", []),
+        "X-Refreshes-Itself" in request.headers,
+    )

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from accounts.models import User
@@ -99,8 +98,17 @@ def manual_refunds(order: Order) -> Sequence[Refund]:
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()
 
 
-def viewers_context(number: str, found: Iterable[viewers.Viewer], own: User) -> dict[str, Any]:
-    """Return the context of adminpanel/_viewers.html. An open page compares the value `viewers_fingerprint`."""
+@dataclass(frozen=True)
+class OtherViewers:
+    """Who else has an order's page open. An open page compares `fingerprint`."""
+
+    number: str
+    names: list[str]
+    fingerprint: str
+
+
+def list_other_viewers(number: str, found: Iterable[viewers.Viewer], own: User) -> OtherViewers:
+    """Return the viewers of an order without one user."""
     names = [each.name for each in found if each.user_id != own.pk]
     fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-    return {"viewed_number": number, "viewer_names": names, "viewers_fingerprint": fingerprint}
+    return OtherViewers(number, names, fingerprint)

@@ -15,8 +15,8 @@ from adminpanel.orders.order_page import (
     OrderPage,
     address_lines,
     get_order_page,
+    list_other_viewers,
     manual_refunds,
-    viewers_context,
 )
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm
@@ -134,7 +134,7 @@ def order_page_context(
         "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
         "mails": page_data.mails,
         "reads_mails": has_permission(current_member(request), "adminpanel.order_mail"),
-        **viewers_context(found.number, page_data.viewers, current_member(request)),
+        "viewers": list_other_viewers(found.number, page_data.viewers, current_member(request)),
         "tag_form": TagForm(initial={"seen": last_event_id(found)}),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],

@@ -1,6 +1,7 @@
 """An order's own page, its invoice, and the ways to it: the mailed link, and the search by number and address."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.shortcuts import redirect
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
 from accounts import known_devices
 from accounts import queries as accounts
@@ -30,6 +32,19 @@ from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
+@dataclass(frozen=True)
+class Payment:
+    """What an order's page says about the money, and lets its shopper do about it; `left` is a countdown."""
+
+    is_under_way: bool
+    by_card: bool
+    left: str
+    can_extend: bool
+    to_transfer: Money | None
+    account: Sequence[str]
+    at_the_door: str
+
+
 @require_safe
 @owner_only
 @access.order_owner_required
@@ -43,7 +58,6 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
         "order": order,
         "items": order.current_lines(items) or items,
         "status_label": _(order.customer_label),
-        "attempt": order.payment_attempts[-1] if order.payment_attempts else None,
         "now": current_time(),
         "arrives": arrives,
         "expected": (
@@ -56,8 +70,7 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
         "is_guest": order.user_id is None,
         "link_days": settings.ORDER_LINK_DAYS,
         "has_invoice": order.has_invoice,
-        "left": _time_left(order),
-        "can_extend": operations.next_payment_deadline(order, current_time()) is not None,
+        "payment": _describe_payment(order),
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
     }
@@ -74,15 +87,23 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
         "returns": presentation.summarize_returns(order, items),
         "refunds": presentation.summarize_refunds(order),
         "way_to_pay": presentation.payment_method_name(order),
-        "by_card": presentation.is_paid_by_card(order),
-        "to_transfer": presentation.transfer_amount(order),
-        "at_the_door": presentation.cash_on_delivery_text(order),
-        "account": settings.BANK_ACCOUNT.split("|"),
         "may_change": presentation.can_change_lines(order),
         "may_change_address": presentation.can_change_address(order),
         "may_return": bool(order.returnable_units(current_time())),
         "return_until": presentation.return_deadline(order),
     }
+
+
+def _describe_payment(order: Order) -> Payment:
+    return Payment(
+        is_under_way=bool(order.payment_attempts),
+        by_card=presentation.is_paid_by_card(order),
+        left=_time_left(order),
+        can_extend=operations.next_payment_deadline(order, current_time()) is not None,
+        to_transfer=presentation.transfer_amount(order),
+        account=settings.BANK_ACCOUNT.split("|"),
+        at_the_door=presentation.cash_on_delivery_text(order),
+    )
 
 
 def _time_left(order: Order) -> str:

@@ -58,6 +58,7 @@ DEVICES: dict[str, dict[str, Any]] = {
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
+CHANGES_SHOP = "test_forms.py"
 LOAD = """
 from django.core.management import call_command
 from cassandra_db.session import close_session
@@ -71,11 +72,15 @@ InspectPages = Callable[..., list[str]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what lies here, and give a slow machine time."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.timeout(300))
+    """Mark what lies here, give a slow machine time, and put last what changes the shop that all of them share."""
+    places = [
+        number for number, item in enumerate(items) if Path(__file__).parent in item.path.parents
+    ]
+    own = sorted((items[each] for each in places), key=lambda item: item.path.name == CHANGES_SHOP)
+    for number, item in zip(places, own, strict=True):
+        items[number] = item
+        item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.timeout(300))
 
 
 @dataclass
@@ -105,7 +110,7 @@ class ServedShop:
     def fill(self, first: str = "") -> None:
         """Make what there is to be looked at, in the same process as what comes before it."""
         printed = self.run_script(
-            first + "from tests.browser import shop_data; shop_data.make_shop_data()"
+            first + "from tests.browser import shop_data; shop_data.print_shop_data()"
         )
         for name, made in json.loads(printed.splitlines()[-1]).items():
             setattr(self, name, made)

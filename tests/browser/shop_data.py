@@ -1,6 +1,6 @@
 """What there is to be looked at: products, carts, orders, people, and the cookies of the users who may see them.
 
-`make_shop_data` runs in a process of the shop: `manage.py shell -c "from tests.browser import shop_data; shop_data.make_shop_data()"`.
+`print_shop_data` runs in a process of the shop: `manage.py shell -c "from tests.browser import shop_data; shop_data.print_shop_data()"`.
 """
 
 import json
@@ -102,8 +102,13 @@ LONG_CATEGORY_SIZE = 40
 Cookies = dict[str, str]
 
 
-def make_shop_data() -> None:
-    """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long category's address."""
+def print_shop_data() -> None:
+    """Make it all and print it."""
+    print(json.dumps(make_shop_data()))
+
+
+def make_shop_data() -> dict[str, Any]:
+    """Make it all and return it: what stands in addresses, people's cookies, shared carts, and the long category's address."""
     now = datetime.now(UTC)
     ann, orders = make_user("Ann"), _make_orders(now)
     wanted = [
@@ -126,13 +131,12 @@ def make_shop_data() -> None:
         cart, together = _make_shared_cart(now)
         shared_carts.append(cart)
         people |= {f"{role} of {cart}": cookies for role, cookies in together.items()}
-    made = {
+    return {
         "things": things,
         "people": people,
         "shared_carts": shared_carts,
         "long_category": _make_long_category(now),
     }
-    print(json.dumps(made))
 
 
 def _get_product(wanted: catalogue_data.DemoProduct) -> Product:

@@ -18,10 +18,10 @@ from adminpanel.catalogue.picture_forms import CategoryPictureForm
 from adminpanel.catalogue.picture_uploads import (
     MAX_FILES,
     list_ready_pictures,
+    page_uploads,
     refuse_count,
     remove_uploads,
     take_in_files,
-    uploads_context,
 )
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.parameters import found_or_404
@@ -118,7 +118,8 @@ def _page(
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {
-        **uploads_context(
+        "own_url": address,
+        "uploads": page_uploads(
             request,
             uploads,
             address,

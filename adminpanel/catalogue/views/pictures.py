@@ -16,10 +16,10 @@ from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import PicturesForm, list_new_pictures, rearrange
 from adminpanel.catalogue.picture_uploads import (
+    page_uploads,
     refuse_count,
     remove_uploads,
     take_in_files,
-    uploads_context,
 )
 from adminpanel.catalogue.rendering import get_product_or_404
 from adminpanel.conflicts import Conflict, compare_fields
@@ -117,13 +117,11 @@ def _page(
 ) -> HttpResponse:
     form = form or PicturesForm.of(product, uploads)
     undo = request.GET.get("undo", "")
+    address = reverse("adminpanel:product_pictures", args=(product.product_id,))
+    upload_address = reverse("adminpanel:product_upload", args=(product.product_id,))
     context = {
-        **uploads_context(
-            request,
-            uploads,
-            reverse("adminpanel:product_pictures", args=(product.product_id,)),
-            reverse("adminpanel:product_upload", args=(product.product_id,)),
-        ),
+        "own_url": address,
+        "uploads": page_uploads(request, uploads, address, upload_address),
         "product": product,
         "form": form,
         "rows": form.rows,

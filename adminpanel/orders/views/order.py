@@ -15,7 +15,7 @@ from adminpanel.orders.order_page import (
     ORDER_LOOK,
     get_order_or_404,
     get_order_page,
-    viewers_context,
+    list_other_viewers,
 )
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
@@ -137,8 +137,8 @@ def list_order_viewers(request: HttpRequest, number: str) -> HttpResponse:
     if "X-Refreshes-Itself" not in request.headers:
         return redirect("adminpanel:order", number)
     viewing, others = record_viewer(number, viewer), prefetch_viewers(number)
-    context = viewers_context(number, viewers_from_rows(others.rows()), viewer)
+    viewers = list_other_viewers(number, viewers_from_rows(others.rows()), viewer)
     viewing.rows()
-    if request.GET.get("seen") == context["viewers_fingerprint"]:
+    if request.GET.get("seen") == viewers.fingerprint:
         return HttpResponse(status=204)
-    return render_page(request, "adminpanel/orders/_viewers.html", context)
+    return render_page(request, "adminpanel/orders/_viewers.html", {"viewers": viewers})
