@@ -195,11 +195,11 @@ class Lease:
     def __init__(self, seen: LeaseRow, holder: UUID) -> None:
         self.job = seen.job
         self.holder = holder
-        # These are written when the lease is given back.
+        # These values are written when the lease is released.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
         self.duration, self.failure = seen.duration, seen.failure
         self.failed_rows = seen.failed_rows
-        self.cooldown = timedelta(0)  # how long no worker may claim the job after that
+        self.cooldown = timedelta(0)  # how long no worker may claim the job after the release
         self.is_lost = False
         self._over = threading.Event()
         self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
