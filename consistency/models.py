@@ -17,10 +17,10 @@ class ConsistencyCheck(Model):
     __partition_bytes__ = 16 * MB
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = None
-    year = columns.Integer(partition_key=True)  # in which it began, in UTC
+    year = columns.Integer(partition_key=True)  # the year in which the check began, in UTC
     started_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     finished_at = columns.DateTime()
     violations = columns.Integer()  # the number of violations that are left
     fixed = columns.Integer()
-    in_progress = columns.Integer()  # the number of orders that are left to the worker
+    in_progress = columns.Integer()  # the number of subjects that are left to the worker
     rules = columns.Set(columns.Text)  # the invariants that are still violated

@@ -34,10 +34,7 @@ def prefetch_recent_checks(now: datetime, most: int) -> list[PendingResult]:
 
 
 def parse_checks(pending: list[PendingResult], most: int) -> list[RecordedCheck]:
-    """Return the consistency checks that `prefetch_recent_checks` began to read, newest first, at most `most`.
-
-    Raises CassandraUnavailable.
-    """
+    """Return at most `most` checks that `prefetch_recent_checks` began to read, newest first. Raises CassandraUnavailable."""
     return [
         RecordedCheck(
             row.started_at,

@@ -134,7 +134,7 @@ def _recheck(
 def _without_in_progress(
     check: Check, suspects: dict[Any, list[Violation]], report: Report, grace_period: timedelta
 ) -> dict[Any, list[Violation]]:
-    """Return the suspects without the orders whose pending effects are recent; count these orders in the report."""
+    """Return the suspects without the orders whose pending effects are recent; count the removed ones in the report."""
     in_progress = (
         _orders_in_progress(current_time(), grace_period) if suspects and grace_period else set()
     )
