@@ -46,7 +46,9 @@ class BulkChangeColumns(Model):
     started_by = columns.UUID()
     started_at = columns.DateTime()
     handled = columns.Integer()  # how many rows, from the first one on, have a result
-    counts = columns.Map(columns.Text, columns.Integer)  # rows with each result; of a finished change
+    counts = columns.Map(
+        columns.Text, columns.Integer
+    )  # rows with each result; of a finished change
     finished_at = columns.DateTime()
 
 
