@@ -107,7 +107,7 @@ def count_statements() -> Iterator[Meter]:
 
 @contextmanager
 def measure_branches(steps: Sequence[Callable[[], Any]]) -> Iterator[list[Callable[[], Any]]]:
-    """Yield the steps so that each runs in its own copy of this context, side by side. This thread's meter counts their statements."""
+    """Yield the steps, each in a copy of this context, to be run side by side. This thread's meter counts their statements."""
     meter = _meter.get()
     branches = [meter.branch() if meter else None for _ in steps]
 

@@ -300,7 +300,7 @@ class PendingResult:
     def then(
         self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
     ) -> Chain:
-        """Send `following` when these rows have come. `params` makes its parameters from these rows, or returns None to send nothing."""
+        """Send `following` when these rows have come. `params` makes its parameters from them, or returns None to send nothing."""
         following.prepare()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
 

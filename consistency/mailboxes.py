@@ -57,10 +57,7 @@ SUBSCRIBERS = scan(
 
 @dataclass(frozen=True)
 class MailboxTable:
-    """A table with e-mail addresses in its key column `column`. A wrong key violates the invariant `rule`, which is I8 or I14.
-
-    `rows` reads the whole table. `move` writes a row under the right key, and deletes the old row.
-    """
+    """A table with e-mail addresses in its key `column`. Wrong keys violate the invariant `rule`. `move` gives a row the right key."""
 
     rule: str
     rows: Statement

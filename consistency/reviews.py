@@ -1,4 +1,4 @@
-"""I37 to I39, I41: a product's rating, its cards and the copies of its reviews agree with the reviews; removed pictures are deleted."""
+"""I37 to I39, I41: a product's rating, cards and review copies agree with its reviews, and removed pictures are deleted."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta

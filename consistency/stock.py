@@ -183,7 +183,7 @@ def _check_reservation(
 
 
 def _record_expiry(stock_item: StockItemKey, row: Row, now: datetime) -> None:
-    # An expiry needs neither line nor product. The worker looks at it soon, and finds out when the reservation ends.
+    # The worker will soon handle an expiry and find out when the reservation ends, without line or product.
     variant_id, warehouse_id = stock_item
     allocation = Allocation(
         0, variant_id, variant_id, warehouse_id, row.quantity, row.reservation_id

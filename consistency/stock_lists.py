@@ -99,9 +99,7 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
             continue
         saved_at = product.updated_at if product else None
         if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
-            listing = Listing(
-                row.listed_sku, bool(row.listed_sold)
-            )  # the worker is about to update the list
+            listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker updates it soon
         names = find_stock_lists(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         expected |= {
             _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)

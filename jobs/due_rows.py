@@ -72,7 +72,7 @@ class DueRows:
         return bool(self.list_between(now - self.max_write_delay, now - self.wait))
 
     def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:
-        """Write a row that is due at `at`, by default at the real present. Return its columns, for `clear`. Raises CassandraUnavailable."""
+        """Write a row that is due at `at` (default: now in real time). Return its columns for `clear`. Raises CassandraUnavailable."""
         row = self.date_row(values, at)
         self.insert.run(**_parameters(self.insert, row))
         return row
@@ -99,7 +99,7 @@ class DueRows:
         """Return the columns of a row that is written now and due at `at`, by default now."""
         written = current_microseconds()
         if at is not None:
-            # The timestamp is later than those of other rows in that minute, so their `clear` spares this row. The sweep is later still.
+            # The timestamp is later than other rows' in that minute, so their `clear` spares this row. The sweep is later still.
             written = max(written, int((at + self.wait / 2).timestamp() * 1_000_000))
         partition = self.find_partition(at or current_time())
         return {**values, self.column: partition, "written": written}
@@ -129,7 +129,7 @@ class Sweep:
         return min({looked_until, *self.kept})
 
     def batches(self) -> Iterator[list[Row]]:
-        """Yield the rows of all shards, the oldest first: one list for the partitions that are read together. Raises CassandraUnavailable."""
+        """Yield all shards' rows, the oldest first, in lists: one for the partitions read together. Raises CassandraUnavailable."""
         for start in range(0, len(self.partitions), _AT_ONCE):
             yield self.table.list_rows(self.partitions[start : start + _AT_ONCE])
 

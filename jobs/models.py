@@ -46,9 +46,7 @@ class BulkChangeColumns(Model):
     started_by = columns.UUID()
     started_at = columns.DateTime()
     handled = columns.Integer()  # how many rows, from the first one on, have a result
-    counts = columns.Map(
-        columns.Text, columns.Integer
-    )  # rows with each result; of a finished change
+    counts = columns.Map(columns.Text, columns.Integer)  # by result, when finished
     finished_at = columns.DateTime()
 
 

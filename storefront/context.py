@@ -26,10 +26,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
 
 
 def visitor_context(request: HttpRequest) -> dict[str, object]:
-    """Return the visitor's values for a page: its address, and an idempotency key for its forms.
-
-    A page that is drawn once for all visitors gets blanks (storefront.whole_pages.list_blanks), for the CSRF token, too.
-    """
+    """Return a page's address and an idempotency key for its forms. A page drawn for all visitors gets blanks (`list_blanks`)."""
     if is_drawn_for_all(request):
         return list_blanks()
     return {"page_address": request.get_full_path, "form_key": uuid4}

@@ -157,7 +157,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         self.files: dict[UploadLimits, WeakKeyDictionary[IO[bytes], Sequence[str]]] = {
             each: WeakKeyDictionary() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
         }
-        # At most half of the connections send a request, and a quarter wait for their next one. So complete requests always find room.
+        # At most half of the connections send a request, and a quarter wait for the next. So complete requests always find room.
         self.max_arrivals = self.worker_connections // 2
         self.max_keepalived = self.worker_connections // 4
 

@@ -1,9 +1,8 @@
 """Whole pages that are drawn once, for a few seconds, for all visitors without data of their own (decision 045).
 
-A visitor without own data has no account, cart, order or waiting message. The CSRF token and the list of viewed products do not
-count, since every browser has both after one product page. A page has blanks for both, for its full address and for the form's
-idempotency key. The blanks are filled for each visitor. Cookies are never cached. Other visitors and other statuses than 200 bypass
-this module.
+A visitor without own data has no account, cart, order or waiting message. Every browser has a CSRF token and viewed products after
+one product page, so both do not count. A page has blanks for both, for its full address and for the form's idempotency key, which
+are filled for each visitor. Cookies are never cached. All other visitors, and answers other than 200, bypass this module.
 
 Texts between the blanks are compressed once. Filled-in values are not compressed, so the size of a page does not reveal them (S88).
 """

@@ -79,7 +79,7 @@ class CheckoutQueue:
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Return a visitor who is inside, perhaps after a wait in a thread, and has to `leave`; otherwise a QueueWait with a ticket."""
+        """Return a visitor who is inside, maybe after a wait in a thread, and has to `leave`. Or return a QueueWait with a ticket."""
         mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):

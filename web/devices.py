@@ -1,4 +1,4 @@
-"""Names a browser and its device in words that their owner recognises. No rule may depend on the name: a browser can claim any name."""
+"""Names a browser and its device in words that their owner recognises. No rule may depend on them: browsers can claim any name."""
 
 import re
 

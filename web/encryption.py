@@ -72,7 +72,7 @@ def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[
 
 
 def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
-    """Return keyed hashes of a text: first under the current key, then under the old keys. A thief of a table cannot guess the text."""
+    """Return keyed hashes of a text: first by the current key, then by the old keys. A thief of a table cannot guess the text."""
     message = b"\0".join((owner.encode(), text.encode()))
     return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]
 

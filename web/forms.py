@@ -104,7 +104,7 @@ class Form(forms.Form):
         self.data = self._without_unseen(self.data)
 
     def full_clean(self) -> None:
-        """Validate the form, after its error texts were replaced. It has all its fields now, even fields that its `__init__` adds."""
+        """Validate the form with the shop's error texts. By now the form has all its fields, even fields that `__init__` adds."""
         for name, field in self.fields.items():
             _use_own_words(field, name)
         super().full_clean()

@@ -177,7 +177,7 @@ def _buckets(rule: RateLimit, limits: dict[str, int]) -> dict[str, _Bucket]:
 
 
 def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
-    """Take a slot in a bucket that only delays; return whether a slot was free. If the whole shop's bucket is full, raise the alarm."""
+    """Take a slot in a bucket that only delays; return whether one was free. If the whole shop's bucket is full, raise the alarm."""
     is_overall = bucket.name == _OVERALL
     # The whole shop's bucket has many partitions. While its alarm is on, it is enough to read one partition.
     if is_overall and bucket.is_full() and _alarm(bucket.kind).is_full():
@@ -257,7 +257,7 @@ class _Bucket:
         return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot | None:
-        """Write the attempt into a free slot. Return the slot, or None if the attempt has one. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the attempt into a free slot; return it, or None for an old attempt. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
@@ -330,7 +330,7 @@ def network_address(request: HttpRequest) -> str:
 
 
 def list_networks(request: HttpRequest) -> list[tuple[str, int]]:
-    """Return the networks of a request, the smallest first. The number with each says how many times the smallest one's limit it may use.
+    """Return the networks of a request, the smallest first. Each may use its number of times the limit of the smallest one.
 
     Behind a proxy (BEHIND_PROXY) the last address in X-Forwarded-For counts: only this address was written by the proxy.
     """

@@ -28,7 +28,7 @@ _ACCESS = ("staff", "member", "own")
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """The maximum total size of a request's files, and how many such requests a process takes at a time: of everybody, and of a network.
+    """The maximum size of a request's files together, and how many such requests a process takes at a time, in total and of a network.
 
     `salt` signs the upload addresses, which are valid for as long as `session_setting` allows a session.
     """
@@ -100,7 +100,7 @@ def _senders(kind: str, who: str) -> list[str]:
 
 
 def find_upload_grant(address: str, query: str) -> UploadGrant | None:
-    """Return the grant of an address that `upload_url` has signed, else None. Raises SignatureExpired if the signature is too old."""
+    """Return the grant of an address that `upload_url` has signed, else None. Raises SignatureExpired for an old signature."""
     tokens = parse_qs(query).get(_PARAMETER, [""])
     for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
         signer = TimestampSigner(salt=limits.salt)

@@ -5,8 +5,7 @@
 The first word is a view object: a frozen dataclass with all data that the part shows. The language and the object's fields are the
 part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly to make
 are methods of the object that use only its fields. They are called only when the part is drawn.
-A part that is the same for everybody has no view object. The words after `blank` are variables that differ for each visitor. The
-part is drawn with blanks in their place; each visitor's values are filled in afterwards.
+A part that is equal for everybody has no view object. Each visitor's values of the variables after `blank` replace blanks in it.
 """
 
 from collections.abc import Sequence
