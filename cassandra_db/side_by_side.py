@@ -25,7 +25,7 @@ def run_side_by_side(*steps: Callable[[], Any]) -> tuple[Any, ...]:
         own: Future[Any] = Future()
         try:
             own.set_result(copy_context().run(measured[-1]))
-        except BaseException as failure:  # noqa: BLE001 -- raised below, once all have ended
+        except BaseException as failure:  # noqa: BLE001 -- raised below, when all steps have ended
             own.set_exception(failure)
         wait(futures)
         futures.append(own)

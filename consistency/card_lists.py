@@ -17,7 +17,7 @@ from consistency.findings import Check, Violation, call, table_subjects
 class CardList:
     """A list of cards: the scan `cards`, the key columns `place`, and the statements that put and delete a card.
 
-    `columns` makes a card's other columns from its row and its product. The worker writes a card `written_within` this time.
+    `columns` makes a card's other columns from its row and its product. The worker writes a card within the time `written_within`.
     """
 
     cards: Statement

@@ -16,9 +16,9 @@ MAX_FAILURES = 5
 MAX_UNAVAILABLE_IN_SUCCESSION = 3
 # A row that failed is tried again after 5 minutes, then after 10, 20, … and at last every 6 hours.
 FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(minutes=5), timedelta(hours=6)
-# A lease remembers the failures of this many rows. If more rows fail, the others wait as long as these.
+# A lease remembers the failures of this many rows. If more rows fail, all others wait as long as the remembered rows.
 MAX_REMEMBERED = 10
-# A row that was not met again by then has gone.
+# A failed row that no run has met for this long has been deleted.
 _FORGOTTEN_AFTER = timedelta(hours=1)
 _MAX_NAME_LENGTH, _MAX_ERROR_LENGTH = 100, 160
 

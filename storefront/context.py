@@ -26,7 +26,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
 
 
 def visitor_context(request: HttpRequest) -> dict[str, object]:
-    """Return a page's address and an idempotency key for its forms. A page drawn for all visitors gets blanks (`list_blanks`)."""
+    """Return a page's address and an idempotency key for its forms. A page drawn for all visitors gets the blanks of `list_blanks`."""
     if is_drawn_for_all(request):
         return list_blanks()
     return {"page_address": request.get_full_path, "form_key": uuid4}
