@@ -1,4 +1,4 @@
-"""Prepared statements, batches, conditional writes and pages of Apache Cassandra. This is all that most callers need."""
+"""Prepared statements, batches, conditional writes and page tokens for Apache Cassandra. Most callers need only these names."""
 
 from cassandra_db.clock import (
     compare_clocks,

@@ -1,8 +1,8 @@
 """Writes streams of events and readings in a background thread of each process, in batches of one partition.
 
 A request puts items into a queue in memory and goes on. The thread writes the queue every half second, so a crash loses at
-most the last second. While the queue is full, because Cassandra is away, new items are shed and counted. Items get their key
-and time before they are sent, so a batch can be sent again.
+most the last second. While the queue is full, because Cassandra is away, new items are dropped and counted. Items get their key
+and timestamp before they are sent, so a batch can be sent a second time without harm.
 """
 
 import atexit
@@ -28,7 +28,7 @@ from cassandra_db.statements import make_batch
 MAX_WAITING = 10_000
 MAX_BATCH = 100
 FLUSH_SECONDS = 0.5
-# How long a batch is retried. An hour of events is added up again for a while longer (analytics.roll_up.LATEST_EVENT).
+# How long a batch is retried. An hour's events are added up anew for a while longer (analytics.roll_up.LATEST_EVENT).
 MAX_DELAY = timedelta(minutes=5)
 RETRY_SECONDS = 2.0
 SHUTDOWN_SECONDS = 3.0
@@ -42,7 +42,7 @@ Batch = TypeVar("Batch", bound=Sized)
 class BatchWriter(ABC, Generic[Item, Batch]):
     """The queue of a process, and the thread that empties it. The thread starts with the first item and does not survive a fork."""
 
-    kind = ""  # a word for the items, in the log and the metrics
+    kind = ""  # a word that names the items in the log and the metrics
 
     def __init__(self) -> None:
         self.shed_count = 0
@@ -56,7 +56,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
 
     @abstractmethod
     def make_batches(self, items: Sequence[Item]) -> list[Batch]:
-        """Return the items by partition, at most MAX_BATCH in a batch."""
+        """Return the items in batches. A batch has items of one partition, at most MAX_BATCH."""
 
     @abstractmethod
     def bind(self, batch: Batch) -> list[BoundStatement]:
@@ -64,10 +64,10 @@ class BatchWriter(ABC, Generic[Item, Batch]):
 
     @abstractmethod
     def note_written(self, batches: Sequence[Batch]) -> None:
-        """Write what follows from these batches, which are stored now. After a CassandraUnavailable it is called with the next ones."""
+        """Write the sums of these stored batches. After CassandraUnavailable they come again, together with the next batches."""
 
     def put(self, *items: Item) -> bool:
-        """Queue items, and shed those for which there is no room. Return whether there was room for all. Never waits."""
+        """Queue items, and drop the items for which there is no room. Return whether there was room for all. Never waits."""
         has_room = True
         for item in items:
             try:
@@ -90,12 +90,12 @@ class BatchWriter(ABC, Generic[Item, Batch]):
                 self._thread.start()
 
     def forget_after_fork(self) -> None:
-        """Begin with an empty queue in a child process. The items that wait are the parent's to write."""
+        """Begin with an empty queue in a child process. The parent process writes the items that wait."""
         self._lock = threading.Lock()
         self._begin()
 
     def close(self) -> None:
-        """Write the queue, within SHUTDOWN_SECONDS, and end the thread. The next item starts another."""
+        """Write the queue, within SHUTDOWN_SECONDS, and end the thread. The next item starts a new thread."""
         thread = self._thread
         if thread is None:
             return
@@ -124,7 +124,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
                 self._write_until_late(self.make_batches(items), stopping)
 
     def _write_until_late(self, batches: Sequence[Batch], stopping: threading.Event) -> None:
-        """Write batches. Retry those that failed, until MAX_DELAY is over or the process ends."""
+        """Write batches. Retry failed batches until MAX_DELAY is over or the process ends."""
         until = monotonic() + MAX_DELAY.total_seconds()
         while batches:
             try:
@@ -140,7 +140,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
                 return
 
     def write(self, batches: Sequence[Batch]) -> list[Batch]:
-        """Write batches side by side; return those that have to be sent again. Raises CassandraUnavailable."""
+        """Write batches side by side. Return the batches that have to be sent again. Raises CassandraUnavailable."""
         under_way = [(each, self._send(each)) for each in batches]
         failed, written = [], []
         for batch, future in under_way:
@@ -153,7 +153,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
         try:
             self.note_written(written)
         except CassandraUnavailable as error:
-            # The batches are stored. Their sums are written with those of the next ones.
+            # The batches are stored. Their sums are written together with the sums of the next batches.
             log.info("sums of %s wait: %s", self.kind, error)
         return failed
 
@@ -162,7 +162,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
         return get_session().execute_async(statement, execution_profile=WRITE)
 
     def _shed(self, count: int) -> None:
-        # At the first and at each tenfold: a flood must not become one of log lines.
+        # Log the 1st, 10th, 100th … dropped item: a flood of items must not become a flood of log lines.
         before, self.shed_count = self.shed_count, self.shed_count + count
         SHED.labels(self.kind).inc(count)
         if len(str(before)) != len(str(self.shed_count)) or not before:
@@ -174,7 +174,7 @@ _kept: list[BatchWriter] = []  # type: ignore[type-arg]
 
 
 def keep_writer(writer: Writer) -> Writer:
-    """Register a process's writer, and return it: it is emptied in child processes, and written when the process ends."""
+    """Register a process's writer, and return it. Its queue is emptied in child processes, and written when the process ends."""
     _kept.append(writer)
     os.register_at_fork(after_in_child=writer.forget_after_fork)
     return writer

@@ -1,4 +1,4 @@
-"""Many plain writes, a bounded number of them under way at once. For commands that fill a keyspace."""
+"""Sends many plain writes, a bounded number of them at the same time, for commands that fill a keyspace."""
 
 import threading
 from collections import deque
@@ -17,15 +17,15 @@ MAX_ATTEMPTS = 6
 
 
 def drop_condition(statement: Statement) -> Statement:
-    """Declare the write that a conditional write makes, without its condition.
+    """Return a conditional write without its condition.
 
-    For rows whose ids no other process can have made, in a keyspace that no other process writes to.
+    Use it for rows whose ids no other process can have made, in a keyspace that no other process writes to.
     """
     return write(statement.question, statement.cql.split(" IF ")[0])
 
 
 class BulkWriter:
-    """Sends idempotent writes, and waits for them at the end of a `with` block. Writes that time out are sent again."""
+    """Sends idempotent writes, and waits for their answers at the end of a `with` block. It resends writes that time out."""
 
     def __init__(self, at_once: int = 96) -> None:
         self.row_count = 0
@@ -41,7 +41,7 @@ class BulkWriter:
             self._finish()
 
     def send(self, *bound: BoundStatement) -> None:
-        """Send one write, or several as one batch. Waits while too many are under way."""
+        """Send one write, or several writes as one batch. Wait while too many writes are unanswered."""
         self.row_count += len(bound)
         self._send(bound[0] if len(bound) == 1 else make_batch(bound))
 

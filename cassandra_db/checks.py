@@ -1,4 +1,4 @@
-"""What `manage.py check` asks of the cluster."""
+"""The checks of the cluster in `manage.py check`."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,14 @@ from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.nodes import list_data_centers
 from cassandra_db.session import keyspace_name
 
-# They log a traceback where the check says the same in one line.
+# These loggers write a traceback of an error that the check reports in one line.
 _LOGGERS = [logging.getLogger(name) for name in ("cassandra", "cassandra_db.session")]
 
 
 def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Refuse a shop whose rows are kept in more than one data centre.
 
-    Conditional writes are decided within one (LOCAL_SERIAL), so two centres could sell the last unit twice.
+    Conditional writes are decided within one data centre (LOCAL_SERIAL), so two of them could sell the last unit twice.
     """
     if not databases:
         return []

@@ -1,11 +1,11 @@
-"""The one clock of an application, and whether it is right.
+"""The only clock of the application, and its comparison with the clocks of the nodes.
 
-`current_time` is rounded to milliseconds, as Cassandra keeps times. So a row reads as it was written, and a write that is sent
-again recognises it.
+`current_time` is rounded to milliseconds, as Cassandra stores times. So a row has the same times when it is read, and a repeated
+write recognises its row.
 
-A process whose clock differs from the nodes' by more than MAX_CLOCK_ERROR writes nothing (decision 026). Its timestamps would
-win against all others while it is ahead, and it would run jobs too early. A process compares clocks before its first write,
-every CHECK_EVERY after that, and when its clock has jumped. While its clock is wrong, writes raise ClockWrong.
+A process whose clock differs from the nodes' clocks by more than MAX_CLOCK_ERROR writes nothing (decision 026). If its clock is
+ahead, its timestamps would win against all others, and it would run jobs too early. A process compares clocks before its first
+write, then every CHECK_EVERY, and when its clock has jumped. While its clock is wrong, writes raise ClockWrong.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from cassandra_db.session import DRIVER_ERRORS, get_session
 from cassandra_db.timestamps import CLOCK_JUMP
 
 MAX_CLOCK_ERROR = timedelta(seconds=5)
-# Two right clocks may differ by this. Nodes that are further off the median are ignored.
+# Two right clocks may differ by this time. Nodes whose clocks differ more from the median are ignored.
 CLOCKS_APART = 2 * MAX_CLOCK_ERROR
 CHECK_EVERY = timedelta(seconds=10)
-# While the clock is wrong, or no node says the time, it is compared again this soon.
+# After this time clocks are compared again if the clock is wrong or no node has answered.
 CHECK_AGAIN_AFTER = timedelta(seconds=1)
 # How many nodes are asked, and how long the answers may take, in seconds: the first comparison waits longer.
 MAX_NODES = 5
@@ -43,11 +43,11 @@ NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
 last_comparison: ClockComparison | None = None
-failed_at = -inf  # when no node answered last (by `monotonic`)
+failed_at = -inf  # the last time (by `monotonic`) at which no node answered
 
 
 def current_time() -> datetime:
-    """Return the present moment (UTC), to the millisecond. Nothing else in the shop reads the clock."""
+    """Return the present moment (UTC), to the millisecond. No other code of the shop reads the clock."""
     return truncate_to_milliseconds(datetime.now(UTC))
 
 
@@ -58,7 +58,7 @@ def is_in_future(moment: datetime, now: datetime) -> bool:
 
 @dataclass(frozen=True)
 class ClockComparison:
-    """How far this process's clock was ahead of each node's at `checked_at` (by `monotonic`). Negative: behind."""
+    """How far this process's clock was ahead of each node's clock at `checked_at` (by `monotonic`). A negative time means behind."""
 
     ahead_by_node: dict[str, timedelta]
     checked_at: float
@@ -66,16 +66,16 @@ class ClockComparison:
 
     @property
     def ahead(self) -> timedelta:
-        """How far the clock is ahead of the nodes' median. Of two nodes in the middle, the one nearer to our clock counts.
+        """How far the clock is ahead of the nodes' median. If two nodes are in the middle, the node nearer to our clock counts.
 
-        So half of the nodes are enough to agree: the shop goes on with one node away and another one wrong.
+        So it is enough if half of the nodes agree: the shop goes on with one node away and another node's clock wrong.
         """
         found = self.ahead_by_node.values()
         return min(median_low(found), median_high(found), key=abs)
 
     @property
     def wrong_nodes(self) -> dict[str, timedelta]:
-        """The nodes whose clocks are wrong, each with how far it is ahead of the median. Negative: behind."""
+        """The nodes whose clocks are wrong, each with the time by which it is ahead of the median. A negative time means behind."""
         offsets = {node: self.ahead - ahead for node, ahead in self.ahead_by_node.items()}
         return {node: offset for node, offset in offsets.items() if abs(offset) > CLOCKS_APART}
 
@@ -89,7 +89,7 @@ class ClockComparison:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time to compare again."""
+        """Whether it is time to compare the clocks again."""
         pause = CHECK_EVERY if self.is_right else CHECK_AGAIN_AFTER
         return monotonic() - self.checked_at > pause.total_seconds()
 
@@ -102,16 +102,16 @@ class ClockComparison:
 
 
 def require_right_clock() -> None:
-    """Compare the clocks if that is due. Raises ClockWrong when this process must not write, CassandraUnavailable."""
+    """Compare the clocks if the comparison is due. Raises CassandraUnavailable. Raises ClockWrong if this process must not write."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
     elif known.is_due and _lock.acquire(blocking=False):
-        # One thread compares; the others go on with the last comparison.
+        # One thread compares; the other threads go on with the last comparison.
         try:
             known = _compare(PATIENCE)
         except CassandraUnavailable:
-            pass  # the write itself will raise the same
+            pass  # the write itself will raise the same error
         finally:
             _lock.release()
     if not known.is_right:
@@ -128,7 +128,7 @@ def is_clock_right() -> bool:
 
 
 def compare_clocks() -> ClockComparison:
-    """Compare the clock with the nodes' now. Raises CassandraUnavailable when no node answers."""
+    """Compare this process's clock with the nodes' clocks now. Raises CassandraUnavailable when no node answers."""
     called_at = monotonic()
     with _lock:
         # Another thread may have compared while this one waited for the lock.
@@ -142,7 +142,7 @@ def compare_clocks() -> ClockComparison:
 
 
 def earliest_node_time() -> datetime:
-    """Return the time of the node that is furthest behind, of those that are right. Raises CassandraUnavailable when no node answers."""
+    """Return the earliest time of all nodes whose clocks are right. Raises CassandraUnavailable when no node answers."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()
@@ -182,7 +182,7 @@ def _in_words(ahead: timedelta) -> str:
 
 
 def ask_nodes(patience: float) -> dict[str, timedelta]:
-    """Return how far this clock is ahead of each node that answers. Raises CassandraUnavailable when none does."""
+    """Return how far this clock is ahead of each node that answers. Raises CassandraUnavailable when no node answers."""
     session = get_session()
     # Only nodes of this data centre have connections.
     hosts = [pool.host for pool in tuple(session.get_pools()) if pool.host.is_up is not False]
@@ -196,7 +196,7 @@ def ask_nodes(patience: float) -> dict[str, timedelta]:
         try:
             told = pending.result().one().node_time.replace(tzinfo=UTC)
         except OperationTimedOut:
-            # A node that is slow for a second is asked again the next time.
+            # A node that is slow for a second is asked at the next comparison.
             if patience >= FIRST_PATIENCE:
                 SilentNodesLastPolicy.mark_silent(host)
         except DRIVER_ERRORS as error:
@@ -213,9 +213,9 @@ def ask_node(session: Session, host: Host, patience: float) -> ResponseFuture:
 
 
 def clock_ahead(began: datetime, told: datetime, ended: datetime) -> timedelta:
-    """Return how far our clock is ahead of a node that told its time between two moments of ours. Negative: behind.
+    """Return how far our clock is ahead of a node that `told` its time between our moments `began` and `ended`.
 
-    Zero if the node may be right: a slow answer allows for more.
+    A negative time means behind. The result is zero if the clocks may be equal: a slow answer leaves more room for that.
     """
     if told < truncate_to_milliseconds(began):
         return began - told

@@ -1,8 +1,8 @@
-"""Which cluster the application talks to, and how the driver behaves. Read by the settings, before Django is set up.
+"""The configuration of the cluster and of the driver. The settings read it before Django is set up.
 
-The driver must never send a conditional write twice, and its usual retry policy re-sends any statement after a connection
-error. Replicas are not shuffled, so that all conditional writes of a partition meet at one coordinator. Protocol 5 is not used:
-it reports an unknown conditional write by an error code that the driver does not know.
+The driver must never send a conditional write twice, but its usual retry policy re-sends any statement after a connection
+error. Replicas are not shuffled, so that all conditional writes of a partition have the same coordinator. Protocol 5 is not
+used: it reports a conditional write with unknown outcome by an error code that the driver does not know.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
     ) -> tuple[int, int | None]:
         return (self.RETRY_NEXT_HOST, consistency) if retry_num == 0 else (self.RETHROW, None)
 
-    # The driver names the arguments when it calls.
+    # The driver passes these arguments by their names.
     def on_write_timeout(
         self,
         query: Any,
@@ -53,8 +53,8 @@ class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
 class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
     """Asks a node that has left a request unanswered only after all others, for a while.
 
-    A node that hangs keeps its connections. The driver trusts it until a heartbeat fails, which takes a minute. Reads ask another
-    node as well; a conditional write waits for it once.
+    A node that hangs keeps its connections. The driver trusts the node until a heartbeat fails, which takes a minute. Meanwhile
+    reads ask another node as well; only the first conditional write waits for the node.
     """
 
     SILENT_SECONDS = 30.0
@@ -62,12 +62,12 @@ class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
 
     @classmethod
     def mark_silent(cls, host: Any) -> None:
-        """Note that this node has not answered in time."""
+        """Remember that this node has not answered in time."""
         cls._silent[host] = monotonic() + cls.SILENT_SECONDS
 
     @classmethod
     def is_silent(cls, host: Any) -> bool:
-        """Return whether this node has left a request unanswered a short while ago."""
+        """Return whether this node has recently left a request unanswered."""
         return cls._silent.get(host, 0.0) > monotonic()
 
     def make_query_plan(
@@ -103,15 +103,15 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
         "OPTIONS": {
             "replication": parse_replication(env.str("CASSANDRA_REPLICATION", default="1")),
             "connection": {
-                # Without both, a command or a worker that starts while the database is away stays broken for ever.
+                # Without both options, a command or a worker that starts while the database is away stays broken for ever.
                 "lazy_connect": True,
                 "retry_connect": True,
                 "port": env.int("CASSANDRA_PORT", default=int(port)),
                 "protocol_version": 4,
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,
-                # The other nodes prepare a statement when they first get it. Preparing it on all of them would wait ten seconds
-                # for each that hangs.
+                # The other nodes prepare a statement when they first get it. To prepare it on all nodes would take ten seconds
+                # for each node that hangs.
                 "prepare_on_all_hosts": False,
                 "timestamp_generator": WriteTimestamps(),
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
@@ -139,7 +139,7 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
         )
 
     return {
-        # The engine's own: sync_cassandra and schema reads.
+        # For the engine's own statements: sync_cassandra and reads of the schema.
         EXEC_PROFILE_DEFAULT: ExecutionProfile(
             nearest(), consistency_level=ConsistencyLevel.LOCAL_QUORUM, request_timeout=60
         ),
@@ -157,7 +157,7 @@ def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:
             request_timeout=4,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(0.5, 1),
         ),
-        # Longer than the server's cas_contention_timeout plus its write timeout: let the server say it first.
+        # Longer than the server's cas_contention_timeout plus its write timeout, so that the server reports a timeout first.
         CONDITIONAL: ExecutionProfile(
             nearest(), FallthroughRetryPolicy(), row_factory=row_factory, request_timeout=6
         ),

@@ -2,11 +2,11 @@
 
 
 class CassandraUnavailable(Exception):
-    """The cluster did not answer, or not with the required consistency."""
+    """The cluster did not answer, or too few nodes answered for the required consistency."""
 
 
 class ClockWrong(CassandraUnavailable):
-    """This process's clock differs from the nodes': nothing was written."""
+    """This process's clock differs from the nodes' clocks. Nothing was written."""
 
 
 class UnknownOutcome(CassandraUnavailable):
@@ -14,4 +14,4 @@ class UnknownOutcome(CassandraUnavailable):
 
 
 class InvalidPageToken(ValueError):
-    """A page token was not signed by us, or was signed for another list."""
+    """A page token was not signed by this shop, or was signed for another list."""

@@ -1,15 +1,15 @@
-"""What to do about a conditional write whose answer is lost: it may have applied or not.
+"""Policies for a conditional write whose answer is lost: the write may have applied or not.
 
-Each call of a conditional write says so by `if_lost`:
+Each call of a conditional write names its policy by `if_lost`:
 
     RAISE_UNKNOWN        Never send it again, and raise UnknownOutcome. The caller reads what is stored.
     SEND_AGAIN           Send it again; the second answer counts. For writes that may happen twice without harm.
-    REFUSED_MEANS_DONE   Send it again; a row that refuses it counts as success, whoever wrote that row. For "begin it unless it
-                         has begun" and "give up what is mine".
+    REFUSED_MEANS_DONE   Send it again; a row that refuses it counts as success, whoever wrote that row. For writes that begin
+                         work unless it has begun, or release a row of this process.
     applied_if(is_ours)  Send it again; it counts as applied if `is_ours` is true of a row that refuses it. Only this write can
                          have made such a row, by an id of its own.
 
-A refusal without a row (IF EXISTS, or an empty partition) is a refusal in each of them.
+A refusal without a row (IF EXISTS, or an empty partition) is a refusal in each policy.
 """
 
 from collections.abc import Callable
@@ -20,14 +20,14 @@ from cassandra_db.rows import Row
 
 @dataclass(frozen=True)
 class LostAnswerPolicy:
-    """Whether a conditional write without an answer is sent again, and which refusing row shows that it had applied."""
+    """Decides whether a conditional write without an answer is sent again, and which refusing row shows that it had applied."""
 
     is_resent: bool
     has_applied: Callable[[Row], bool]
 
 
 def applied_if(is_ours: Callable[[Row], bool]) -> LostAnswerPolicy:
-    """Send the write again. If a row refuses it and `is_ours` is true of that row, it had applied the first time."""
+    """Return the policy that sends the write again. A refusing row for which `is_ours` is true shows that the write had applied."""
     return LostAnswerPolicy(is_resent=True, has_applied=is_ours)
 
 

@@ -1,4 +1,4 @@
-"""Counts the statements that are sent, tells observers how long each took, and logs the slow ones."""
+"""Counts the statements that are sent, tells observers the time of each, and logs the slow statements."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Meter:
-    """Counts reads, writes and conditional writes, and the rows that these write.
+    """Counts reads, writes and conditional writes, and the written rows.
 
-    A batch is one statement. Statements that are sent before an answer has come are one round.
+    A batch is one statement. Statements that are sent before the next answer comes are one round.
     """
 
     read_count: int = 0
@@ -47,15 +47,15 @@ class Meter:
         return depth
 
     def count_answered(self, depth: int) -> None:
-        """Note that an answer has come: the next statement is one round later."""
+        """Count an answer: the next statement is one round later."""
         self.awaited_depth = max(self.awaited_depth, depth)
 
     def branch(self) -> Meter:
-        """Return a meter for one of several steps that run side by side, for `join`."""
+        """Return a new meter for one of several steps that run side by side. `join` adds its counts."""
         return Meter(round_count=self.round_count, awaited_depth=self.awaited_depth)
 
     def join(self, branch: Meter) -> None:
-        """Add what a branch has counted. Only the branch with the most rounds adds rounds."""
+        """Add the counts of a branch. Only the branch with the most rounds adds rounds."""
         self.read_count += branch.read_count
         self.write_count += branch.write_count
         self.conditional_write_count += branch.conditional_write_count
@@ -65,9 +65,9 @@ class Meter:
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
-# The questions of slow statements, while `collect_slow_statements` collects them.
+# The questions of slow statements, while a `collect_slow_statements` block collects them.
 _slow: list[str] | None = None
-# Called with each statement's question, its profile, and the seconds that it took (None if it failed).
+# A function that is called with each statement's question, its profile, and its seconds (None if it failed).
 Observer = Callable[[str, str, float | None], None]
 _observers: list[Observer] = []
 
@@ -80,7 +80,7 @@ def current_meter() -> Meter | None:
 def observe_statements(observer: Observer) -> None:
     """Call `observer` for each statement of this process from now on.
 
-    The driver's own thread calls it, too, so it must not block.
+    The driver's own thread calls `observer`, too, so it must not block.
     """
     _observers.append(observer)
 
@@ -88,7 +88,7 @@ def observe_statements(observer: Observer) -> None:
 def note_statement(
     question: str, profile: str, cql: str, took: float, *, failed: bool = False
 ) -> None:
-    """Tell the observers of a statement that ended, and log it if it was slow."""
+    """Tell the observers about a finished statement, and log it if it was slow."""
     for observer in _observers:
         observer(question, profile, None if failed else took)
     log_if_slow(question, cql, took)
@@ -107,7 +107,7 @@ def count_statements() -> Iterator[Meter]:
 
 @contextmanager
 def measure_branches(steps: Sequence[Callable[[], Any]]) -> Iterator[list[Callable[[], Any]]]:
-    """Yield the steps, to be run side by side, each in a copy of this context. Their statements are counted here."""
+    """Yield the steps, each in a copy of this context, to be run side by side. This thread's meter counts their statements."""
     meter = _meter.get()
     branches = [meter.branch() if meter else None for _ in steps]
 
@@ -123,7 +123,7 @@ def measure_branches(steps: Sequence[Callable[[], Any]]) -> Iterator[list[Callab
 
 @contextmanager
 def counted(profile: str, rows: int) -> Iterator[None]:
-    """Count the batch that is sent and answered within the block."""
+    """Count the batch that the block sends, and its answer."""
     meter = _meter.get()
     depth = meter.count_sent(profile, rows) if meter else 0
     try:
@@ -137,7 +137,7 @@ def counted(profile: str, rows: int) -> Iterator[None]:
 def collect_slow_statements() -> Iterator[list[str]]:
     """Collect the questions of this process's slow statements instead of logging each.
 
-    A command that reads everything uses it, so that its own output stays readable.
+    A command that reads whole tables uses it, so that its own output stays readable.
     """
     global _slow
     found: list[str] = []

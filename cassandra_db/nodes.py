@@ -1,4 +1,4 @@
-"""Reads the virtual tables of `system_views`, in which each node reports on itself alone.
+"""Reads the virtual tables of `system_views`, in which each node reports only about itself.
 
 The shop's role needs `GRANT SELECT ON KEYSPACE system_views`; a node that refuses counts as one that does not answer.
 """
@@ -15,7 +15,7 @@ from cassandra.query import SimpleStatement
 from cassandra_db.configuration import READ, SilentNodesLastPolicy
 from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
 
-# How long a node may take to answer, in seconds. Staff look at these figures when a node is ill.
+# How many seconds a node may take to answer. Staff read these figures when a node has problems.
 PATIENCE = 2.0
 PARTITIONS = (
     "SELECT keyspace_name, table_name, mebibytes AS figure FROM system_views.max_partition_size"
@@ -29,21 +29,21 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Node:
-    """A node as this process's driver knows it. `is_up` is None while the driver has not found out."""
+    """A node as this process's driver knows it. `is_up` is None while the driver does not know it yet."""
 
     address: str
     data_center: str
     rack: str
     version: str
     is_up: bool | None
-    is_silent: bool  # it has left a request of this process unanswered a moment ago
+    is_silent: bool  # it has recently left a request of this process unanswered
 
 
 @dataclass
 class TableFigures:
-    """The highest figure that any node has of each table of the shop, and the nodes that did not answer."""
+    """The highest figures that any node reports for each table of the shop, and the nodes that did not answer."""
 
-    mebibytes: dict[str, int] = field(default_factory=dict)  # of the largest partition, rounded up
+    mebibytes: dict[str, int] = field(default_factory=dict)  # the size of the largest partition
     tombstones: dict[str, float] = field(
         default_factory=dict
     )  # met by a read: 99 of 100 meet no more
@@ -51,7 +51,7 @@ class TableFigures:
 
 
 def list_nodes() -> list[Node]:
-    """Return all nodes of the cluster, by data centre and address. Raises CassandraUnavailable."""
+    """Return all nodes of the cluster, sorted by data centre and address. Raises CassandraUnavailable."""
     nodes = [
         Node(
             str(host.address),
@@ -67,9 +67,9 @@ def list_nodes() -> list[Node]:
 
 
 def list_data_centers() -> list[str]:
-    """Return the data centres that keep rows of the shop, by name. Raises CassandraUnavailable.
+    """Return the data centres that keep rows of the shop, sorted by name. Raises CassandraUnavailable.
 
-    A keyspace of SimpleStrategy, or one that is not there yet, counts as kept by all nodes.
+    All nodes count if the keyspace has the SimpleStrategy, or does not exist yet.
     """
     metadata = get_session().cluster.metadata
     keyspace = metadata.keyspaces.get(keyspace_name())
@@ -80,7 +80,7 @@ def list_data_centers() -> list[str]:
 
 
 class PendingFigures:
-    """The figures of all nodes, under way: all nodes are asked at once, and each has PATIENCE to answer."""
+    """The figures of all nodes, while their answers are awaited. All are asked at the same time; each has PATIENCE seconds."""
 
     def __init__(self) -> None:
         session = get_session()
@@ -96,12 +96,12 @@ class PendingFigures:
 
     @staticmethod
     def _ask(session: Any, host: Host, cql: str) -> ResponseFuture:
-        # One page holds all rows: sixty tables of Cassandra's own, and those of each keyspace.
+        # One page holds all rows: sixty tables of Cassandra's own, and the tables of each keyspace.
         statement = SimpleStatement(cql, fetch_size=50_000)
         return session.execute_async(statement, execution_profile=READ, timeout=PATIENCE, host=host)
 
     def get(self) -> TableFigures:
-        """Wait for the nodes. One that does not answer, or refuses, is among the silent ones."""
+        """Wait for the answers of the nodes, and return the figures. A node that does not answer, or refuses, counts as silent."""
         for address, futures in self._asked:
             try:
                 answers = [_by_table(list(future.result())) for future in futures]

@@ -1,7 +1,7 @@
 """Signed tokens for the next page of a list.
 
-A token is the clustering key of the last row shown, signed together with the list it belongs to, so that it can
-neither be made up nor used for another customer's list.
+A token is the clustering key of the last shown row, signed together with the list's name. So nobody can make up a token, or use
+it for another customer's list.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _SALT = "cassandra_db.pages"
 
 
 def page_token(key: Sequence[bytes | UUID | datetime | int | str], list_name: str) -> str:
-    """Return a token for the page after `key` in the list `list_name` (question, partition, order)."""
+    """Return a token for the page after the row `key` in the list `list_name`, which names question, partition and order."""
     return signing.dumps([list_name, [_pack(part) for part in key]], salt=_SALT)
 
 
@@ -39,7 +39,7 @@ def _pack(part: Any) -> tuple[str, Any]:
         case UUID():
             return "u", part.hex
         case datetime():
-            # Cassandra's timestamps have milliseconds.
+            # Cassandra's timestamps are in milliseconds.
             aware = part if part.tzinfo else part.replace(tzinfo=UTC)
             return "t", round(aware.timestamp() * 1000)
         case int() | str():

@@ -1,7 +1,7 @@
-"""How large partitions are, beside the bound that each model promises in `__partition_bytes__`.
+"""Compares the sizes of partitions with the bound that each model promises in `__partition_bytes__`.
 
-A node knows the largest partition of each table on its disk, in whole mebibytes, rounded up. Rows in its memory are not
-counted.
+A node knows the size of the largest partition of each table on its disk, in whole mebibytes, rounded up. It does not count rows
+in its memory.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class PartitionSize:
 
     @property
     def is_above_half(self) -> bool:
-        """Whether it is time to look at the table."""
+        """Whether the partition has reached half of the bound, so that somebody should check the table."""
         return self.share >= 1 / 2
 
     @property
@@ -43,13 +43,13 @@ class PartitionSize:
 
 
 def list_models() -> list[Any]:
-    """Return the models of all installed apps: they are the schema."""
+    """Return the models of all installed apps. Together they are the schema."""
     introspection: Any = connections["default"].introspection  # the engine's own
     return [model for models in introspection.cql_models.values() for model in models]
 
 
 def compare_with_bounds(mebibytes: Mapping[str, int]) -> list[PartitionSize]:
-    """Return the tables whose largest partition is known, those nearest to their bound first. `mebibytes` is by table."""
+    """Return the tables whose largest partition is known; the nearest to its bound comes first. `mebibytes` is keyed by table."""
     found = [
         PartitionSize(name, mebibytes[name], model.__partition_bytes__)
         for model in list_models()

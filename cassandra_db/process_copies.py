@@ -12,16 +12,16 @@ from cassandra_db.session import keyspace_name
 from cassandra_db.statements import PendingResult
 
 T = TypeVar("T")
-# A pending read that is younger is this page's own. If it fails, the page does not wait a second time.
+# A pending read that is younger than this was started for this page. If it fails, the page does not wait a second time.
 OWN_SECONDS = 0.5
-# A process that could not read, and has no older copy, does not ask again for this time.
+# After a failed read without an older copy, a process does not read again for this time.
 WAITED_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Dated(Generic[T]):
-    """What was read, or is being read, with its keyspace and the monotonic time when its read began."""
+    """A result that was read or is being read, its keyspace, and the monotonic time at which its read began."""
 
     value: T
     keyspace: str = field(default_factory=keyspace_name)
@@ -32,10 +32,10 @@ class Dated(Generic[T]):
 
 
 class ProcessCopy(Generic[T]):
-    """This process's copy of one read's result, at most `max_seconds` old. Two threads may read it at once, without harm.
+    """This process's copy of one read's result, at most `max_seconds` old. Two threads may read at the same time without harm.
 
-    A result is dropped if this process changed the row meanwhile (`forget`), or if another thread's is newer.
-    With `lasts_without_cassandra` an older copy serves while Cassandra is away, and is read again no more often than usual.
+    A result is dropped if this process changed the rows meanwhile (`forget`), or if another thread's result is newer.
+    With `lasts_without_cassandra` an older copy serves while Cassandra is away; reads are then tried no more often than usual.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class ProcessCopy(Generic[T]):
         self._failed: Dated[None] | None = None
 
     def prefetch(self) -> None:
-        """Start the read if the copy is too old, for a page that will wait for something else first."""
+        """Start the read if the copy is too old, for a page that will first wait for other data."""
         if not self._is_fresh(self.reading) and not self._is_fresh(self.cached):
             self.reading = self._begin()
 
     def get(self) -> T:
-        """Return the copy, and read it again if it is too old. Raises CassandraUnavailable."""
+        """Return the copy, after a new read if it is too old. Raises CassandraUnavailable."""
         cached = self.cached
         if cached and self._is_fresh(cached):
             return cached.value
@@ -68,7 +68,7 @@ class ProcessCopy(Generic[T]):
         self.reading = None
         if self._failed and self._failed.is_younger(WAITED_SECONDS):
             raise CassandraUnavailable("it could not be read a moment ago")
-        # A page that failed may have left an old read behind.
+        # A page that failed may have left a pending read that is old.
         if not self._is_fresh(begun):
             begun = None
         try:
@@ -78,7 +78,7 @@ class ProcessCopy(Generic[T]):
         return self._keep(found, generation)
 
     def renew(self) -> T:
-        """Read the rows now and keep the result, for a write that depends on it. Raises CassandraUnavailable."""
+        """Read the rows now, keep and return the result, for a write that depends on it. Raises CassandraUnavailable."""
         generation = self._generation
         return self._keep(self._read(None), generation)
 
@@ -90,7 +90,7 @@ class ProcessCopy(Generic[T]):
         return found.value
 
     def forget(self) -> None:
-        """Forget the copy, and the read that is under way: this process has changed the rows."""
+        """Forget the copy and the pending read, because this process has changed the rows."""
         self._generation += 1
         self.cached = self.reading = self._failed = None
 
@@ -98,7 +98,7 @@ class ProcessCopy(Generic[T]):
         return known is not None and known.is_younger(self.max_seconds)
 
     def _begin(self) -> Dated[PendingResult]:
-        # The clock is read first: a copy is as old as its read.
+        # The clock is read before the rows, since a copy is as old as its read.
         read_at = monotonic()
         return Dated(self._start(), keyspace_name(), read_at)
 
@@ -110,7 +110,7 @@ class ProcessCopy(Generic[T]):
         except CassandraUnavailable:
             if is_own or self._lasts_without_cassandra:
                 raise
-            # Another page began it, maybe when Cassandra was down.
+            # Another page began this read, maybe while Cassandra was away.
             begun = self._begin()
             rows = begun.value.rows()
         return Dated(self._parse(rows), begun.keyspace, begun.read_at)

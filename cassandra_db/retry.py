@@ -1,4 +1,4 @@
-"""Repeats a read and a conditional write until no other writer is faster.
+"""Repeats a read and its conditional write until no other writer is faster.
 
 for _ in retry_attempts(30):
     row = CART.one(cart_id=cart_id)
@@ -16,10 +16,10 @@ _random = SystemRandom()
 
 
 def retry_attempts(most: int) -> Iterator[int]:
-    """Yield the number of each attempt, from 0, at most `most`. A caller that runs out of attempts raises its own error.
+    """Yield the number of each attempt, from 0 on, for at most `most` attempts. After the last one the caller raises its own error.
 
-    The second attempt follows at once. A random pause before each further one, up to 2 ms at first and 50 ms at last, keeps
-    competing writers out of step.
+    The second attempt follows at once. Before each later attempt there is a random pause, up to 2 ms at first and 50 ms at last.
+    So competing writers do not try at the same time.
     """
     for number in range(most):
         if number > 1:

@@ -11,7 +11,7 @@ Row = Any  # a named tuple with the columns of its SELECT
 
 @lru_cache(maxsize=2048)
 def _row_class(columns: tuple[str, ...]) -> type[Any]:
-    # Cassandra calls a conditional write's verdict "[applied]".
+    # Cassandra names the column with a conditional write's outcome "[applied]".
     return namedtuple(
         "Row", [name.strip("[]").replace("(", "_").rstrip(")") for name in columns], rename=True
     )
@@ -40,7 +40,7 @@ def mark_utc(rows: list[Row], timestamp_columns: Sequence[int]) -> list[Row]:
 
 
 def mark_all_utc(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with all timestamps marked as UTC. For answers whose columns are not known beforehand."""
+    """Return the rows with all timestamps marked as UTC, for answers whose columns are not known beforehand."""
     return [
         row._make(
             value.replace(tzinfo=UTC) if isinstance(value, datetime) else value for value in row
@@ -50,5 +50,5 @@ def mark_all_utc(rows: Sequence[Row]) -> list[Row]:
 
 
 def truncate_to_milliseconds(moment: datetime) -> datetime:
-    """Return a moment (UTC) as a timestamp column keeps it, to the millisecond: for comparing with a row that was read."""
+    """Return a moment (UTC) to the millisecond, as a timestamp column stores it, to compare it with a row that was read."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

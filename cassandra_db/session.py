@@ -1,4 +1,4 @@
-"""The process's one driver session, opened under a lock at first use and never across a fork."""
+"""The only driver session of the process. It is opened under a lock at its first use, and never shared across a fork."""
 
 import atexit
 import logging
@@ -13,7 +13,7 @@ from cassandra.io import libevreactor
 from cassandra_db.errors import CassandraUnavailable
 
 ALIAS = "default"
-# What the driver raises when nodes are away.
+# The errors that the driver raises when nodes are away.
 DRIVER_ERRORS = (
     NoHostAvailable,
     OperationTimedOut,
@@ -21,7 +21,7 @@ DRIVER_ERRORS = (
     ConnectionException,
     DriverException,
 )
-# How long one node may take to prepare a statement, in seconds. The driver would wait for ten.
+# How many seconds one node may take to prepare a statement. The driver would wait ten seconds.
 PREPARE_SECONDS = 2.0
 _lock = threading.Lock()
 _session: Session | None = None
@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 
 
 def get_session() -> Session:
-    """Return the open session, opening it if need be.
+    """Return the session, and open it if it is not open.
 
-    Raises CassandraUnavailable when no node answers; the next call tries again.
+    Raises CassandraUnavailable when no node answers. The next call tries to open it again.
     """
     global _session
     if _session is not None:
@@ -51,7 +51,7 @@ def _open() -> Session:
         keyspace = settings.DATABASES[ALIAS]["NAME"]
         if keyspace in opened.cluster.metadata.keyspaces:
             opened.set_keyspace(keyspace)
-        # The driver prepares by this timeout, and has no public name for it where there are profiles.
+        # The driver uses this timeout to prepare statements, and has no public name for it beside profiles.
         opened._default_timeout = PREPARE_SECONDS
     except Exception as error:
         # cqlengine clears its flag before it connects: any failure but NoHostAvailable would leave the process
@@ -67,7 +67,7 @@ def _open() -> Session:
 
 
 def close_session() -> None:
-    """Close the session, if one is open. The next use opens another."""
+    """Close the session if it is open. The next use opens a new session."""
     global _session
     with _lock:
         if _session is not None:
@@ -80,7 +80,7 @@ def close_session() -> None:
 
 @atexit.register
 def _end_event_loop() -> None:
-    """Close the session and end the driver's thread, which the driver's own exit hook would wait five seconds for."""
+    """Close the session and end the driver's thread. The driver's own exit hook would wait five seconds for this thread."""
     close_session()
     loop = libevreactor._global_loop
     if loop is not None and loop._thread is not None:
@@ -90,7 +90,7 @@ def _end_event_loop() -> None:
 
 
 def keyspace_name() -> str:
-    """Return the name of the keyspace that the settings name."""
+    """Return the name of the keyspace in the settings."""
     from django.conf import settings
 
     return str(settings.DATABASES[ALIAS]["NAME"])

@@ -1,13 +1,13 @@
-"""Statements declared beside the function that runs them.
+"""CQL statements, which a module declares beside the function that runs them.
 
     PRODUCT = read("Q1", "SELECT name, price FROM products WHERE product_id = :product_id")
 
     def product(product_id: UUID) -> list[Row]:
         return PRODUCT.all(product_id=product_id)
 
-A declaration has the consistency level, whether the statement may be sent twice, and how long it may take. A read binds its
-whole partition key. A scan reads all partitions (`token(key) > :start AND token(key) <= :end`), and no request waits for one.
-A test prepares and checks all declarations in REGISTRY. A process prepares a statement at its first use, or all by
+A declaration fixes the statement's consistency level and timeout, and whether the statement may be sent twice. A read binds its
+whole partition key. A scan reads all partitions (`token(key) > :start AND token(key) <= :end`), and no request waits for a scan.
+A test prepares and checks all declarations in REGISTRY. A process prepares a statement at its first use, or all statements by
 `prepare_statements`.
 """
 
@@ -58,20 +58,20 @@ log = logging.getLogger(__name__)
 # connection takes to come back (see the reconnection policy).
 PAUSES = (0.05, 0.2, 0.8)
 
-# The write is not sent again after this time, in seconds. A coordinator that reports silent replicas has waited for them
-# already, so the request fails soon. After a node that hangs, another node is asked once.
+# A conditional write is not sent again after this time, in seconds. A coordinator that reports silent replicas has already waited
+# for them, so the request fails soon. If a node hangs, only one other node is asked.
 _REPLICAS_SILENT, _NODE_SILENT = 3.0, 7.0
 
-# Preparing all 300 statements one after the other would take seconds.
+# How many statements are prepared at the same time: to prepare all 300 one after the other would take seconds.
 _PREPARED_AT_ONCE = 16
 
-# Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
+# Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss no partition.
 _RING_START, _RING_END = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A statement as one session has prepared it, and the names of its parameters."""
+    """A statement that one session has prepared, and the names of its parameters."""
 
     session: Any
     statement: PreparedStatement
@@ -80,7 +80,7 @@ class _Prepared:
 
 @dataclass(eq=False, kw_only=True)
 class Statement:
-    """One CQL statement with named parameters. Make one by `read`, `scan`, `write` or `conditional_write`."""
+    """A CQL statement with named parameters. Make a statement by `read`, `scan`, `write` or `conditional_write`."""
 
     question: str = field(kw_only=False)
     cql: str = field(kw_only=False)
@@ -102,11 +102,11 @@ class Statement:
         return f"<{self.question}: {self.cql}>"
 
     def with_consistency(self, consistency: int) -> Statement:
-        """Declare the same statement at another consistency level."""
+        """Return the same statement with another consistency level."""
         return replace(self, consistency=consistency)
 
     def prepare(self) -> PreparedStatement:
-        """Return the statement as this process's session has prepared it. Raises CassandraUnavailable."""
+        """Return the prepared statement of this process's session. Raises CassandraUnavailable."""
         return self._ready().statement
 
     def _ready(self) -> _Prepared:
@@ -135,7 +135,7 @@ class Statement:
     def bind(self, **params: Any) -> BoundStatement:
         """Return the statement bound to values, for a batch. Raises TypeError when a parameter is missing or too many."""
         prepared = self._ready()
-        # The driver would leave a missing value unset, silently.
+        # The driver would silently leave a missing value unset.
         if params.keys() != prepared.parameters:
             raise TypeError(
                 f"{self.question} takes {sorted(prepared.parameters)}, got {sorted(params)}"
@@ -143,7 +143,7 @@ class Statement:
         return prepared.statement.bind(params)
 
     def start(self, **params: Any) -> PendingResult:
-        """Send the statement without waiting."""
+        """Send the statement, and return without waiting for the answer."""
         return PendingResult(self, params, current_meter())
 
     def all(self, **params: Any) -> list[Row]:
@@ -165,14 +165,14 @@ class Statement:
         return apply_with_retries(bound, bound, if_lost, rows=1)
 
     def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
-        """Yield the rows of a whole table, range by range and page by page. Too slow for a request."""
+        """Yield the rows of a whole table, range by range and page by page. This is too slow for a request."""
         for part in range(splits):
             yield from self.iterate_part(part, splits, **params)
 
     def iterate_part(self, part: int, splits: int, **params: Any) -> Iterator[Row]:
-        """Yield the rows of part `part` (from 0) of `splits`, page by page. A partition is in one part.
+        """Yield the rows of part `part` (from 0) of a table in `splits` parts, page by page. A partition is in one part.
 
-        Too slow for a request. Raises TypeError if the statement is no scan.
+        This is too slow for a request. Raises TypeError if the statement is no scan.
         """
         if not self.is_scan:
             raise TypeError(f"{self!r} is no scan")
@@ -192,7 +192,7 @@ class Statement:
 def prepare_statements() -> None:
     """Prepare the statements of all loaded modules, side by side, before a process serves.
 
-    Raises CassandraUnavailable; the statements that are left are prepared at their first use.
+    Raises CassandraUnavailable. Then the remaining statements are prepared at their first use.
     """
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
         for _ in threads.map(Statement.prepare, REGISTRY):
@@ -229,19 +229,19 @@ def scan(
 
 
 def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
-    """Declare a plain upsert or delete. Sending it twice does no harm."""
+    """Declare a plain upsert or delete, which may be sent twice without harm."""
     return Statement(question, cql, profile=WRITE, consistency=consistency)
 
 
 def conditional_write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
-    """Declare a conditional write (or a statement that belongs in a conditional batch). Never retried blindly."""
+    """Declare a conditional write, or a statement for a conditional batch. The driver never retries it by itself."""
     return Statement(
         question, cql, profile=CONDITIONAL, consistency=consistency, is_idempotent=False
     )
 
 
 class PendingResult:
-    """A statement on its way."""
+    """A statement that was sent to Cassandra. Its methods wait for the answer and return its rows."""
 
     def __init__(
         self,
@@ -268,14 +268,14 @@ class PendingResult:
         self._future.add_callbacks(self._done, partial(self._done, failed=True))
 
     def _done(self, _: Any, *, failed: bool = False) -> None:
-        # Each further page of an answer calls it again.
+        # The driver calls this function for each further page of an answer, too.
         if self._took is None:
             self._took = monotonic() - self._started
             what = self.statement
             note_statement(what.question, what.profile, what.cql, self._took, failed=failed)
 
     def rows(self) -> list[Row]:
-        """Wait for the rows. Raises CassandraUnavailable."""
+        """Wait for the answer, and return its rows. Raises CassandraUnavailable."""
         with _translate_errors(self.statement):
             result = self._future.result()
             rows = result.current_rows or []
@@ -293,20 +293,20 @@ class PendingResult:
             self._meter.count_answered(self.depth)
 
     def one(self) -> Row | None:
-        """Wait for the first row, or None. Raises CassandraUnavailable."""
+        """Wait for the answer, and return its first row, or None. Raises CassandraUnavailable."""
         rows = self.rows()
         return rows[0] if rows else None
 
     def then(
         self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
     ) -> Chain:
-        """Send `following` as soon as these rows have come. `params` makes its parameters of them, or None to send nothing."""
+        """Send `following` when these rows have come. `params` makes its parameters from them, or returns None to send nothing."""
         following.prepare()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
 
 
 class Chain:
-    """Two reads, the second of which needs the first's answer, without a wait in between."""
+    """Two reads. The second needs the first one's answer, and is sent as soon as that comes, without a waiting thread."""
 
     def __init__(
         self,
@@ -332,11 +332,11 @@ class Chain:
         first._future.add_callbacks(follow, lambda _: self._sent.set())
 
     def first(self) -> list[Row]:
-        """Wait for the first answer alone. Raises CassandraUnavailable."""
+        """Wait only for the first answer, and return its rows. Raises CassandraUnavailable."""
         return self._first.rows()
 
     def result(self) -> tuple[list[Row], list[Row]]:
-        """Wait for both answers; the second is empty when it was not sent. Raises CassandraUnavailable."""
+        """Wait for both answers, and return their rows: none for a second read that was not sent. Raises CassandraUnavailable."""
         rows = self._first.rows()
         self._sent.wait()
         if self._failed:
@@ -361,10 +361,10 @@ class Outcome:
 
 
 def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
-    """Apply all statements or none. They are in one partition of one table, and at least one has a condition.
+    """Apply all statements or none. They write to one partition of one table, and at least one statement has a condition.
 
-    `if_lost` is one of cassandra_db.lost_answers. Raises UnknownOutcome when the batch may have applied, CassandraUnavailable
-    when nothing was written.
+    `if_lost` is a policy of cassandra_db.lost_answers. Raises CassandraUnavailable when nothing was written.
+    Raises UnknownOutcome when the batch may have applied.
     """
     batch = BatchStatement(
         BatchType.LOGGED, consistency_level=LOCAL_QUORUM, serial_consistency_level=LOCAL_SERIAL
@@ -442,7 +442,7 @@ def _log_outcome(cql: str, outcome: str) -> None:
 
 
 def _was_sent(error: NoHostAvailable) -> bool:
-    """Return whether one of the nodes may have got the request before it failed."""
+    """Return whether a node may have received the request before it failed."""
     return any(
         isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage)
         for reason in error.errors.values()
@@ -450,7 +450,7 @@ def _was_sent(error: NoHostAvailable) -> bool:
 
 
 def wait_for_all(under_way: Iterable[PendingResult]) -> None:
-    """Wait until each of the statements has been carried out. Raises CassandraUnavailable."""
+    """Wait until all these statements are carried out. Raises CassandraUnavailable."""
     for pending in under_way:
         pending.rows()
 
@@ -467,9 +467,9 @@ def make_batch(statements: Sequence[BoundStatement]) -> BatchStatement:
 def write_batch(statements: Sequence[BoundStatement]) -> None:
     """Send several idempotent writes as one batch. Raises CassandraUnavailable.
 
-    In one partition all of them are written or none. Across partitions, some may be missing after an error or a crash, so
-    something has to write all of them again. A logged batch would be refused while one of three nodes is away.
-    Cassandra refuses more than 50 KiB across partitions.
+    In one partition all statements are written or none. Across partitions, some may be missing after an error or a crash, so the
+    caller must ensure that all are written again. A logged batch would be refused while one of three nodes is away.
+    Cassandra refuses batches of more than 50 KiB across partitions.
     """
     batch = make_batch(statements)
     require_right_clock()
@@ -486,7 +486,7 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
 
 @contextmanager
 def _translate_errors(what: object) -> Iterator[None]:
-    """Turn what the driver raises when nodes are away into CassandraUnavailable."""
+    """Turn the errors that the driver raises when nodes are away into CassandraUnavailable."""
     try:
         yield
     except InvalidRequest as error:

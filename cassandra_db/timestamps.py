@@ -15,9 +15,9 @@ _after: ContextVar[int] = ContextVar("after", default=0)
 
 @contextmanager
 def write_after(stamp: int) -> Iterator[None]:
-    """Let writes within the block win against this timestamp, in microseconds since 1970.
+    """Let writes within the block win against the timestamp `stamp`, in microseconds since 1970.
 
-    For repairs of rows that a wrong clock has stamped in the future: until then, all other writes to them are lost.
+    This is for repairs of rows with a timestamp in the future, from a wrong clock: until then, all other writes to them are lost.
     """
     token = _after.set(stamp)
     try:
@@ -27,16 +27,16 @@ def write_after(stamp: int) -> Iterator[None]:
 
 
 def current_microseconds() -> int:
-    """Return the present moment in microseconds since 1970, which is what write timestamps count."""
-    # Two more than the stamp: a deletion that makes room is written a microsecond before the new row.
+    """Return the present moment in microseconds since 1970, the unit of write timestamps."""
+    # Two microseconds after the stamp: the deletion of an old row is written a microsecond before its new row.
     return max(time_ns() // 1000, _after.get() + 2)
 
 
 class WriteTimestamps(MonotonicTimestampGenerator):  # type: ignore[misc]
-    """The timestamps of plain writes: each is later than the one before, unless the clock was set back.
+    """Generates the timestamps of plain writes. Each is later than the timestamp before it, unless the clock was set back.
 
-    After that, the driver's own generator would go on from the former time. Its writes would win against those of other
-    processes until their clocks have reached it.
+    After the clock was set back, the driver's own generator would continue from the former time. Its writes would win against
+    the writes of other processes until their clocks have reached that time.
     """
 
     def _next_timestamp(self, now: int, last: int) -> int:

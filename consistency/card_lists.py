@@ -1,4 +1,4 @@
-"""I14: the cards on lists other than those of categories. The worker writes them some time after a change."""
+"""I14: the cards on lists other than the lists of categories. The worker writes these cards some time after a change."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from consistency.findings import Check, Violation, call, table_subjects
 
 @dataclass(frozen=True)
 class CardList:
-    """A list of cards: the scan of it, its key `place`, the statements that put and delete a card, and how soon the worker writes it.
+    """A list of cards: the scan `cards`, the key columns `place`, and the statements that put and delete a card.
 
-    `columns` makes the other columns of a card, of its row and its product.
+    `columns` makes a card's other columns from its row and its product. The worker writes a card within the time `written_within`.
     """
 
     cards: Statement
@@ -30,7 +30,7 @@ class CardList:
     def write_again(self, row: Row) -> None:
         """Write the product's card into the row, or delete the row if the product is not on sale.
 
-        It writes this row alone: the write may need a timestamp in the future, and the worker cannot change such rows.
+        Write only this row: the repair may give it a timestamp in the future, and then the worker cannot change it until then.
         """
         product = queries.get_product_at_quorum(row.shown_id)
         place = {name: getattr(row, name) for name in self.place}
@@ -101,7 +101,7 @@ CARD_LISTS = {
 
 
 def check_card_list(table: str) -> Iterator[Violation]:
-    """Compare the cards of a list with their products, except products that have changed lately."""
+    """Yield the cards of a list that differ from their products. Skip products that have changed lately."""
     card_list, now = CARD_LISTS[table], current_time()
     changed = operations.list_changed_products(now - card_list.written_within, now)
     rows = (row for row in card_list.cards.iterate_table() if row.shown_id not in changed)

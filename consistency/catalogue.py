@@ -1,4 +1,4 @@
-"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices and schedules agree with the products; and the categories."""
+"""I13, I14, I16 to I21 and I25: stock copies, cards, names, prices, schedules and categories agree with the products."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -90,7 +90,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     yield from _check_prices(product_id, rows)
     tree = queries.get_category_tree_with(*product.all_category_ids)
     stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
-    # The worker moves the products of a category that was renamed or moved.
+    # The worker updates the products of a category that was renamed or moved.
     is_moving = any(above.changed_at for node in stands_in for above in node.path)
     if not is_moving and not is_following(product, current_time()):
         yield from _check_cards(product)
@@ -119,7 +119,7 @@ def _check_names(product: Product) -> Iterator[Violation]:
 
 
 def is_following(product: Product, now: datetime) -> bool:
-    """Return whether a scheduled start, end or price of a product has just passed, so that its lists are about to follow."""
+    """Return whether a scheduled start, end or price change of a product is just past, so that its lists are about to change."""
     saved_at = product.updated_at or now
     begun = {
         each.price_from
@@ -162,7 +162,7 @@ def _check_cards(product: Product) -> Iterator[Violation]:
 
 
 def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
-    """Prices that have begun are in the history, unless the worker is about to write them."""
+    """Yield the prices that have begun but are missing in the history, unless the worker is about to write them."""
     begun = queries.begun_prices(rows, current_time() - 2 * SOON)
     reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
     missing = [
@@ -190,7 +190,7 @@ def _check_schedule(product: Product) -> Iterator[Violation]:
 
 
 def _check_tree(_: str) -> Iterator[Violation]:
-    """Find damage that two people at once could do before the tree had a version."""
+    """Find damage in the tree that two people could do at the same time, before the tree had a version."""
     tree = queries.get_category_tree_at_quorum()
     for node in sorted(tree.by_id.values(), key=lambda each: each.category_id):
         what = f"category {node.category_id}"
@@ -208,7 +208,7 @@ def _check_tree(_: str) -> Iterator[Violation]:
 
 
 def _circle_of(node: CategoryNode) -> set[UUID]:
-    """Return the ids of the circle that a category is in; none if it is below a root."""
+    """Return the ids of the categories that form a circle with a category; none if the category is below a root."""
     found: set[UUID] = set()
     above = node.parent
     while above is not None and above.category_id not in found:
@@ -237,7 +237,7 @@ def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
 
 
 def _check_front_page(feature_type: str) -> Iterator[Violation]:
-    """Compare the beginning of a front-page row with its pinned products, unless the worker is about to rebuild it."""
+    """Compare the beginning of a front-page row with its pinned products, unless the worker is about to rebuild the row."""
     row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
     now = current_time()
     if row is None or row.changed_at > now - SOON:
@@ -256,9 +256,9 @@ def _check_front_page(feature_type: str) -> Iterator[Violation]:
         yield Violation("I25", f"front page, {feature_type}", fault, fix=fix)
 
 
-# ---- I17: addresses and SKUs of nothing
+# ---- I17: addresses and SKUs without a product
 
-# How long a form may be sent again that has claimed a name, but whose product was not saved.
+# How long a form may be sent again after it has claimed a name, if its product was not saved.
 CLAIMED_FOR_NOTHING = timedelta(days=1)
 
 
@@ -282,7 +282,7 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
     for row in rows:
         claim, kind = _claim_of(row)
         product = found.get(claim.product_id)
-        # It is unknown when a product gave up an address or SKU; at the latest that was its last save.
+        # It is unknown when a product gave up an address or SKU: at the latest with its last save.
         is_used = product and (claim.variant_id is None or claim.is_carried(product))
         is_new = row.written > made_before or (
             product and product.updated_at and product.updated_at > saved_before
@@ -294,7 +294,7 @@ def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
 
 
 def _claim_of(row: Row) -> tuple[operations.Claim, str]:
-    """Return a row's claim, and the kind of its name."""
+    """Return a row's claim, and the kind of the claimed name."""
     if variant_id := getattr(row, "variant_id", None):
         return operations.Claim(row.sku, row.product_id, variant_id), "SKU"
     return operations.Claim(row.slug, row.product_id), "address"
@@ -309,7 +309,7 @@ def has_values(row: Row, values: dict[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    # An empty list is read as null.
+    # Cassandra returns an empty list as null.
     return (value or None) if isinstance(value, list) else value
 
 
@@ -317,7 +317,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_change(change: bulk_changes.BulkChange) -> Iterator[Violation]:
-    """A finished change has marked the products of its rows with the result "done", and no others."""
+    """Check that a finished change has marked exactly the products whose rows have the result "done"."""
     for row in bulk_changes.iterate_results(change):
         yield from compare_with_mark(
             ("I21", f"change {change.change_id}, row {row.position}"),

@@ -1,4 +1,4 @@
-"""The common part of the checks of bulk changes and imported files: a row says "done" exactly if its thing was changed."""
+"""The common part of the checks of bulk changes and imported files: a row says "done" exactly if its item was changed."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,12 +10,12 @@ from jobs.bulk_changes import ChangeStore
 from jobs.models import BULK_CHANGE_TTL
 from jobs.months import list_months
 
-# The cells of a row vanish one after the other when its time is over: no check looks at its last days.
+# The cells of a row expire one after the other. So no check reads a row in its last days.
 LAST_DAYS = timedelta(days=2)
 
 
 def change_subjects(store: ChangeStore[Any]) -> SubjectFinder:
-    """Return what finds the finished bulk changes of a store."""
+    """Return a function that yields the finished bulk changes of a store."""
     known_for = timedelta(seconds=BULK_CHANGE_TTL) - LAST_DAYS
 
     def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
@@ -32,9 +32,9 @@ def change_subjects(store: ChangeStore[Any]) -> SubjectFinder:
 def compare_with_mark(
     row: tuple[str, str], result: str, deed: str, *, has_mark: bool, fix: Fix
 ) -> Iterator[Violation]:
-    """Yield a violation if a row's result is "done" and its thing has no mark of the change, or the other way round.
+    """Yield a violation if a row has the result "done" and its item has no mark of the change, or the other way round.
 
-    `row` is the rule and the row's name. `deed` is the word for a changed thing: "saved" or "done".
+    `row` is the invariant and the row's name. `deed` is the word for a changed item: "saved" or "done".
     """
     is_done = result == "done"
     if has_mark and not is_done:

@@ -1,4 +1,4 @@
-"""I3: an order reads the same in every copy, and there is no copy without an order."""
+"""I3: all copies of an order are equal to the order, and there is no copy without an order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :nu
 
 
 def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
-    """Yield the copies of an order that are missing or differ from its own partition."""
+    """Yield the copies of an order that are missing or differ from the order's own partition."""
     what = f"order {order.number} ({order.order_id})"
 
     fix = call(write_copies, order)
@@ -94,7 +94,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
     yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
 
 
-# ---- The other way round: each copy has its order, and the right key
+# ---- In the other direction: each copy has an order and the right key
 
 BOARD_ROWS = scan(
     "I3",
@@ -129,7 +129,7 @@ NUMBER_ROWS = scan(
 
 @dataclass(frozen=True)
 class OrderCopy:
-    """A row of a list of orders: its list, key and order, and its write timestamp in microseconds."""
+    """A row in a list of orders: its list, key and order, and its write timestamp in microseconds since 1970."""
 
     list_name: str
     key: tuple[object, ...]
@@ -194,12 +194,12 @@ def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
                 fault = f"stands in the list of an address that is not its own, {year}"
                 fix = call(delete_from_email_list, email, year, *rest)
         case "email years", (email, year):
-            # The order that it names may have been erased since, and others have not.
+            # The order that the copy names may have been erased meanwhile, and its other copies not yet.
             if ANY_WITH_EMAIL.one(email=email, year=year) is None:
                 fault = f"keeps {year} as a year of an address without orders"
                 fix = call(delete_email_year, email, year, copy.written)
         case "number", (number,):
-            # A number without an order is one that was taken for a checkout that came to nothing.
+            # A number without an order was taken for a checkout that was never finished.
             if order is not None and order.number != number:
                 fault = f"has the number {number}, too"
     if not fault and order and copy.placed_at not in (None, order.placed_at):
@@ -212,7 +212,7 @@ def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
 
 
 def _is_still_there(copy: OrderCopy) -> bool:
-    """Return whether a copy is still there: its order may have moved on since the scan."""
+    """Return whether a copy still exists: its order may have changed since the scan."""
     place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
     row: Row | None
     match copy.list_name, copy.key:

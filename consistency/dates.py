@@ -1,7 +1,7 @@
-"""I11 and I12: nothing is dated in the future.
+"""I11 and I12: no lease, job position or row has a time in the future.
 
-A process with a wrong clock leaves leases or positions in the future, or rows whose timestamps win against all other writes until
-then. A row is reported until the clocks have passed its timestamp, even if its values are right.
+A process with a wrong clock writes leases or job positions in the future. Its rows have timestamps that win against all other
+writes until that time. A row is reported until the clocks have passed its timestamp, even if its values are right.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from jobs.leases import forget_future, get_lease
 _YEAR_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 LEASES = scan("I11", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
 
-# Tables with plain writes: a column with their timestamp, and the key.
+# The tables with plain writes, each with its key and a column that has the timestamp of a row's writes.
 STAMPED: dict[str, Statement] = {
     table: scan(
         "I12",

@@ -13,15 +13,15 @@ Fix = Callable[[datetime], object]
 
 
 def call(repair: Callable[..., object], *args: Any, **values: Any) -> Fix:
-    """Return the fix that calls a function which needs no present moment."""
+    """Return a fix that calls `repair` with these arguments, without the present moment."""
     return lambda now: repair(*args, **values)
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A violated invariant: its rule, its subject with ids, and the fault.
+    """A violated invariant: the invariant's name in `rule`, the subject with its ids, and the fault.
 
-    `detail` has numbers that may change while the shop runs. Violations that differ only there are the same.
+    `detail` has numbers that may change while the shop runs. Violations that differ only in `detail` are equal.
     """
 
     rule: str
@@ -29,7 +29,7 @@ class Violation:
     fault: str
     detail: str = ""
     fix: Fix | None = field(default=None, compare=False, repr=False)
-    # The newest write timestamp of the wrong rows, in microseconds: the fix needs a later one.
+    # The newest write timestamp of the wrong rows, in microseconds: the fix must write with a later one.
     written: int = field(default=0, compare=False, repr=False)
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Scope:
-    """Restricts a check to some subjects. For tests, and for a closer look at one order."""
+    """Restricts a check to some subjects, for tests and for the check of single orders."""
 
     orders: frozenset[UUID] = frozenset()
     variants: frozenset[UUID] = frozenset()
@@ -62,7 +62,7 @@ SubjectFinder = Callable[[Scope | None], Iterable[Any]]
 
 
 def column_subjects(table: Statement, column: str, scope_field: str) -> SubjectFinder:
-    """Return what finds the values of a column in a whole table, or those that a field of the scope names."""
+    """Return a function that yields a check's subjects: the values of a column in the whole table, or those in a field of the scope."""
 
     def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
         if scope is not None:
@@ -74,21 +74,21 @@ def column_subjects(table: Statement, column: str, scope_field: str) -> SubjectF
 
 
 def row_subjects(table: Statement) -> SubjectFinder:
-    """Return what finds all rows of a table, and none for a scope."""
+    """Return a function that yields all rows of a table, and no rows if it gets a scope."""
     return lambda scope: table.iterate_table() if scope is None else ()
 
 
 def table_subjects(names: Collection[str]) -> SubjectFinder:
-    """Return what finds these tables, or those of them that the scope names."""
+    """Return a function that returns these table names, or only those that its scope contains."""
     return lambda scope: names if scope is None else scope.tables & set(names)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A kind of subject: how to find all of them, and the violations of one.
+    """A check of one kind of subject: functions that find all its subjects, and the violations of one subject.
 
-    `find_violations` reads everything again at each call, because violations are confirmed by a second look. `find_order_id` returns
-    the order of a subject: one with pending effects is left to the worker.
+    `find_violations` reads the subject's data anew at each call, because a second call confirms violations. `find_order_id` returns
+    the id of a subject's order: an order with pending effects is left to the worker.
     """
 
     name: str

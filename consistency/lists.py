@@ -1,8 +1,8 @@
 """I14: lists by another key are complete: the mails of a mailbox, the codes of an order, the log entries of a person.
 
-A list's row is written before the thing that it leads to. So a row without its thing is left by a crash, and does no harm. A missing
-row would hide the thing from an export, an erasure or the worker. The thing is read again before its row is reported or written: the
-scan asks one node, which may still have deleted things with somebody's address.
+A list's row is written before the item that it leads to. So a crash may leave a row without its item, which does no harm. A missing
+row would hide the item from an export, an erasure or the worker. The item is read again before its row is reported or written: the
+scan asks one node, which may still have deleted items with a person's address.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -98,9 +98,9 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list by another key: the scan of its things, the read of a thing by `thing_key`, and the read and write of its rows by `key`.
+    """A list by another key: the scan of its items, the read of an item by `thing_key`, and the read and write of a row by `key`.
 
-    `values` returns the columns of the row that leads to a thing, or None if it needs none.
+    `values` returns the columns of the row that leads to an item, or None if the item needs no row.
     """
 
     table: str
@@ -111,7 +111,7 @@ class ListRule:
     key: tuple[str, ...]
     values: Callable[[Row], Mapping[str, Any] | None]
     write: Callable[..., object]
-    copied: tuple[str, ...] = ()  # columns that must be equal in the list's row
+    copied: tuple[str, ...] = ()  # columns that must be equal in the item and in the list's row
 
     def is_listed(self, values: Mapping[str, Any]) -> bool:
         """Return whether the list has a row with these values."""
@@ -119,12 +119,12 @@ class ListRule:
         return row is not None and all(getattr(row, name) == values[name] for name in self.copied)
 
     def read_again(self, row: Row) -> Mapping[str, Any] | None:
-        """Return the values of a scanned thing, read from a majority of nodes; None if it is gone."""
+        """Return the row's values for a scanned item, which a majority of nodes confirms; None if the item is gone."""
         found = self.thing.one(**{name: getattr(row, name) for name in self.thing_key})
         return self.values(found) if found else None
 
     def write_again(self, row: Row) -> None:
-        """Write the list's row, unless the thing is gone meanwhile."""
+        """Write the list's row, unless its item was deleted meanwhile."""
         if values := self.read_again(row):
             self.write(**values)
 
@@ -138,7 +138,7 @@ def _log_values(row: Row) -> Mapping[str, Any] | None:
 
 
 def _values_at_order(row: Row) -> Mapping[str, Any] | None:
-    """Return a mail's row at its order. A waiting mail needs none."""
+    """Return the values of a mail's row in the list of its order; None for a waiting mail, which needs no row."""
     fate = fates.get_fate(row)
     if not row.recipient or not row.order_number or fate == fates.WAITING:
         return None
@@ -153,7 +153,7 @@ def _values_at_order(row: Row) -> Mapping[str, Any] | None:
 
 
 def _write_log_entry(*, address: str | None, device: str, seconds: int, **entry: Any) -> None:
-    """Write an entry of the audit log. Its address and device expire when the original's do."""
+    """Write an entry of the audit log. Its address and device expire at the same time as in the original entry."""
     rows = [ENTERED_BY_ACTOR.bind(**entry)]
     if address:
         place = {name: entry[name] for name in ("actor_id", "month", "at", "part")}
@@ -173,7 +173,7 @@ RULES = {
             ("mail_id",),
             MAIL_LISTED,
             ("recipient", "mail_id"),
-            # The columns of an attempt outlive the others by the time that it came later.
+            # The columns of a later attempt expire later than the others, by the time between the attempts.
             lambda row: (
                 {"recipient": email_key(row.recipient), "mail_id": row.mail_id}
                 if row.recipient

@@ -1,7 +1,7 @@
-"""I8, I14: rows by e-mail address have one spelling of it as their key (`mail.addresses.email_key`, S109).
+"""I8, I14: rows by e-mail address have one spelling of the address as their key (`mail.addresses.email_key`, S109).
 
 An earlier version kept international domains as typed, so that a mailbox could have two keys. `check_consistency --repair` moves
-those rows. Orders by address are copies, which I3 checks.
+rows with a wrong key. The lists of orders by address are copies, which I3 checks.
 """
 
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ SUBSCRIBERS = scan(
 
 @dataclass(frozen=True)
 class MailboxTable:
-    """A table with addresses in its key: its rule, the scan of its rows, the address's column, and the function that moves a row."""
+    """A table with e-mail addresses in its key `column`. Wrong keys violate the invariant `rule`. `move` gives a row the right key."""
 
     rule: str
     rows: Statement
@@ -65,11 +65,11 @@ class MailboxTable:
     move: Callable[[Row, str, datetime], object]
 
 
-# Each writes the new row before it deletes the old one: after a crash, the next check continues.
+# Each function writes the new row before it deletes the old one. So after a crash the next check finishes the move.
 
 
 def _move_claim(row: Row, key: str, now: datetime) -> None:
-    # If two accounts have the mailbox, one gets the claim, and I8 reports the other.
+    # If two accounts have the mailbox, one gets the claim, and I8 reports the other account.
     if get_user(row.user_id):
         claim_email(key, row.user_id, now)
     EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=row.email, user_id=row.user_id)
@@ -77,7 +77,7 @@ def _move_claim(row: Row, key: str, now: datetime) -> None:
 
 def _move_mail(row: Row, key: str, now: datetime) -> None:
     TO_RECIPIENT.run(recipient=key, mail_id=row.mail_id)
-    # This deletes all mails of the address. The rule of that list (I14) writes the other rows again.
+    # This deletes all mails of the address. The check of that list (I14) writes the other rows again.
     DELETE_RECIPIENT.run(recipient=row.recipient)
 
 

@@ -1,4 +1,4 @@
-"""The table of the consistency check: what it has found."""
+"""The table with the results of the consistency checks."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import MB
 
 
 class ConsistencyCheck(Model):
-    """What the last checks of the whole shop have found, newest first.
+    """The results of the last checks of the whole shop, newest first.
 
-    Bound: a row of 150 bytes a check; one each five minutes are 105,000 in a year, 16 MB. Gone after 400 days.
+    Bound: a check has a row of 150 bytes. A check every five minutes makes 105,000 rows a year, 16 MB. Rows expire after 400 days.
     Writer: consistency.operations.
     """
 
@@ -17,10 +17,10 @@ class ConsistencyCheck(Model):
     __partition_bytes__ = 16 * MB
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = None
-    year = columns.Integer(partition_key=True)  # in which it began, in UTC
+    year = columns.Integer(partition_key=True)  # the year in which the check began, in UTC
     started_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     finished_at = columns.DateTime()
-    violations = columns.Integer()  # that are left
+    violations = columns.Integer()  # the number of violations that are left
     fixed = columns.Integer()
-    in_progress = columns.Integer()  # left to the worker
-    rules = columns.Set(columns.Text)  # of the violations that are left
+    in_progress = columns.Integer()  # the number of subjects that are left to the worker
+    rules = columns.Set(columns.Text)  # the invariants that are still violated

@@ -1,4 +1,4 @@
-"""Records the results of checks."""
+"""Records the results of consistency checks."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ RECORD = write(
 
 
 def record_check(report: Report, started_at: datetime, finished_at: datetime) -> None:
-    """Record the report of a check of the whole shop; times are in UTC. Raises CassandraUnavailable."""
+    """Record the report of a check of the whole shop. The times are in UTC. Raises CassandraUnavailable."""
     RECORD.run(
         year=started_at.year,
         started_at=started_at,

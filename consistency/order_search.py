@@ -1,4 +1,4 @@
-"""I32: an order is found by its search terms, and by no others. It keeps only the tracking numbers of its parcels."""
+"""I32: an order is found by its search terms, and by no other terms. It keeps only the tracking numbers of its parcels."""
 
 from collections.abc import Iterator
 from datetime import UTC
@@ -47,7 +47,7 @@ NUMBER = read(
 
 
 def iterate_missing_terms(order: Order) -> Iterator[Violation]:
-    """Yield the terms by which an order is not found, or found with other values."""
+    """Yield the search terms of an order that do not find it, or whose rows have other values than the order."""
     year = order.placed_at.astimezone(UTC).year
     reading = []
     for (kind, term), label in list_terms(order).items():
@@ -63,7 +63,7 @@ def iterate_missing_terms(order: Order) -> Iterator[Violation]:
 
 
 def _check_row(row: Row) -> Iterator[Violation]:
-    """Check a row of the search: its order exists, was placed then, and has the term in its list."""
+    """Check a search row: its order exists, was placed at the row's time, and has the term in its list of terms."""
     order = queries.get_order(row.order_id)
     key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
     if order and order.placed_at == row.placed_at and TERM.one(**key):
@@ -85,7 +85,7 @@ def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
 
 
 def _check_term(row: Row) -> Iterator[Violation]:
-    """Check a term: its order exists, its person is not erased, and it is no corrected tracking number."""
+    """Check a search term: its order exists, the order's person is not erased, and the term is no replaced tracking number."""
     order = queries.get_order(row.order_id)
     if (
         order
@@ -112,7 +112,7 @@ def _check_term(row: Row) -> Iterator[Violation]:
 
 
 def check_number(row: Row) -> Iterator[Violation]:
-    """Check that an order has a parcel with a tracking number, or may still write its event."""
+    """Check that a row's order has a parcel with the row's tracking number, or that the parcel's event may still be written."""
     order = queries.get_order(row.order_id)
     if order and row.tracking in list_tracking_numbers(order):
         return

@@ -1,4 +1,4 @@
-"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises agree with its partition."""
+"""I2, I3, I6, I7, I9, I29, I32, I33: an order's stock, copies, code, sales figures, sums and promises agree with its partition."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -39,7 +39,7 @@ def describe_order(order: Order) -> str:
     return f"order {order.number} ({order.order_id})"
 
 
-# ---- I2: its reservations, and its money
+# ---- I2: the order's reservations and its money
 
 
 def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
@@ -87,7 +87,7 @@ def _check_money(order: Order) -> Iterator[Violation]:
         yield wrong("is not as paid as its money says", detail)
 
 
-# ---- I7: the figures
+# ---- I7: the sales figures
 
 
 def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
@@ -102,7 +102,7 @@ def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         yield Violation("I7", describe_order(order), fault, f"lines {lines}", fix)
 
 
-# ---- I9: the sums
+# ---- I9: the order's sums
 
 
 def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
@@ -126,13 +126,13 @@ def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         if item.unit_price * item.quantity != item.line_total:
             fault = "units at their price are not the line's sum"
             yield Violation("I9", f"{what}, line {item.line_number}", fault)
-    # Tax is in the prices, or all of it comes on top.
+    # The prices either include the tax, or the whole tax is added to them.
     if order.tax_added not in (zero, order.tax):
         fault = "lines, delivery, tax and discount do not add up to the total"
         yield Violation("I9", what, fault, f"{order.tax_added} too much")
 
 
-# ---- I29: what was promised
+# ---- I29: the order's promises
 
 
 def _check_promise(order: Order) -> Iterator[Violation]:
@@ -155,11 +155,11 @@ def _check_promise(order: Order) -> Iterator[Violation]:
             yield Violation("I29", describe_order(order), fault, actual)
 
 
-# ---- I33: changes of many orders
+# ---- I33: bulk changes of orders
 
 
 def _check_change(change: bulk_changes.OrderChange) -> Iterator[Violation]:
-    """In a finished change, each order has its event exactly if its row says that it was done."""
+    """Check for a finished bulk change that an order has the change's event exactly if its row has the result "done"."""
     for row in bulk_changes.STORE.iterate_results(change):
         if order := queries.get_order(row.item_id):
             yield from compare_with_mark(

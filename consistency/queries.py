@@ -1,4 +1,4 @@
-"""Reads the results of the last checks."""
+"""Reads the results of the last consistency checks."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,12 +29,12 @@ class RecordedCheck:
 
 
 def prefetch_recent_checks(now: datetime, most: int) -> list[PendingResult]:
-    """Begin to read the newest checks of this year and the last one, for `parse_checks`."""
+    """Begin to read the newest consistency checks of this year and of the last year, for `parse_checks`."""
     return [RECENT_CHECKS.start(year=year, most=most) for year in (now.year, now.year - 1)]
 
 
 def parse_checks(pending: list[PendingResult], most: int) -> list[RecordedCheck]:
-    """Return the checks, newest first, at most `most`. Raises CassandraUnavailable."""
+    """Return at most `most` checks that `prefetch_recent_checks` began to read, newest first. Raises CassandraUnavailable."""
     return [
         RecordedCheck(
             row.started_at,

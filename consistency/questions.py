@@ -1,4 +1,4 @@
-"""I40: the moderation queue and each person's list of texts agree with the questions and answers."""
+"""I40: the moderation queue and each person's list of their texts agree with the questions and answers."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""I37 to I39, I41: a product's rating, its cards and the copies agree with its reviews, and removed pictures are deleted."""
+"""I37 to I39, I41: a product's rating, cards and review copies agree with its reviews, and removed pictures are deleted."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ def check_products(
     pending: DueRows,
     find_faults: Callable[[UUID], Iterator[Violation]],
 ) -> Check:
-    """Return the check of the products that `scan` lists. It skips products with rows in `pending`: the worker finishes them."""
+    """Return the check of the products that `scan` lists. It leaves products with rows in `pending` to the worker."""
 
     def check(product_id: UUID) -> Iterator[Violation]:
         found, now = list(find_faults(product_id)), current_time()
@@ -100,9 +100,9 @@ def _delete_copy(key: dict[str, object], now: datetime) -> None:
 
 
 def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
-    """Yield the lists that lack a review, have an old copy of it, or must not have one. `copies` is by list, then by review."""
+    """Yield the lists with a missing, an old or a surplus copy of a review. `copies` is keyed by list, then by review id."""
     required = {ALL, review.stars} if review.is_counted else set()
-    # The list of the most helpful reviews has at most a hundred, so that it may lack one.
+    # The list of the most helpful reviews has at most a hundred reviews, so a review may be missing there.
     allowed = required | {HELPFUL} if review.is_counted else set()
     present = (review.version, review.stars, review.user_id)
     for stars, listed in copies.items():

@@ -1,7 +1,7 @@
-"""Runs the checks: a look at everything, two more looks at suspects, and then the repair.
+"""Runs the consistency checks: it checks all subjects, checks the suspects two more times, and then repairs them.
 
-The shop runs meanwhile: an order may be between its event and its copies. So a violation must be found again seconds later. Orders
-with fresh pending effects are left to the worker.
+The shop runs meanwhile: an order's event may be written, and its copies not yet. So a violation counts only if it is found again
+seconds later. Orders whose pending effects are recent are left to the worker.
 """
 
 import logging
@@ -56,9 +56,9 @@ CHECKS: tuple[Check, ...] = (
 RULES = tuple(
     sorted({rule for check in CHECKS for rule in check.rules}, key=lambda rule: int(rule[1:]))
 )
-# The pauses before the second and the third look, in seconds.
+# The pauses before the second and the third check of suspects, in seconds.
 RECHECK_AFTER = (1.0, 3.0)
-# How long an order with pending effects may be under way: the worker looks at them after two minutes.
+# How long the effects of an order may be pending: the worker carries out pending effects after two minutes.
 GRACE_PERIOD = timedelta(minutes=5)
 _AT_ONCE = 8
 _CHUNK = 512
@@ -75,10 +75,10 @@ def check_consistency(
     grace_period: timedelta = GRACE_PERIOD,
     say: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Find violations of these rules in the whole shop, or in `scope`. With `repair`, fix them and look again.
+    """Find violations of these invariants in the whole shop, or in `scope`. With `repair`, fix them and check again.
 
-    An order whose effects have been pending for less than `grace_period` is left to the worker. Raises ClockWrong,
-    CassandraUnavailable.
+    An order whose effects have been pending for less than `grace_period` is left to the worker.
+    Raises ClockWrong, CassandraUnavailable.
     """
     require_right_clock()
     report = Report()
@@ -123,7 +123,7 @@ def _recheck(
     rules: Collection[str],
     recheck_after: Iterable[float],
 ) -> dict[Any, list[Violation]]:
-    """Return the violations that are found at each look. Others were work under way."""
+    """Return the violations that each of the repeated checks finds. All others were unfinished writes."""
     for seconds in recheck_after:
         if suspects:
             sleep(seconds)
@@ -134,7 +134,7 @@ def _recheck(
 def _without_in_progress(
     check: Check, suspects: dict[Any, list[Violation]], report: Report, grace_period: timedelta
 ) -> dict[Any, list[Violation]]:
-    """Leave to the worker the orders with fresh pending effects."""
+    """Return the suspects without the orders whose pending effects are recent; count the removed ones in the report."""
     in_progress = (
         _orders_in_progress(current_time(), grace_period) if suspects and grace_period else set()
     )
@@ -160,7 +160,7 @@ def _still_wrong(
 
 
 def _orders_in_progress(now: datetime, grace_period: timedelta) -> set[UUID]:
-    """Return the orders with pending effects that are younger than `grace_period`."""
+    """Return the ids of the orders with pending effects that are younger than `grace_period`."""
     return {row.order_id for row in DUE_EFFECTS.list_between(now - grace_period, now)}
 
 

@@ -1,4 +1,4 @@
-"""I7: the roll-ups equal their facts, and the facts equal the orders."""
+"""I7: the sales figures of each day equal the sums of its facts, and the facts equal the orders."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -30,16 +30,16 @@ STAMPS = read(
     "I7", "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day"
 )
 
-# How long a changed day may wait for its roll-up: the worker usually needs half a minute.
+# How long a day with changed facts may wait until its figures follow: the worker usually needs half a minute.
 ROLL_UP_DELAY = timedelta(minutes=5)
 FactsKey = tuple[date, UUID, int]
 
 
 def _iterate_facts(scope: Scope | None) -> Iterator[FactsKey]:
-    """Yield the orders that have facts, each with the day of the facts and their write timestamp."""
+    """Yield the orders that have sales facts, each with the day of its facts and their write timestamp."""
     known = {order_id: get_order(order_id) for order_id in scope.orders} if scope else {}
     if scope is not None and all(known.values()):
-        # The facts of an existing order are on its day, and are checked with it, unless it sold nothing.
+        # The facts of an existing order are checked with the order, unless it sold no units.
         for order in filter(None, known.values()):
             day, shard = shop_day(order.placed_at), order_shard(order.order_id)
             if row := WRITTEN.one(day=day, shard=shard, order_id=order.order_id):
@@ -65,7 +65,7 @@ def _check_orphaned(facts_key: FactsKey) -> Iterator[Violation]:
 
 
 def _iterate_days(scope: Scope | None) -> Iterator[date]:
-    """Yield the days that have facts or figures."""
+    """Yield the days that have sales facts or sales figures."""
     if scope is not None:
         yield from sorted(scope.days)
         return
@@ -87,7 +87,7 @@ def _check_day(day: date) -> Iterator[Violation]:
     if any(
         noted == day and latest < written <= now for noted, written in queries.list_changed_days()
     ):
-        return  # the worker is about to add it up
+        return  # the worker is about to add up the day's facts
     wanted = {
         (each.category_id, each.currency): each.figures
         for each in roll_up_facts(day, queries.list_day_facts(day))

@@ -1,4 +1,4 @@
-"""I30: the shop's settings can be parsed, and keep their own rules."""
+"""I30: the shop's settings can be parsed, and obey the rules of their kinds."""
 
 from collections.abc import Iterator
 

@@ -27,7 +27,7 @@ def _iterate_imports(scope: Scope | None) -> Iterator[SpreadsheetTask]:
 
 
 def _check_import(task: SpreadsheetTask) -> Iterator[Violation]:
-    """A finished import has marked the things of its rows with the result "done", and no others."""
+    """Check that a finished import has marked exactly the items whose rows have the result "done"."""
     for first in range(0, task.total, queries.BUCKET_LENGTH):
         for row in queries.list_bucket(task.task_id, first):
             if not row.is_to_apply:

@@ -25,7 +25,7 @@ from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
 from orders.operations import apply_effects
 from orders.queries import get_order, list_items
 
-# How long after its minute a reservation may wait for the worker, which looks two minutes later and needs time.
+# How long an expired reservation may wait for the worker, which handles it two minutes later and needs time.
 ONE_SWEEP = timedelta(minutes=5)
 
 STOCK_ITEMS = scan(
@@ -54,12 +54,12 @@ HISTORY_ROW = read(
 StockItemKey = tuple[UUID, str]
 
 
-# ---- What must be reserved for an order
+# ---- The units that must be reserved for an order
 
 
 @dataclass(frozen=True)
 class ReservedUnits:
-    """Units of a line in a warehouse: 'held' (reserved) or 'committed'; '' and 0 for none."""
+    """The units of an order line in a warehouse, and their state: 'held' (reserved) or 'committed'; 0 and '' for no units."""
 
     line_number: int
     variant_id: UUID
@@ -100,7 +100,7 @@ def _actual_units(row: Row | None) -> tuple[str, int]:
     return (row.state, row.quantity) if row and row.quantity else ("", 0)
 
 
-# ---- I1
+# ---- I1: the stock numbers
 
 
 def _iterate_stock_items(scope: Scope | None) -> Iterator[StockItemKey]:
@@ -128,7 +128,7 @@ def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
 
 
 def describe_stock_item(stock_item: StockItemKey) -> str:
-    """Return the variant and the warehouse in words."""
+    """Return a text that names the variant and the warehouse of a stock item."""
     return f"variant {stock_item[0]} in {stock_item[1]}"
 
 
@@ -152,7 +152,7 @@ def _check_sums(
     if derived != numbers:
         entries = queries.list_ledger_entries(*stock_item, whole=True)
         derived = queries.fold_stock_numbers(rows, entries)
-    # Units that a loader has written without a receipt are in no ledger.
+    # The ledger lacks units that a loader has written without a receipt.
     if derived.received and derived != numbers:
         expected = ", ".join(f"{units} {field}" for field, units in vars(derived).items())
         fault = "the numbers are not what ledger and reservations say"
@@ -183,7 +183,7 @@ def _check_reservation(
 
 
 def _record_expiry(stock_item: StockItemKey, row: Row, now: datetime) -> None:
-    # An expiry needs neither line nor product. The worker looks at it soon, and finds out when the reservation ends.
+    # The worker will soon handle an expiry and find out when the reservation ends, without line or product.
     variant_id, warehouse_id = stock_item
     allocation = Allocation(
         0, variant_id, variant_id, warehouse_id, row.quantity, row.reservation_id
@@ -214,12 +214,12 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
 
 
 def _reserved_until(row: Row) -> datetime | None:
-    """Return until when units are reserved, by the reservation's last expiry; None if it has none."""
+    """Return the moment until which units are reserved: the last expiry of the reservation; None if it has no expiry."""
     now = current_time()
     order = get_order(row.order_id) if row.order_id else None
     due = DUE_EXPIRIES.list_between(order.pay_until, order.pay_until) if order else []
     found = [expiry.minute for expiry in due if expiry.reservation_id == row.reservation_id]
-    # More expensive reads follow only where they are needed: the minutes around now, then all minutes.
+    # The more expensive reads follow only if needed: the expiries in the minutes around now, then in all minutes.
     if all(minute <= now for minute in found):
         found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
     if not found:
@@ -268,7 +268,7 @@ def _clear_expiries() -> None:
 
 
 def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
-    """Check that a transfer's units are in transit or have arrived, and that it is listed while it is open."""
+    """Check that a transfer's units are in transit or have arrived, and that an open transfer is in the list of open ones."""
     is_open = OPEN_TRANSFER.one(shop=queries.SHOP, transfer_id=transfer_id) is not None
     transfer = queries.get_transfer(transfer_id)
     if transfer is None:
@@ -308,7 +308,7 @@ def _check_departures(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator
             yield Violation("I27", what, "has left, and is none")
 
 
-# ---- I28: the history
+# ---- I28: the stock history
 
 
 def _check_history(stock_item: StockItemKey, entries: Sequence[Row]) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""I26: the lists of each warehouse agree with the stock and the products."""
+"""I26: the stock lists of each warehouse agree with the stock and the products."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inventory import operations, queries
 from inventory.entities import BACKORDER_WAREHOUSE, find_stock_lists
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 
-# How long the stock lists may take to follow a product (inventory.jobs).
+# How long a product's change may take to reach the stock lists (inventory.jobs).
 LISTED_WITHIN = timedelta(minutes=10)
 
 LISTED_PRODUCTS = scan(
@@ -33,7 +33,7 @@ LISTED_ROW = read(
 
 @dataclass(frozen=True)
 class _ListRow:
-    """A row of a warehouse's list, by its key, and the product that it names."""
+    """A row of a warehouse's stock list: its key, and the product that it names."""
 
     warehouse_id: str
     list_name: str
@@ -52,7 +52,7 @@ def _iterate_listed(scope: Scope | None) -> Iterator[UUID | _ListRow]:
 
 
 def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
-    """Check that a product's stock items are on the right lists, or that a row of a list belongs there."""
+    """Check that a product's stock items are on the right stock lists, or that a row of a stock list is right."""
     if isinstance(subject, UUID):
         product_id = subject
         for each in _expected_rows(product_id):
@@ -94,12 +94,12 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
     expected = set()
     for row, pending in reading:
         numbers, listing = pending.one(), find_listing(product, row.variant_id)
-        # A stock item without a copy is listed with its first copy (I13).
+        # A stock item without a stock copy gets on the list when its first copy is written (I13).
         if numbers is None or numbers.received is None or listing is None or row.available is None:
             continue
         saved_at = product.updated_at if product else None
         if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
-            listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker is about to
+            listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker updates it soon
         names = find_stock_lists(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         expected |= {
             _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)

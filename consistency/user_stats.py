@@ -1,4 +1,4 @@
-"""I35: a customer's sums equal their orders."""
+"""I35: the sums of a customer's orders equal the orders."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,12 +18,12 @@ STATS = scan(
 WRITTEN = read(
     "I35", "SELECT writetime(order_count) AS written FROM user_stats WHERE user_id = :user_id"
 )
-# How long a count may be due: the worker usually needs three minutes.
+# How long a customer's orders may wait to be added up: the worker usually needs three minutes.
 COUNT_DELAY = timedelta(minutes=10)
 
 
 def _iterate_others(scope: Scope | None) -> Iterator[UUID]:
-    """Yield users with sums and without orders: a count may have ended after an erasure."""
+    """Yield users who have sums but no orders: the worker may have written the sums after an erasure."""
     ids = scope.users if scope else (row.user_id for row in STATS.iterate_table())
     yield from (user_id for user_id in ids if not queries.list_order_years(user_id))
 
@@ -39,7 +39,7 @@ def _check_sums(user_id: UUID) -> Iterator[Violation]:
     now = current_time()
     due = DUE_USER_STATS.list_between(now - COUNT_DELAY, now + MINUTE)
     if any(row.user_id == user_id for row in due):
-        return  # the worker is about to count them
+        return  # the worker is about to add up the orders
     yield Violation(
         "I35",
         f"user {user_id}",

@@ -1,4 +1,4 @@
-"""I8: one user for an e-mail address. I32: staff find a customer by each word of their name, and by no others."""
+"""I8: each e-mail address has one user. I32: staff find a customer by each word of their name, and by no other words."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -27,7 +27,7 @@ _list_users = column_subjects(USERS, "user_id", "users")
 
 
 def _check_user(user_id: UUID) -> Iterator[Violation]:
-    """Check that the claim of a user's address names this user, so that no two users have one address."""
+    """Check that the claim of a user's e-mail address names this user, so that no two users have the same address."""
     user = queries.get_user(user_id)
     if user is None or not user.email:
         return
@@ -35,7 +35,7 @@ def _check_user(user_id: UUID) -> Iterator[Violation]:
     what = f"user {user_id}"
     claim = CLAIM.one(email=key)
     if claim is None:
-        # If two users have the address, the fix gives one the claim, and the other stays a violation.
+        # If two users have the address, the fix gives the claim to one user. The other one remains a violation.
         fix = partial(claim_email, key, user_id)
         yield Violation("I8", what, "nobody has claimed the address", fix=fix)
     elif claim.user_id != user_id:
@@ -78,13 +78,13 @@ def _check_search(user_id: UUID) -> Iterator[Violation]:
         return
     now = current_time()
     if any(row.user_id == user_id for row in NAMES_UNDER_WAY.list_between(now - HOUR, now)):
-        return  # the worker is about to look after it
+        return  # the worker is about to correct the search terms
     fault = "is found by other words than those of their name"
     yield Violation("I32", f"user {user_id}", fault, fix=call(save_search_terms, user_id))
 
 
 def _check_search_row(row: Row) -> Iterator[Violation]:
-    """Check that the user's own list of terms has a search row's term."""
+    """Check that the term of a search row is in its user's own list of terms."""
     if row.term in {each.term for each in TERMS.all(user_id=row.user_id)}:
         return
     if SEARCH_ROW.one(head=row.term[:HEAD], term=row.term, user_id=row.user_id) is None:

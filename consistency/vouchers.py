@@ -1,4 +1,4 @@
-"""I6: a code is never used more often than its limit, and each order that uses it has one claim."""
+"""I6: a voucher code is not used more often than its limit allows, and each order with a code has one claim on the code."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ CLAIMS = read(
     "SELECT claim, used, remaining, order_id, person_claim, claimed_at FROM voucher_uses WHERE key = :key",
     timeout=30,
 )
-# By then a checkout without an order has released its use.
+# After this time a checkout without an order has released its use of a code.
 RELEASED_WITHIN = RESERVATION_DURATION + 2 * ONE_SWEEP
 
 
@@ -98,7 +98,7 @@ def _check_claim(key: str, row: Row) -> Iterator[Violation]:
 
 
 def iterate_missing_uses(order: Order) -> Iterator[Violation]:
-    """Yield a violation if an open order has a code, but no use of it. Raises CassandraUnavailable."""
+    """Yield a violation if an open order has a voucher code, but no use of the code. Raises CassandraUnavailable."""
     if (
         order.voucher
         and order.state not in (CANCELLED, EXPIRED)

@@ -1,7 +1,7 @@
-"""Changes of many things at once. Each thing is changed exactly once, also after a crash (decision 038).
+"""Bulk changes of many items, such as products. Each item is changed exactly once, also after a crash (decision 038).
 
-The rows of a change are written first, then the change, which alone names them. The callers say how a thing is changed, and how
-a second attempt knows that it was: catalogue.bulk_changes for products, orders.bulk_changes for orders.
+The rows of a change are written first, then the change, without which nothing finds them. The callers change an item, and
+recognise an item that an earlier attempt has changed: catalogue.bulk_changes for products, orders.bulk_changes for orders.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
@@ -44,7 +44,7 @@ _CHANGE = (
 
 @dataclass(frozen=True, slots=True)
 class BulkChange:
-    """A change of many things; `counts` by result are there once it is finished."""
+    """A change of many items. A finished change has `counts`: how many rows have each result."""
 
     change_id: UUID
     selection_id: UUID
@@ -67,7 +67,7 @@ class BulkChange:
 
 @dataclass(frozen=True, slots=True)
 class BulkChangeRow:
-    """A thing of a change, and what became of it: `result` is one of RESULTS, or "" while it waits."""
+    """An item of a change, and its result. `result` is one of RESULTS, or "" while the item waits."""
 
     position: int
     item_id: UUID
@@ -80,15 +80,15 @@ C = TypeVar("C", bound=BulkChange)
 
 
 def is_usable_id(change_id: UUID, now: datetime) -> bool:
-    """Return whether a change may be started under an id: a time-based one that was made less than MAX_PAGE_AGE ago."""
+    """Return whether a change may be started under an id: the id is time-based and less than MAX_PAGE_AGE old."""
     return change_id.version == 1 and abs(now - made_at(change_id)) < MAX_PAGE_AGE
 
 
 class ChangeStore(Generic[C]):
-    """The changes of one kind of thing, in two tables of their own (jobs.models).
+    """The changes of one kind of item, in two tables of their own (jobs.models).
 
-    `item` is the column with a thing's id. `given` are the columns that are written with a row, `noted` those that are written
-    later. An act has `pack()`; `unpack` parses that text. All methods raise CassandraUnavailable.
+    `item` is the column with an item's id. `given` are the columns that are written with a new row, `noted` the columns that are
+    written later. `pack()` of an act returns its text, and `unpack` parses this text. All methods raise CassandraUnavailable.
     """
 
     def __init__(
@@ -138,14 +138,14 @@ class ChangeStore(Generic[C]):
     # ---- Reading
 
     def get_change(self, change_id: UUID) -> C | None:
-        """Return a change."""
+        """Return a change, or None if it does not exist."""
         if change_id.version != 1:
             return None
         row = self._one.one(month=month_of(change_id), change_id=change_id)
         return self._change(row) if row and row.selection_id else None
 
     def list_changes(self, now: datetime) -> list[C]:
-        """Return the last changes, at most MAX_LISTED, newest first."""
+        """Return the newest changes, at most MAX_LISTED, the newest first."""
         reading = [self._all.start(month=month, most=MAX_LISTED) for month in list_months(now)]
         rows = (row for pending in reading for row in pending.rows())
         # Some cells of an expired row can outlive the others.
@@ -153,13 +153,13 @@ class ChangeStore(Generic[C]):
         return sorted(found, key=lambda each: each.started_at, reverse=True)[:MAX_LISTED]
 
     def iterate_changes(self, month: date) -> Iterator[C]:
-        """Yield the changes of a month."""
+        """Yield the changes that were started in a month."""
         for row in self._all.all(month=month, most=MAX_A_MONTH):
             if row.selection_id:
                 yield self._change(row)
 
     def list_unfinished(self, months: Sequence[date]) -> list[UUID]:
-        """Return the unfinished changes of these months, the oldest first."""
+        """Return the ids of the unfinished changes of these months, the oldest first."""
         return self.unfinished.list(months)
 
     def list_rows(self, change: C, page: int) -> list[BulkChangeRow]:
@@ -172,7 +172,7 @@ class ChangeStore(Generic[C]):
             yield self._row(row)
 
     def read_rows(self, change: C, first: int, most: int = PAGE_LENGTH) -> list[Row]:
-        """Return stored rows from a position on, within its bucket."""
+        """Return at most `most` stored rows from position `first` on, within its bucket."""
         return self.rows.read(change.selection_id, first, most)
 
     def _change(self, row: Row) -> C:
@@ -207,9 +207,9 @@ class ChangeStore(Generic[C]):
         started_by: UUID,
         now: datetime,
     ) -> C:
-        """Store a change for the worker. Return it, or the one that was started under its id before.
+        """Store a change for the worker, and return it. If a change was started under this id before, return that change.
 
-        `selected` has the id and the given columns of each thing. Raises ValueError for none or more than MAX_ITEMS.
+        `selected` has the id and the given columns of each item. Raises ValueError for no item or more than MAX_ITEMS.
         """
         if not 0 < len(selected) <= MAX_ITEMS:
             raise ValueError(f"a change has 1 to {MAX_ITEMS} rows, not {len(selected)}")
@@ -235,7 +235,7 @@ class ChangeStore(Generic[C]):
         note = self.unfinished.bind_add(change_id)
         if apply_batch(insert, note, if_lost=applied_if(is_ours)):
             return change
-        # Somebody has sent the same form at the same time. Rows that no change names expire.
+        # Somebody has sent the same form at the same time. The rows of the change that was not stored expire.
         started = self.get_change(change_id)
         assert started
         return started
@@ -253,8 +253,8 @@ class ChangeStore(Generic[C]):
     def run(self, change: C, most: int, handle: Callable[[C, Row], None]) -> int:
         """Continue a change, and finish it when no row is left. Return how many rows were tried, about `most`.
 
-        `handle` changes the thing of a row, unless that was done before, and notes the result. Raises UnknownOutcome, too; then it
-        is called again.
+        `handle` changes a row's item, unless an earlier attempt has done so, and writes the row's result. Raises UnknownOutcome;
+        then a later run calls `handle` for this row again.
         """
         handled, tried = self.rows.run(
             change.rows, change.handled, most, partial(handle, change), partial(self._reach, change)
@@ -264,7 +264,7 @@ class ChangeStore(Generic[C]):
         return tried
 
     def go_on(self, now: datetime, most: int, run: Callable[[C, int], int]) -> int:
-        """Continue the unfinished changes by `run`. Return how many rows were tried, about `most`."""
+        """Continue the unfinished changes by calling `run`. Return how many rows were tried, about `most`."""
         count = 0
         for change_id in self.list_unfinished(list_months(now)):
             if count >= most:
@@ -303,5 +303,5 @@ class ChangeStore(Generic[C]):
         )
 
     def note_done(self, change: C, position: int, label: str) -> bool:
-        """Note that a thing was changed, and return True. May be repeated at any time."""
+        """Write the result "done" of an item's row, and return True. May be repeated at any time."""
         return self.rows.note_done(change.selection_id, position, label)

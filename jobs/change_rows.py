@@ -1,7 +1,7 @@
 """The rows of bulk changes (jobs.bulk_changes) and of imported files. Each row is handled exactly once.
 
-The caller says how a row is handled, and how a second attempt knows that it was. The store keeps each row's result, counts its
-failures, and goes back to rows without a result.
+The caller's function handles a row, and recognises a row that an earlier attempt has handled. The store keeps each row's result,
+counts its failures, and goes back to rows without a result.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
@@ -35,7 +35,7 @@ RESULTS = ("done", "unchanged", "refused", "changed")
 
 @dataclass(frozen=True, slots=True)
 class RowsOfChange:
-    """All rows of one change: `owner_id` is in their keys, `name` is for the log."""
+    """All rows of one change. `owner_id` is the change's id in their keys; `name` names the change in the log."""
 
     owner_id: UUID
     total: int
@@ -46,8 +46,8 @@ class RowsOfChange:
 class RowTable:
     """A table of rows, and its columns beside bucket, position, result, label, reason and failures.
 
-    `owner` is the column with the id of the change. `given` columns are written with a row, `noted` ones later by the caller.
-    `listed` columns are read beside the result where all rows are read. Rows are handled page by page; a bucket holds whole pages.
+    `owner` is the column with the id of the change. `given` columns are written with a new row, `noted` columns later by the caller.
+    `listed` columns are read beside the results of all rows. Rows are handled page by page; a bucket contains whole pages.
     """
 
     name: str
@@ -60,9 +60,9 @@ class RowTable:
 
 
 class RowStore:
-    """The rows of a table, handled once each. All methods raise CassandraUnavailable.
+    """The rows of a table, each of which is handled once. All methods raise CassandraUnavailable.
 
-    `is_to_handle` says which rows are handled; the others never get a result.
+    `is_to_handle` returns whether a row is to be handled; all other rows never get a result.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RowStore:
         result = (
             f"UPDATE {table.name} SET result = :result, label = :label, reason = :reason {of_row}"
         )
-        # A row that is done stays done, whatever another process finds later.
+        # A row keeps the result "done", whatever another process finds later.
         self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
         self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
         self._note_failure = conditional_write(
@@ -114,16 +114,16 @@ class RowStore:
         }
 
     def start_read(self, owner_id: UUID, first: int, most: int) -> PendingResult:
-        """Start reading rows with all their columns, from a position on, within its bucket."""
+        """Start the read whose rows `read` returns."""
         bucket = first // self._bucket_length
         return self._rows.start(**{self._owner: owner_id}, bucket=bucket, first=first, most=most)
 
     def read(self, owner_id: UUID, first: int, most: int = 0) -> list[Row]:
-        """Return rows with all their columns, from a position on, within its bucket: a page, or `most`."""
+        """Return the rows from position `first` on, with all columns, within its bucket: at most `most`, with 0 at most a page."""
         return self.start_read(owner_id, first, most or self._page_length).rows()
 
     def read_again(self, row: Row) -> Row:
-        """Return a row as it is stored now."""
+        """Return a row with its present values, which are read now."""
         (again,) = self.read(getattr(row, self._owner), row.position, 1)
         return again
 
@@ -137,7 +137,7 @@ class RowStore:
         return self._results.all(**{self._owner: owner_id}, bucket=bucket)
 
     def count_results(self, rows: RowsOfChange) -> tuple[Counter[str], int | None]:
-        """Return how many rows have each result. If one has none yet, also return the position from which to go on."""
+        """Return how many rows have each result. If a row has no result yet, also return the position from which to go on."""
         counts, waiting = Counter[str](), None
         for row in self.iterate_results(rows):
             if row.result:
@@ -149,7 +149,7 @@ class RowStore:
     # ---- Writing
 
     def insert(self, owner_id: UUID, rows: Mapping[int, Mapping[str, object]]) -> None:
-        """Write rows of one bucket by their positions, all or none. May be repeated."""
+        """Write all rows of `rows`, keyed by position, or none. They are in one bucket. May be repeated."""
         inserts: list[BoundStatement] = [
             self._insert.bind(**self._key(owner_id, position), **values)
             for position, values in rows.items()
@@ -157,7 +157,7 @@ class RowStore:
         apply_batch(*inserts, if_lost=REFUSED_MEANS_DONE)
 
     def note_done(self, owner_id: UUID, position: int, label: str | None) -> bool:
-        """Note that a row was done, and return True. May be repeated at any time."""
+        """Write the result "done" of a row, and return True. May be repeated at any time."""
         outcome = self._note_done.apply(
             if_lost=SEND_AGAIN,
             **self._key(owner_id, position),
@@ -168,7 +168,7 @@ class RowStore:
         return bool(outcome)
 
     def note_result(self, row: Row, result: str, label: str | None, reason: str = "") -> None:
-        """Note why a row was not done, unless it has a result already."""
+        """Write the result and the reason of a row that was not done, unless the row has a result already."""
         self._note_result.apply(
             if_lost=SEND_AGAIN,
             **self.key_of(row),
@@ -190,31 +190,31 @@ class RowStore:
     ) -> tuple[int, int]:
         """Handle rows without a result, from position `handled` on. Return the next position, and how many rows were tried.
 
-        It tries about `most` rows, and calls `note_handled` after each page that had one. `handle` does the work of a row, unless that
-        was done before, and notes the result. A row that has failed MAX_FAILURES times is refused. Raises UnknownOutcome, too.
+        It tries about `most` rows, and calls `note_handled` after each page with a row that it tried. `handle` does a row's work,
+        unless it was done before, and writes its result. A row that failed MAX_FAILURES times is refused. Raises UnknownOutcome.
         """
         tried = 0
         while handled < rows.total and tried < most:
             page = self.read(rows.owner_id, handled)
             if not page:
-                break  # they have expired
+                break  # the rows have expired
             for row in page:
                 if not row.result:
                     tried += 1
                     if self._is_to_handle(row):
-                        # A row without a result keeps the change unfinished: a later run goes back to it.
+                        # A row without a result keeps the change unfinished: a later run goes back to this row.
                         name = f"row {row.position} of {rows.name}"
                         with guard_row(name), self._count_failure(row, name):
                             handle(row)
             handled = min((handled // self._page_length + 1) * self._page_length, rows.total)
-            # Passing a page whose rows all have a result costs no write.
+            # A page whose rows all have a result is passed without a write.
             if not all(row.result for row in page):
                 note_handled(handled)
         return handled, tried
 
     @contextmanager
     def _count_failure(self, row: Row, name: str) -> Iterator[None]:
-        """Handle a row within. If it raises for the MAX_FAILURES-th time, refuse the row, so that the change ends."""
+        """Handle a row within the block. If the block raises for the MAX_FAILURES-th time, refuse the row, so that the change ends."""
         try:
             yield
         except CassandraUnavailable:

@@ -1,7 +1,7 @@
-"""Rows of unfinished work, partitioned by when they are due.
+"""Pending rows: each names unfinished work, and is partitioned by the time at which it is due.
 
-A row is noted before a write that a crash may cut off, and cleared after it. A job sweeps the rows that are left and finishes
-their work. One that raises is postponed, for longer each time, and never blocks the others (decision 80).
+A pending row is written before a write that a crash may cut off, and cleared (deleted) after it. A job sweeps the rows that are
+left: it finishes their work. A row whose work raises is postponed, for longer each time, and blocks no other row (decision 80).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from jobs.minutes import MINUTE
 from jobs.rows import FIRST_RETRY_DELAY, get_retry_delay, guard_row
 from jobs.shards import Shard
 
-# How far a job looks back in its first run. Later it continues where it stopped.
+# How far a job looks back in its first run. A later run continues where the run before it stopped.
 FIRST_LOOK_BACK = timedelta(days=1)
-# A process that was delayed may write a row this long after its time. Until then its partition is read again.
+# A delayed process may write a row this long after the row's time. Until then each run reads the row's partition again.
 MAX_WRITE_DELAY = timedelta(minutes=5)
-# A row that Cassandra could not answer for stays where it is for this long, since that may pass within seconds.
+# A row whose work failed because Cassandra was unavailable stays in its partition for this long: the cause may pass in seconds.
 KEEP_FOR = timedelta(hours=1)
 _AT_ONCE = 100  # partitions read side by side
 _YEAR_ONE = datetime.min.replace(tzinfo=UTC)
@@ -30,14 +30,14 @@ _YEAR_ONE = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class DueRows:
-    """A table of pending rows, and how its job sweeps it.
+    """A table of pending rows, and the settings of the job that sweeps it.
 
-    The statements call their parameters like the columns; `select` returns the partition's column, too. `insert` and `delete`
-    may take `written`, a row's timestamp in microseconds since 1970: clearing a row then spares one that was noted later.
+    The statements' parameters are called like the columns; `select` also returns the column of the partition key. `insert` and
+    `delete` may take `written`, a row's timestamp in microseconds since 1970: then `clear` spares rows that were written later.
     """
 
-    job: str  # keeps the position; of shards their family
-    label: str  # what a row is about, for the log and the staff
+    job: str  # the job that keeps the position; for shards, their family
+    label: str  # a name for the rows, for the log and the staff
     select: Statement
     insert: Statement
     delete: Statement
@@ -47,12 +47,12 @@ class DueRows:
     max_write_delay: timedelta = MAX_WRITE_DELAY
 
     def find_partition(self, moment: datetime) -> datetime:
-        """Return the partition of a moment: when it begins, in UTC."""
+        """Return the partition of a moment: the moment (UTC) at which it begins."""
         moment = moment.astimezone(UTC)
         return moment - (moment - _YEAR_ONE) % self.length
 
     def list_partitions(self, since: datetime, until: datetime) -> list[datetime]:
-        """Return the partitions from that of `since` to that of `until`, the oldest first."""
+        """Return the partitions from the one with `since` to the one with `until`, the oldest first."""
         first = self.find_partition(since)
         return [
             first + number * self.length for number in range((until - first) // self.length + 1)
@@ -68,22 +68,22 @@ class DueRows:
         return self.list_rows(self.list_partitions(since, until))
 
     def has_rows(self, now: datetime) -> bool:
-        """Return whether a sweep whose last run left nothing would find a row. Raises CassandraUnavailable."""
+        """Return whether there is a row for the job, if its last run has left no row. Raises CassandraUnavailable."""
         return bool(self.list_between(now - self.max_write_delay, now - self.wait))
 
     def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:
-        """Write a row that is due at a moment, by default now in real time. Return its columns, for `clear`. Raises CassandraUnavailable."""
+        """Write a row that is due at `at` (default: now in real time). Return its columns for `clear`. Raises CassandraUnavailable."""
         row = self.date_row(values, at)
         self.insert.run(**_parameters(self.insert, row))
         return row
 
     def clear(self, *rows: dict[str, Any]) -> None:
-        """Delete rows whose work is done, but none that was noted later. Raises CassandraUnavailable."""
+        """Delete rows whose work is done, but no row that was written later. Raises CassandraUnavailable."""
         wait_for_all([self.delete.start(**_parameters(self.delete, row)) for row in rows])
 
     @contextmanager
     def sweep(self, now: datetime, shard: Shard | None = None) -> Iterator[Sweep]:
-        """Sweep the rows since the job's last run within the block, then save the job's position.
+        """Let the block sweep the rows since the job's last run, then save the job's position.
 
         Raises CassandraUnavailable, LeaseLost.
         """
@@ -96,10 +96,10 @@ class DueRows:
             save_position(job, sweep.reached.isoformat())
 
     def date_row(self, values: dict[str, Any], at: datetime | None = None) -> dict[str, Any]:
-        """Return the columns of a row that is noted now for a moment, by default for now."""
+        """Return the columns of a row that is written now and due at `at`, by default now."""
         written = current_microseconds()
         if at is not None:
-            # Newer than the rows of writes in that minute, so that clearing these spares it. The sweep is later still.
+            # The timestamp is later than other rows' in that minute, so their `clear` spares this row. The sweep is later still.
             written = max(written, int((at + self.wait / 2).timestamp() * 1_000_000))
         partition = self.find_partition(at or current_time())
         return {**values, self.column: partition, "written": written}
@@ -111,7 +111,7 @@ def _parameters(statement: Statement, values: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Sweep:
-    """A run through partitions of a table."""
+    """One run of a job through the partitions of a table of pending rows."""
 
     table: DueRows
     partitions: Sequence[datetime]
@@ -129,12 +129,12 @@ class Sweep:
         return min({looked_until, *self.kept})
 
     def batches(self) -> Iterator[list[Row]]:
-        """Yield the rows of all shards, the oldest first, with the partitions that are read together. Raises CassandraUnavailable."""
+        """Yield all shards' rows, the oldest first, in lists: one for the partitions read together. Raises CassandraUnavailable."""
         for start in range(0, len(self.partitions), _AT_ONCE):
             yield self.table.list_rows(self.partitions[start : start + _AT_ONCE])
 
     def split(self, rows: Sequence[Row], *columns: str) -> list[list[Row]]:
-        """Return this shard's rows, those together that are equal in these columns. The first one holds the shard's id."""
+        """Return this shard's rows in groups with equal values in `columns`. The shard is found by the id in the first column."""
         groups: dict[tuple[Any, ...], list[Row]] = {}
         for row in rows:
             key = tuple(getattr(row, column) for column in columns)
@@ -143,13 +143,13 @@ class Sweep:
         return list(groups.values())
 
     def groups(self, *columns: str) -> Iterator[list[Row]]:
-        """Yield the groups of all batches, see `split`. Raises CassandraUnavailable."""
+        """Yield the groups (see `split`) of all batches. Raises CassandraUnavailable."""
         for rows in self.batches():
             yield from self.split(rows, *columns)
 
     @contextmanager
     def handle(self, rows: Sequence[Row], row_id: object) -> Iterator[None]:
-        """Do the work of these rows within the block, and clear them afterwards. See `attempt`."""
+        """Let the block do the work of these rows, and clear the rows afterwards. `attempt` describes the errors."""
         with self.attempt(rows, row_id):
             yield
             self.clear(rows)
@@ -157,10 +157,10 @@ class Sweep:
 
     @contextmanager
     def attempt(self, rows: Sequence[Row], row_id: object) -> Iterator[None]:
-        """Do a part of the work of these rows within the block.
+        """Let the block do a part of the work of these rows.
 
-        If it raises in a worker's run, the rows are postponed and the run continues; outside one the error is raised. While
-        Cassandra cannot answer for them, they stay where they are. Raises CassandraUnavailable after three such rows in succession.
+        If the block raises in a worker's run, the rows are postponed and the run continues; outside a run the error is raised.
+        After CassandraUnavailable the rows first stay in their partitions; the third such failure in succession is raised.
         """
         self._began, name = current_microseconds(), f"{self.table.label} {row_id}"
 
@@ -176,12 +176,12 @@ class Sweep:
             yield
 
     def keep(self, rows: Sequence[Row]) -> None:
-        """Have the next run find these rows where they are."""
+        """Keep these rows in their partitions, which the next run reads again."""
         self._settled.update(rows)
         self.kept |= {getattr(row, self.table.column) for row in rows}
 
     def postpone(self, rows: Sequence[Row], delay: timedelta) -> None:
-        """Note these rows again for later, and delete them here. Raises CassandraUnavailable."""
+        """Write these rows with a time that is `delay` later, and delete the old ones. Raises CassandraUnavailable."""
         insert, at = self.table.insert, self.now + delay
         later = [self.table.date_row(row._asdict(), at) for row in rows if row not in self._settled]
         wait_for_all([insert.start(**_parameters(insert, row)) for row in later])
@@ -189,7 +189,7 @@ class Sweep:
         self._settled.update(rows)
 
     def clear(self, rows: Sequence[Row]) -> None:
-        """Delete those of the rows that were neither kept nor postponed. Raises CassandraUnavailable."""
+        """Delete these rows, except rows that were kept or postponed. Raises CassandraUnavailable."""
         done = [row for row in rows if row not in self._settled]
-        # A row that does not say when it was written is older than its work.
+        # A row without a timestamp was written before its work began.
         self.table.clear(*({"written": self._began, **row._asdict()} for row in done))

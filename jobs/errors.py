@@ -2,4 +2,4 @@
 
 
 class LeaseLost(Exception):
-    """This process does not hold the job's lease: another worker has it, or none."""
+    """This process does not hold the job's lease: another worker or no worker holds it."""

@@ -1,12 +1,11 @@
 """Leases: one worker at a time does a job, and a dead one is replaced.
 
 A claim is a compare-and-set on the row that was read: it fails if another worker has renewed, released or claimed the lease
-since. A lease lasts for LEASE_SECONDS, 30, and is renewed every 10. Other workers wait 10 seconds longer, because clocks differ.
-So two hosts whose clocks are 10 seconds apart never share a job. A killed worker is replaced after 40 seconds, by one that
-looks every 5.
-
-A process whose clock is further off writes no lease (cassandra_db.clock). A time in the future in a lease counts as unknown: it
-would keep all other workers away until then.
+meanwhile. A lease lasts for LEASE_SECONDS (30) and is renewed every 10 seconds. Other workers wait 10 seconds longer, because
+clocks differ. So two hosts whose clocks are 10 seconds apart never share a job. A killed worker is replaced after 40 seconds,
+by a worker that reads the leases every 5 seconds.
+A process whose clock is wrong by more than 10 seconds writes no lease (cassandra_db.clock). If a lease contains a time in the
+future, this time counts as unknown: otherwise no other worker could claim the job until then.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ from jobs.rows import FailedRow, dump_failed_rows, parse_failed_rows
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
-# How soon a worker looks again at a job that another one holds: a dead worker's jobs must not wait for long.
+# After this time a worker reads the lease of a job again that another worker holds: a dead worker's jobs must not wait for long.
 RECHECK_AFTER = LEASE_DURATION / 6
 # After a failure a job rests, for all workers, so that it does not spin.
 COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
-# How far a job with an unknown position looks back. The worker whose clock was ahead has done the work before that.
+# How far a job with an unknown position looks back. The worker whose clock was ahead has done the earlier work.
 LOOK_BACK = timedelta(days=1)
 
 SELECT_LEASE = read(
@@ -55,7 +54,7 @@ SELECT_LEASE = read(
               failed_rows
        FROM leases WHERE job = :job""",
 )
-# On a job that has no row yet, all three are null: the same statement claims it.
+# The same statement claims a job that has no row yet: then the three columns of its condition are null.
 CLAIM = conditional_write(
     "lease",
     """UPDATE leases SET holder = :me, held_until = :until, worker = :worker WHERE job = :job
@@ -84,7 +83,7 @@ _held_leases: ContextVar[dict[str, Lease]] = ContextVar("held")
 
 @dataclass(frozen=True)
 class LeaseRow:
-    """A job's lease, as read."""
+    """A job's lease, as it was read from the table."""
 
     job: str
     holder: UUID | None = None
@@ -96,8 +95,8 @@ class LeaseRow:
     result_at: datetime | None = None
     duration: timedelta | None = None
     failure: str = ""
-    failed_rows: tuple[FailedRow, ...] = ()  # that wait for their next turn
-    # By the clock of a node; None while one of them is wrong.
+    failed_rows: tuple[FailedRow, ...] = ()  # the rows that wait for their next attempt
+    # By the clock of a node; None while the clock of a node is wrong.
     position_saved_at: datetime | None = None
 
     def is_running(self, now: datetime) -> bool:
@@ -108,7 +107,7 @@ class LeaseRow:
         """Return whether the job may be claimed at `now`."""
         if self.held_until is None or self._is_held_too_long(now):
             return True
-        # A lease that was given back is free at once. One whose holder is silent is free once all clocks agree that it has run out.
+        # A released lease is free at once. The lease of a silent worker is free when it has run out by all clocks.
         return self.held_until + (CLOCK_SKEW if self.holder else timedelta(0)) <= now
 
     def find_last_run(self, now: datetime) -> datetime | None:
@@ -117,18 +116,18 @@ class LeaseRow:
 
     @property
     def has_done_something(self) -> bool:
-        """Return whether the last run had something to do, or failed."""
+        """Return whether the last run had work to do, or failed."""
         return bool(self.failure) or self.result_at == self.last_run
 
     def is_position_wrong(self, now: datetime) -> bool:
-        """Return whether the position is in the future of now, or of the moment at which it was saved."""
+        """Return whether the position is later than `now`, or later than the moment at which it was saved."""
         reached = _parse_position(self.position)
         return reached is not None and is_in_future(
             reached, min(now, self.position_saved_at or now)
         )
 
     def look_back_from(self, now: datetime) -> datetime:
-        """Return from where the job goes on when its position is wrong."""
+        """Return the moment from which the job continues if its position is wrong."""
         return min(now, self.position_saved_at or now) - LOOK_BACK
 
     def is_in_future(self, now: datetime) -> bool:
@@ -177,7 +176,7 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
 
 
 def _parse_position(position: str) -> datetime | None:
-    """Return a position as a time; None if it is no time."""
+    """Return the time in a job's position; None if the position is no time."""
     try:
         moment = datetime.fromisoformat(position)
     except ValueError:
@@ -186,21 +185,21 @@ def _parse_position(position: str) -> datetime | None:
 
 
 def worker_name() -> str:
-    """Return this process's name among the workers: host and process id."""
+    """Return the name of this process as a worker: its host and process id."""
     return f"{socket.gethostname()} {os.getpid()}"
 
 
 class Lease:
-    """A claim on a job: renewed in the background while the `with` block runs, and given back at its end."""
+    """A claim on a job. It is renewed in the background while the `with` block runs, and released at the block's end."""
 
     def __init__(self, seen: LeaseRow, holder: UUID) -> None:
         self.job = seen.job
         self.holder = holder
-        # These are written when the lease is given back.
+        # These values are written when the lease is released.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
         self.duration, self.failure = seen.duration, seen.failure
         self.failed_rows = seen.failed_rows
-        self.cooldown = timedelta(0)  # how long no worker may claim the job after that
+        self.cooldown = timedelta(0)  # how long no worker may claim the job after the release
         self.is_lost = False
         self._over = threading.Event()
         self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
@@ -270,9 +269,9 @@ class Lease:
 
 
 def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
-    """Claim a job whose lease was read as `seen`. Return None if it is held or another worker was faster.
+    """Claim a job whose lease was read as `seen`. Return None if another worker holds it or was faster.
 
-    Raises CassandraUnavailable; UnknownOutcome if the claim may have applied, which then runs out by itself.
+    Raises CassandraUnavailable. Raises UnknownOutcome if the claim may have been stored; then it runs out by itself.
     """
     if not seen.is_free(now):
         return None
@@ -300,7 +299,7 @@ def hold_lease(job: str) -> Lease:
 
 
 def forget_future(seen: LeaseRow, now: datetime) -> None:
-    """Remove times in the future from a lease, unless it has changed since it was read. Raises CassandraUnavailable."""
+    """Remove times in the future from a lease, unless the lease has changed since it was read. Raises CassandraUnavailable."""
     if not seen.is_position_wrong(now):
         position = seen.position
     else:
@@ -318,9 +317,9 @@ def forget_future(seen: LeaseRow, now: datetime) -> None:
 
 
 def get_position(job: str) -> str:
-    """Return the job's position, as `save_position` stored it; '' at first. Raises CassandraUnavailable.
+    """Return the job's position, as `save_position` stored it; '' before the first save. Raises CassandraUnavailable.
 
-    A position that is in the future, or was when it was saved, is wrong: then it is LOOK_BACK before that moment.
+    A position is wrong if it is, or was when it was saved, in the future. Then return the moment of `LeaseRow.look_back_from`.
     """
     lease, now = get_lease(job), current_time()
     if not lease.is_position_wrong(now):
@@ -333,10 +332,10 @@ def get_position(job: str) -> str:
 
 
 def save_position(job: str, position: str) -> None:
-    """Store the job's position, at most the time of the earliest node whose clock is right.
+    """Store the job's position, but no later time than that of the earliest node whose clock is right.
 
-    Only the holder may call it: from the job's `run`, or within `with hold_lease(job):`. Raises LeaseLost when this process does
-    not hold the job: the work since the last stored position is then repeated. Raises CassandraUnavailable.
+    Only the lease's holder may call this function: in the job's `run`, or within `with hold_lease(job):`. Raises LeaseLost if this
+    process does not hold the lease: then the work since the last stored position is repeated. Raises CassandraUnavailable.
     """
     lease = _held_leases.get({}).get(job)
     reached = _parse_position(position)
@@ -351,7 +350,7 @@ def save_position(job: str, position: str) -> None:
 
 
 def _limit_position(job: str, reached: datetime) -> datetime:
-    """Return `reached`, or the earliest node's time if that is earlier, but nothing before the stored position."""
+    """Return the earlier one of `reached` and the earliest node's time, but no time before the stored position."""
     earliest = earliest_node_time()
     if reached <= earliest:
         return reached

@@ -1,4 +1,4 @@
-"""The progress of the jobs: when they ran, what they did, and how far behind they are."""
+"""The progress of the jobs: the times and results of their runs, and how late they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from django.utils.translation import gettext_noop as _
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
-# A job that is further behind needs attention. A killed worker is replaced within a minute.
+# A job that is later than this needs attention. A killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class JobProgress:
-    """The progress of a job at a moment."""
+    """The progress of a job at the moment `now`."""
 
     job: Job
     lease: LeaseRow
@@ -31,7 +31,7 @@ class JobProgress:
 
     @property
     def pause(self) -> timedelta:
-        """How long the job rests after its last run: longer if that run had nothing to do and left nothing over."""
+        """How long the job rests after its last run: longer if that run had no work and left none for a later run."""
         if self.last_run is None or self.lease.has_done_something or self._lag_at(self.last_run):
             return self.job.every
         return self.job.longest_pause
@@ -43,11 +43,11 @@ class JobProgress:
 
     @property
     def backlog_age(self) -> timedelta:
-        """The age of the oldest thing that the job has left over; zero for a job whose position is no time."""
+        """The age of the oldest work that the job has not done yet; zero for a job whose position is no time."""
         return max(self._lag_at(self.now) - self.pause, timedelta(0))
 
     def _lag_at(self, moment: datetime) -> timedelta:
-        """Return how far the position was behind a moment, beyond the normal lag."""
+        """Return how far the job's position was behind `moment`, beyond the normal lag."""
         try:
             reached = datetime.fromisoformat(self.lease.position)
         except ValueError:
@@ -56,7 +56,7 @@ class JobProgress:
 
     @property
     def problem(self) -> str:
-        """The problem that needs attention, in words; '' if there is none."""
+        """The job's problem that needs attention, in words; '' if it has none."""
         if self.lease.is_in_future(self.now):
             return _("dated in the future")
         if self.lease.failure or self.lease.failed_rows:

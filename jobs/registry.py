@@ -1,4 +1,4 @@
-"""What the worker runs: each app's `jobs.py` has a list `JOBS` of these."""
+"""The jobs that the worker runs: each app's `jobs.py` has a list `JOBS` of `Job` objects."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from django.utils.module_loading import module_has_submodule
 
 from jobs.shards import Shard
 
-# A heavy job is divided into this many, so that as many workers can share it.
+# A heavy job is divided into this many shards, so that as many workers can share it.
 SHARDS = 4
 
 
 @dataclass(frozen=True)
 class Job:
-    """Work that is done again and again, by one worker at a time.
+    """Work that is repeated for ever, by one worker at a time.
 
-    `run` gets the current time (UTC) and returns a line about what it did, or '' for nothing. It may be cut off at any point, and
-    may run twice at once: a worker that stalls for longer than its lease continues beside the one that replaced it. A job that
-    works through time keeps its position as a time in ISO 8601. `normal_lag` is how far behind the present that is when nothing is
-    left to do.
+    `run` gets the current time (UTC) and returns a line about its work, or '' if it had none. A crash may end it at any point. Two
+    workers may run it at the same time: one that stalls for longer than its lease continues beside the one that replaced it.
+    A job that works through time keeps its position as a time in ISO 8601. `normal_lag` is the time from this position to the
+    present when no work is left.
 
-    While there is nothing to do, the job runs only every `idle_every`. If it has `has_work`, that is asked every `every` in between,
-    without a lease and once for all shards. A run follows at once if the answer is yes.
+    While there is no work, the job runs only every `idle_every`. Meanwhile the worker calls `has_work`, if there is one, every
+    `every`: without a lease, and once for all shards. A run follows at once if it returns True.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Job:
         return max(self.every, self.idle_every)
 
     def has_name(self, name: str) -> bool:
-        """Return whether a name is the job's own or its family's."""
+        """Return whether `name` is the name of this job or of its family."""
         return name in (self.name, self.family)
 
 
 def describe_count(text: str, count: int) -> str:
-    """Return `text` with its `%(count)s`, or "" for a count of 0."""
+    """Return `text` with the count in place of its `%(count)s`, or "" for a count of 0."""
     return text % {"count": count} if count else ""
 
 
@@ -58,7 +58,7 @@ def make_sharded_jobs(
     idle_every: timedelta = timedelta(0),
     has_work: Callable[[datetime], bool] | None = None,
 ) -> list[Job]:
-    """Return a heavy job as SHARDS jobs, which share its things and have a lease each."""
+    """Divide a heavy job into SHARDS jobs, and return them. Each handles its shard of the items, under its own lease."""
 
     def of(shard: Shard) -> Job:
         return Job(

@@ -1,4 +1,4 @@
-"""Guards a job's rows: one that always raises must not block the others."""
+"""Guards the rows that a job handles: a row that always raises must not block the other rows."""
 
 import json
 import logging
@@ -12,13 +12,13 @@ from cassandra_db import CassandraUnavailable, current_time
 
 # Bulk changes and spreadsheets report their failed rows to staff. They give up a row after this many failures.
 MAX_FAILURES = 5
-# One partition may be unavailable while others are not. After this many in succession, the run ends.
+# One partition may be unavailable while others are available. After this many such rows in succession, the run ends.
 MAX_UNAVAILABLE_IN_SUCCESSION = 3
 # A row that failed is tried again after 5 minutes, then after 10, 20, … and at last every 6 hours.
 FIRST_RETRY_DELAY, MAX_RETRY_DELAY = timedelta(minutes=5), timedelta(hours=6)
-# A lease remembers the failures of this many rows. If more rows fail, the others wait as long as these.
+# A lease remembers the failures of this many rows. If more rows fail, all others wait as long as the remembered rows.
 MAX_REMEMBERED = 10
-# A row that was not met again by then has gone.
+# A failed row that no run has met for this long has been deleted.
 _FORGOTTEN_AFTER = timedelta(hours=1)
 _MAX_NAME_LENGTH, _MAX_ERROR_LENGTH = 100, 160
 
@@ -40,7 +40,7 @@ class FailedRow:
 
 
 def dump_failed_rows(rows: Iterable[FailedRow]) -> str:
-    """Return failed rows as a lease stores them; "" for none."""
+    """Return failed rows as the text that a lease stores; "" for no rows."""
     found = [[row.name, row.error, row.count, row.retry_at.isoformat()] for row in rows]
     return json.dumps(found, ensure_ascii=False) if found else ""
 
@@ -55,7 +55,7 @@ def parse_failed_rows(text: str) -> tuple[FailedRow, ...]:
 
 @dataclass
 class FailedRows:
-    """The rows that failed in a run, with their errors, and those `remembered` from earlier runs."""
+    """The rows that failed in a run, with their errors, and the failed rows `remembered` from earlier runs."""
 
     remembered: dict[str, FailedRow] = field(default_factory=dict)
     failures: list[tuple[object, Exception]] = field(default_factory=list)
@@ -72,7 +72,7 @@ class FailedRows:
         return f"{len(self.failures)} rows failed, first {row}: {type(error).__name__}: {error}"
 
     def add(self, row: object, error: Exception) -> None:
-        """Count a failure. Errors of Cassandra are not the row's fault, and do not delay it."""
+        """Count a row's failure. Errors of Cassandra are not the row's fault, and do not delay the row."""
         self.failures.append((row, error))
         if isinstance(error, CassandraUnavailable):
             return
@@ -83,11 +83,11 @@ class FailedRows:
         self.remembered[name] = replace(failed, retry_at=failed.retry_at + failed.delay)
 
     def forget(self, row: object) -> None:
-        """Note that a row has succeeded."""
+        """Forget the failures of a row that has succeeded."""
         self.remembered.pop(str(row)[:_MAX_NAME_LENGTH], None)
 
     def list_remembered(self, now: datetime) -> tuple[FailedRow, ...]:
-        """Return the rows that the next run has to know, those that failed most often first."""
+        """Return the failed rows that the next run has to know. The rows that failed most often come first."""
         waiting = [row for row in self.remembered.values() if row.retry_at + _FORGOTTEN_AFTER > now]
         return tuple(sorted(waiting, key=lambda row: -row.count)[:MAX_REMEMBERED])
 
@@ -97,7 +97,7 @@ _failed_rows: ContextVar[FailedRows | None] = ContextVar("failed_rows", default=
 
 @contextmanager
 def collect_failed_rows(remembered: Iterable[FailedRow] = ()) -> Iterator[FailedRows]:
-    """Collect the rows that fail within. The worker runs each job in it, and reports them when the run is over."""
+    """Collect the rows that fail within the block. The worker runs each job in such a block, and reports the rows afterwards."""
     found = FailedRows({row.name: row for row in remembered})
     token = _failed_rows.set(found)
     try:
@@ -107,7 +107,7 @@ def collect_failed_rows(remembered: Iterable[FailedRow] = ()) -> Iterator[Failed
 
 
 def get_retry_delay(row: object) -> timedelta | None:
-    """Return for how long a row that has just failed shall wait; None if only Cassandra could not answer."""
+    """Return how long a row that has just failed has to wait; None if it failed because Cassandra was unavailable."""
     failed = _failed_rows.get()
     found = failed.remembered.get(str(row)[:_MAX_NAME_LENGTH]) if failed else None
     return found.delay if found else None
@@ -115,12 +115,12 @@ def get_retry_delay(row: object) -> timedelta | None:
 
 @contextmanager
 def guard_row(row: object, postpone: Callable[[], object] | None = None) -> Iterator[None]:
-    """Process one row within. If it raises in a worker's run, log the error and go on with the next row.
+    """Process one row within the block. If the block raises in a worker's run, log the error and go on with the next row.
 
-    `postpone` is called for a row that failed. It must ensure that a later run finds the row again, unless the row stays
-    where the job looks anyway. Outside a worker's run the error is raised.
+    `postpone` is called for a row that failed. It must ensure that a later run finds the row again. It is not needed if later runs
+    read the row anyway. Outside a worker's run the error is raised.
 
-    Raises CassandraUnavailable if this is the third row in succession to do so: the next run continues from the old position.
+    Raises CassandraUnavailable for the third row in succession that fails by it: the next run continues from the old position.
     """
     failed = _failed_rows.get()
     if failed is None:

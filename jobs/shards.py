@@ -1,4 +1,4 @@
-"""Shards: parts of a heavy job's things, so that several workers can share the job."""
+"""Shards: parts of the items that a heavy job handles, so that several workers can share the job."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a job's things. Each thing belongs to one shard, by its id. The default shard has all things."""
+    """A part of the items of a job. An item's id decides to which shard it belongs. The default shard has all items."""
 
     family: str
     number: int = 0
@@ -14,7 +14,7 @@ class Shard:
 
     @property
     def job_name(self) -> str:
-        """The name of the shard's job, under which its lease and its position are stored."""
+        """The name of the shard's job, which is the key of the shard's lease and position."""
         return (
             self.family
             if self.shard_count == 1
@@ -22,5 +22,5 @@ class Shard:
         )
 
     def has_id(self, item_id: UUID) -> bool:
-        """Return whether a thing belongs to this shard."""
+        """Return whether an item belongs to this shard."""
         return item_id.int % self.shard_count == self.number

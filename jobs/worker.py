@@ -1,4 +1,4 @@
-"""The worker's loop: finds the due jobs, claims one after the other, and runs it."""
+"""The worker's loop: it finds the due jobs, claims one after the other, and runs each."""
 
 import logging
 import signal
@@ -16,7 +16,7 @@ from jobs.rows import collect_failed_rows
 
 MAX_BACKOFF = 30.0
 _NAP = 0.5
-# How much of a run's result or error is kept for the status page, in characters.
+# How many characters of a run's result or error are kept for the status page.
 _MAX_SUMMARY_LENGTH = 200
 
 log = logging.getLogger("worker")
@@ -39,13 +39,13 @@ class Worker:
     tally: RunCounts = field(default_factory=RunCounts)
     _stopping: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
-    # Until when jobs that found nothing rest, unless they have work.
+    # Until when a job without work rests, unless its `has_work` returns True.
     _rests_until: dict[str, datetime] = field(default_factory=dict)
-    # When each `has_work` was asked last, and its answer.
+    # The time and the result of the last call of each `has_work`.
     _asked: dict[Callable[[datetime], bool], tuple[datetime, bool]] = field(default_factory=dict)
 
     def stop_on_signals(self) -> None:
-        """Finish the job at hand and then stop, on SIGTERM and SIGINT; a second signal stops at once."""
+        """Let SIGTERM and SIGINT stop the worker after its present job. A second signal stops it at once."""
 
         def stop(number: int, frame: FrameType | None) -> None:
             self._stopping = True
@@ -57,7 +57,7 @@ class Worker:
         signal.signal(signal.SIGINT, stop)
 
     def run(self) -> None:
-        """Run until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds; while the clock is wrong, every 5."""
+        """Run jobs until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds; while the clock is wrong, every 5."""
         log.info(
             "working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs"
         )
@@ -77,9 +77,9 @@ class Worker:
         log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
 
     def run_due_jobs(self) -> None:
-        """Run each job that is due and free, once.
+        """Run each job that is due and free one time.
 
-        Raises ClockWrong when this worker must not write, CassandraUnavailable when the leases cannot be read.
+        Raises ClockWrong if this worker must not write. Raises CassandraUnavailable if the leases cannot be read.
         """
         require_right_clock()
         for job in self.jobs:
@@ -87,7 +87,7 @@ class Worker:
                 return
             now = self.clock()
             wait = self._look_at.get(job.name, now) - now
-            # A longer wait than a job can have was computed before the clock was set.
+            # If the wait is longer than any job can have, the clock was set after the wait was computed.
             if wait <= timedelta(0) or wait > job.longest_pause + COOLDOWN_AFTER_FAILURE:
                 self._run_if_due(job)
 
@@ -99,7 +99,7 @@ class Worker:
         progress = JobProgress(job, lease_row, now)
         due = progress.last_run + job.every if progress.last_run else now
         if due > now:
-            # Another worker may run it in between; then it is due later still.
+            # Another worker may run the job meanwhile; then the job is due even later.
             self._look_at[job.name] = due
             return
         if progress.last_run:
@@ -118,7 +118,7 @@ class Worker:
         )
 
     def _rests(self, job: Job, now: datetime) -> bool:
-        """Return whether a job found nothing in its last run and has no work yet. Note when to look at it again."""
+        """Return whether a job had no work in its last run and has none yet. Store when to check it again."""
         until = self._rests_until.get(job.name, now)
         if not timedelta(0) < until - now <= job.longest_pause:
             return False
@@ -126,7 +126,7 @@ class Worker:
             self._look_at[job.name] = until
             return True
         asked = self._asked.get(job.has_work)
-        # The shards of a job are asked together.
+        # `has_work` is called once for all shards of a job.
         if asked is None or not timedelta(0) <= now - asked[0] < job.every:
             asked = self._asked[job.has_work] = now, _has_work(job.has_work, now)
         asked_at, has_work = asked
@@ -180,7 +180,7 @@ class Worker:
         )
 
     def _idle_seconds(self) -> float:
-        """Return for how long there is nothing to do, at most RECHECK_AFTER: the clock may be set meanwhile."""
+        """Return how many seconds no job is due, at most RECHECK_AFTER, since the clock may be set meanwhile."""
         now, longest = self.clock(), RECHECK_AFTER.total_seconds()
         return min(
             [longest, *(max((at - now).total_seconds(), 0.0) for at in self._look_at.values())]
@@ -198,7 +198,7 @@ def _in_short(error: Exception) -> str:
 
 
 def _has_work(ask: Callable[[datetime], bool], now: datetime) -> bool:
-    """Return the answer, or True if asking fails: the run that follows then reports the error, and stops no other job."""
+    """Return the result of `has_work`, or True if it raises: then the job's run reports the error, and stops no other job."""
     try:
         return ask(now)
     except Exception as error:  # noqa: BLE001

@@ -1,10 +1,10 @@
-"""Why a setting is not saved."""
+"""The errors when a setting cannot be saved."""
 
 from django.utils.translation import gettext as _
 
 
 class SettingRefused(Exception):
-    """A rule forbids the setting. The text says why; `field` names the field, '' for none."""
+    """A rule forbids the setting. The text is the reason; `field` names the form field, '' for no field."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -19,7 +19,7 @@ class SettingChanged(Exception):
 
 
 class SettingsBusy(Exception):
-    """Others save so often that this save found no gap."""
+    """Other people save settings so often that this save failed at each attempt."""
 
     def __init__(self) -> None:
         super().__init__(_("Others are saving settings right now. Try again."))

@@ -1,4 +1,4 @@
-"""The kinds of settings, and a snapshot of all settings."""
+"""The class for a kind of settings, and the snapshot of all settings."""
 
 import json
 from collections.abc import Callable, Hashable, Mapping
@@ -16,8 +16,8 @@ Made = TypeVar("Made")
 class SettingKind(Generic[T]):
     """A kind of settings: its name in the table, its conversions, its first values and its rule.
 
-    `parse` converts a key and its JSON into a setting, `dump` a setting into JSON. `first_values` apply until one is saved. `check`
-    raises SettingRefused for settings that contradict each other on a day.
+    `parse` converts a key and its JSON into a setting, `dump` a setting into JSON. `first_values` apply until a setting is saved.
+    `check` raises SettingRefused for settings that contradict each other on the day that it gets.
     """
 
     name: str
@@ -27,7 +27,7 @@ class SettingKind(Generic[T]):
     check: Callable[["SettingsSnapshot", date], None]
 
     def fingerprint(self, value: T | None) -> str:
-        """Return a short text that changes with the setting; '' for None."""
+        """Return a short text that differs if the setting differs; '' for None."""
         if value is None:
             return ""
         content = json.dumps(self.dump(value), sort_keys=True)
@@ -36,14 +36,14 @@ class SettingKind(Generic[T]):
 
 @dataclass(frozen=True)
 class SettingsSnapshot:
-    """All settings, read at once. `revision` is that of the last save, None before the first one."""
+    """All settings of the shop at one moment. `revision` is the id of the last save; None before the first save."""
 
     revision: UUID | None
     stored: Mapping[str, Mapping[str, Mapping[str, Any]]]  # JSON, by the kind's name and the key
     _made: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def get_values(self, kind: SettingKind[T]) -> Mapping[str, T]:
-        """Return the settings of a kind by key, or the first values if none was saved."""
+        """Return the settings of a kind, keyed by their key, or its first values if no setting was saved."""
         return self.compute(("values", kind.name), lambda: self._read(kind))
 
     def _read(self, kind: SettingKind[T]) -> Mapping[str, T]:
@@ -53,12 +53,12 @@ class SettingsSnapshot:
         return {key: kind.parse(key, value) for key, value in stored.items()}
 
     def compute(self, name: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the result of `make`, computed once for these settings."""
+        """Return the result of `make`, which is called only one time for this snapshot and `name`."""
         if name not in self._made:
             self._made[name] = make()
         return cast(Made, self._made[name])
 
     def with_values(self, kind: SettingKind[T], values: Mapping[str, T]) -> "SettingsSnapshot":
-        """Return the settings with other values of one kind."""
+        """Return a snapshot in which the settings of one kind are replaced by `values`."""
         stored = {key: kind.dump(value) for key, value in values.items()}
         return SettingsSnapshot(self.revision, {**self.stored, kind.name: stored})

@@ -1,4 +1,4 @@
-"""Save settings one at a time, each checked against all others; the partition's revision guards the rules."""
+"""Saves settings one at a time. Each is checked against all other settings; the partition's revision guards against races."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ UPDATE_REVISION = conditional_write(
     "settings",
     "UPDATE shop_settings SET revision = :revision WHERE shop = :shop IF revision = :seen",
 )
-# In a batch with UPDATE_REVISION, whose condition applies to the whole batch.
+# These run in a batch with UPDATE_REVISION, whose condition applies to the whole batch.
 INSERT_SETTING = conditional_write(
     "settings",
     """INSERT INTO shop_settings (shop, kind, key, value, changed_at)
@@ -36,16 +36,16 @@ DELETE_SETTING = conditional_write(
 def save_setting(
     kind: SettingKind[T], key: str, value: T, seen: str, now: datetime
 ) -> SettingsSnapshot:
-    """Add or change a setting, and return all settings. Other processes see it within five seconds.
+    """Add or change a setting, and return all settings. Other processes see the change within five seconds.
 
-    `seen` is the `SettingKind.fingerprint` that the editor has read, '' for a new setting. Saving the same again changes nothing.
+    `seen` is the `SettingKind.fingerprint` of the setting that the editor has read, '' for a new one. A repeat changes nothing.
     Raises SettingRefused, SettingChanged, SettingsBusy, CassandraUnavailable.
     """
 
     def change(values: Mapping[str, T]) -> Mapping[str, T]:
         before = values.get(key)
         if kind.fingerprint(before) == kind.fingerprint(value):
-            # Sent twice, or somebody else has entered the same.
+            # The form was sent twice, or another person has entered the same values.
             return values
         if kind.fingerprint(before) != seen:
             raise SettingChanged
@@ -55,7 +55,7 @@ def save_setting(
 
 
 def remove_setting(kind: SettingKind[T], key: str, seen: str, now: datetime) -> SettingsSnapshot:
-    """Remove a setting whose fingerprint is still `seen`. Repeating changes nothing. Raises as `save_setting` does."""
+    """Remove a setting whose fingerprint is still `seen`. A repeat changes nothing. Raises the errors of `save_setting`."""
 
     def change(values: Mapping[str, T]) -> Mapping[str, T]:
         if key not in values:
@@ -97,7 +97,7 @@ def change_settings(
 
 
 def check_settings(settings: SettingsSnapshot, kind: SettingKind[Any], now: datetime) -> None:
-    """Check settings after a change of a kind. Raises SettingRefused."""
+    """Check all settings after a change of settings of one kind. Raises SettingRefused."""
     if not settings.get_values(kind):
         raise SettingRefused(_("The last one can’t be removed."))
     if sum(map(len, settings.stored.values())) > MAX_SETTINGS:
@@ -111,7 +111,7 @@ def _row_statements(
     after: Mapping[str, Mapping[str, Any]],
     now: datetime,
 ) -> list[BoundStatement]:
-    """Return the writes for the differences from the stored rows; first values have none stored."""
+    """Return the statements that turn the stored rows into `after`. First values are not stored."""
     return [
         INSERT_SETTING.bind(
             shop=SHOP,

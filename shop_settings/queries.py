@@ -1,4 +1,4 @@
-"""Read the shop's settings: all of them from one partition, at most five seconds old."""
+"""Reads the shop's settings: all settings come from one partition, at most five seconds old."""
 
 import json
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ SETTINGS = read(
 
 
 def snapshot_from_rows(rows: Iterable[Row]) -> SettingsSnapshot:
-    """Return the settings in rows of the table."""
+    """Return the settings that are stored in these rows of the table."""
     revision, stored = None, dict[str, dict[str, Any]]()
     for row in rows:
         revision = row.revision
@@ -29,10 +29,10 @@ def snapshot_from_rows(rows: Iterable[Row]) -> SettingsSnapshot:
 CURRENT_SETTINGS = ProcessCopy(
     lambda: SETTINGS.start(shop=SHOP), snapshot_from_rows, 5, lasts_without_cassandra=True
 )
-# A page that is about to wait for something else starts reading the settings in parallel.
+# Starts to read the settings while a page waits for other data.
 prefetch_settings = CURRENT_SETTINGS.prefetch
 clear_settings_cache = CURRENT_SETTINGS.forget
-# Staff's actions and files need the present settings.
+# Reads the present settings, for staff's actions and files.
 renew_settings = CURRENT_SETTINGS.renew
 
 
@@ -42,10 +42,10 @@ def get_settings() -> SettingsSnapshot:
 
 
 def get_settings_at_quorum() -> SettingsSnapshot:
-    """Return all settings as a quorum knows them. Raises CassandraUnavailable."""
+    """Return all settings, read from a quorum of nodes. Raises CassandraUnavailable."""
     return snapshot_from_rows(SETTINGS.all(shop=SHOP))
 
 
 def get_settings_revision() -> UUID | None:
-    """Return a value that changes with every save; pages use it as a cache key. Raises CassandraUnavailable."""
+    """Return the id of the last save, which pages use as a cache key; None before the first save. Raises CassandraUnavailable."""
     return get_settings().revision

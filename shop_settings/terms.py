@@ -1,4 +1,4 @@
-"""The shop's terms, each valid from a day on: the seller, periods of return, and limits of trust."""
+"""The shop's terms, each valid from a day on: the seller, the periods for returns, and the limits for refunds and unpaid units."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -16,11 +16,11 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class Terms:
-    """The shop's terms from a day on, until the next ones begin; None is from the beginning.
+    """The shop's terms from a day on until the next terms begin. With None as the day they are valid from the beginning.
 
     Items can be returned within `return_days` of their arrival. Consumers may withdraw within `withdrawal_days` of the last arrival.
-    Staff who refund more than `refund_code_above` (in the shop's currency), at once or within an hour, have to enter a code again.
-    `unpaid_units_…` bound the unpaid units on order of a mailbox and of a network; 0 is no bound.
+    Staff who refund more than `refund_code_above` (in the shop's currency) within an hour have to enter their code again.
+    `unpaid_units_…` limit the ordered but unpaid units of a mailbox and of a network; 0 is no limit.
     """
 
     key: str
@@ -82,7 +82,7 @@ def list_first_terms() -> dict[str, Terms]:
 
 
 def _check(snapshot: SettingsSnapshot, today: date) -> None:
-    """Check that terms hold from the beginning on, and that no two begin on the same day."""
+    """Check that some terms are valid from the beginning, and that no two terms begin on the same day. Raises SettingRefused."""
     days = [each.valid_from for each in snapshot.get_values(TERMS).values()]
     if len(set(days)) != len(days):
         raise SettingRefused(_("Other terms begin on this day already."), "valid_from")
@@ -96,7 +96,7 @@ TERMS = SettingKind("terms", _parse, _dump, list_first_terms, _check)
 
 
 def list_terms(snapshot: SettingsSnapshot) -> tuple[Terms, ...]:
-    """Return all terms, latest first."""
+    """Return all terms; the terms that begin last come first."""
     return _sort_terms(snapshot.get_values(TERMS).values())
 
 
@@ -105,17 +105,17 @@ def _sort_terms(terms: Iterable[Terms]) -> tuple[Terms, ...]:
 
 
 def get_terms(day: date | None = None) -> Terms:
-    """Return the terms of a day, by default today. Raises CassandraUnavailable."""
+    """Return the terms that are valid on a day, by default today. Raises CassandraUnavailable."""
     return find_terms(get_settings(), day or localdate())
 
 
 def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
-    """Return the terms of a day in these settings."""
+    """Return the terms in these settings that are valid on a day."""
     return _find(snapshot.compute("terms", lambda: list_terms(snapshot)), day)
 
 
 def find_terms_among(terms: Iterable[Terms], day: date) -> Terms:
-    """Return those of these terms that hold on a day; one of them holds from the beginning."""
+    """Return the one of these terms that is valid on a day. One of them must be valid from the beginning."""
     return _find(_sort_terms(terms), day)
 
 

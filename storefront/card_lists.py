@@ -1,4 +1,4 @@
-"""Lists with "Load more": how many cards they show, and their addresses."""
+"""Lists with "Load more": the number of cards that they show, and their addresses."""
 
 from urllib.parse import urlencode
 
@@ -11,7 +11,7 @@ MAX_LIST_LENGTH = 10 * queries.PAGE_LENGTH
 
 
 def requested_card_count(request: HttpRequest) -> int:
-    """Return how many cards the list shows with this part, so that Back and Reload show them again (X4)."""
+    """Return how many cards the list shows including the requested part, so that Back and Reload show as many (X4)."""
     wanted = request.GET.get("show", "")
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 5 else 0
     return max(queries.PAGE_LENGTH, min(number, MAX_LIST_LENGTH))
@@ -23,7 +23,7 @@ def next_page_url(url: str, card_count: int, **params: str) -> str:
 
 
 def list_url(url: str, **params: str) -> str:
-    """Return a list's address, without empty parameters and the default length. `sort` is "" for the default order."""
+    """Return a list's address, without empty parameters and the default length. `sort` is "" for the default sort order."""
     if params.get("show") == str(queries.PAGE_LENGTH):
         del params["show"]
     query = {name: value for name, value in params.items() if value}

@@ -45,7 +45,7 @@ class ChosenVariant:
 
     @property
     def is_sent_at_once(self) -> bool:
-        """Whether it is in a warehouse, so that the page can name the day of its arrival."""
+        """Whether the variant is in a warehouse, so that the page can name the day of its arrival."""
         return self.availability in ("in", "few")
 
     @property
@@ -73,21 +73,21 @@ class Choice:
 
 @dataclass(frozen=True)
 class PictureChoice:
-    """A picture of the product; its address shows the picture, and the variant that it belongs to."""
+    """A picture of the product. Its address shows the picture, and the variant to which the picture belongs."""
 
     picture: str
     alt: str
     url: str
     is_checked: bool
-    leads_to_another: bool  # to another variant
+    leads_to_another: bool  # whether it leads to another variant
 
 
 def choose_variant(
     product: Product, stock: Mapping[UUID, Stock], sku: str
 ) -> tuple[ChosenVariant, bool]:
-    """Return the variant of the SKU and True, or else the first in stock (or the first of all) and False.
+    """Return the variant with this SKU and True; without one the first variant in stock (or the first of all) and False.
 
-    The product must have a sold variant.
+    The product must have a variant that is sold.
     """
     sold = [variant for variant in product.variants if variant.sold]
     by_sku = next((variant for variant in sold if variant.sku == sku), None)
@@ -138,7 +138,7 @@ def _option_choices(
 def _nearest_variant(
     candidates: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
 ) -> Variant:
-    """Return the candidate that keeps most of the current choices; among equals one that is in stock."""
+    """Return the candidate that keeps most of the current choices; among equal candidates one that is in stock."""
     return max(candidates, key=lambda each: (_count_same(each, current), _is_in_stock(each, stock)))
 
 
@@ -151,7 +151,7 @@ def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
 
 
 def choose_picture(product: Product, current: Variant, wanted: str) -> str:
-    """Return the picture with the wanted number (from 1), or else the variant's own."""
+    """Return the picture with the wanted number (from 1). Without such a picture, return the variant's own."""
     numbers = {str(number): each for each, number in _number_pictures(product, current).items()}
     return numbers.get(wanted) or product.picture_of(current)
 
@@ -159,10 +159,10 @@ def choose_picture(product: Product, current: Variant, wanted: str) -> str:
 def list_picture_choices(
     product: Product, current: Variant, chosen_picture: str, preview: str = ""
 ) -> list[PictureChoice]:
-    """Return each of the product's pictures once, then further ones of its variants; `chosen_picture` is checked.
+    """Return all pictures of the product, then further pictures of its variants, each only once. `chosen_picture` is marked.
 
-    A picture leads to the variant that shows it and differs least from the current one. The current variant's drawing is followed
-    by its further views.
+    A picture leads to the variant that shows it and differs least from the current variant. After the current variant's drawing
+    come the drawing's further views.
     """
     sold = [each for each in reversed(product.variants) if each.sold]
     looks = {
@@ -186,9 +186,9 @@ def list_picture_choices(
 
 
 def list_slides(pictures: Sequence[PictureChoice]) -> list[tuple[PictureChoice, int, int, int]]:
-    """Return the pictures for the full-screen view, from the checked one on and around.
+    """Return the pictures for the full-screen view: from the marked picture to the last, then from the first on.
 
-    Each comes with its number, and the numbers of the previous and the next one.
+    Each picture comes with its number, and the numbers of the previous and the next picture.
     """
     count = len(pictures)
     first = next((number for number, each in enumerate(pictures) if each.is_checked), 0)
@@ -211,7 +211,7 @@ def _number_pictures(product: Product, current: Variant) -> dict[str, int]:
 
 
 def describe_look(product: Product, variant: Variant, picture: str) -> str:
-    """Return the text of a picture: the staff's alt text, or else the product, the variant and the view."""
+    """Return the text of a picture: the staff's alt text; without one, the names of the product, the variant and the view."""
     name = f"{product.name}, {variant.label}" if variant.label else product.name
     if words := product.describe_picture(picture):
         return words
@@ -223,7 +223,7 @@ def describe_look(product: Product, variant: Variant, picture: str) -> str:
 
 
 def variant_url(product: Product, variant: Variant, **parameters: str) -> str:
-    """Return the address of the product's page with this variant chosen, and further parameters."""
+    """Return the address of the product's page that shows this variant, with further query parameters."""
     given = {name: value for name, value in parameters.items() if value}
     query = urlencode({"variant": variant.sku} | given)
     return f"{reverse('product', args=(product.slug,))}?{query}"

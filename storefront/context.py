@@ -1,4 +1,4 @@
-"""The context of every page's frame: values of the shop, and values of the visitor."""
+"""The context processors for every page: the shop's values, and the visitor's values."""
 
 from uuid import uuid4
 
@@ -14,7 +14,7 @@ from storefront.whole_pages import is_drawn_for_all, list_blanks
 def shop_context(request: HttpRequest) -> dict[str, object]:
     """Return the shop's values for the head and the frame of a page.
 
-    `canonical` is the address for search engines: without parameters, which only sort, extend or choose.
+    `canonical` is the address for search engines. It has no parameters, since they only sort, extend or choose.
     """
     return {
         "canonical": absolute_url(request.path),
@@ -26,7 +26,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
 
 
 def visitor_context(request: HttpRequest) -> dict[str, object]:
-    """Return the page's address and an idempotency key, or blanks for them and the CSRF token if the page is drawn for all."""
+    """Return a page's address and an idempotency key for its forms. A page drawn for all visitors gets the blanks of `list_blanks`."""
     if is_drawn_for_all(request):
         return list_blanks()
     return {"page_address": request.get_full_path, "form_key": uuid4}

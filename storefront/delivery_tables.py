@@ -20,9 +20,9 @@ from pricing.delivery_settings import country_name
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """The price (tax included) of a delivery method to a country, and its working days in words.
+    """The price (tax included) of a delivery method to a country, and the working days that it takes, in words.
 
-    `arrives_by` is the last of these days for an order placed now; None in a general table.
+    `arrives_by` is the latest day of arrival for an order placed now; None in a general table.
     """
 
     country: str
@@ -43,14 +43,14 @@ class DeliveryTable:
 
 @dataclass(frozen=True)
 class WeightRow:
-    """The surcharge of a parcel of up to this weight, compared with the lightest."""
+    """The surcharge for a parcel of up to this weight, compared with the lightest parcel."""
 
     kilograms: str
     surcharge: Money
 
 
 def make_delivery_table() -> DeliveryTable:
-    """Return the delivery methods of each country, the usual one first. Raises CassandraUnavailable."""
+    """Return the table of the delivery methods of each country, the usual method first. Raises CassandraUnavailable."""
     by_country = {code: list_delivery_methods(code) for code in list_delivery_countries()}
     names = dict.fromkeys(each.name for methods in by_country.values() for each in methods)
     rows = []
@@ -62,9 +62,9 @@ def make_delivery_table() -> DeliveryTable:
 
 
 def usual_delivery_rows(first: str, now: datetime, grams: int) -> list[DeliveryRow]:
-    """Return each country's row of the usual method for an order of this weight; the country `first` leads.
+    """Return a row for each country with its usual delivery method for an order of this weight. The country `first` comes first.
 
-    Days count from the day of `now` in the shop's time zone. Raises CassandraUnavailable.
+    The days count from the day of `now` in the shop's time zone. Raises CassandraUnavailable.
     """
     methods = sorted(usual_delivery_methods(grams), key=lambda each: each[0] != first)
     return [
@@ -74,7 +74,7 @@ def usual_delivery_rows(first: str, now: datetime, grams: int) -> list[DeliveryR
 
 
 def usual_delivery_methods(grams: int) -> list[tuple[str, DeliveryMethod]]:
-    """Return each country's first method with a carrier that takes this weight. Raises CassandraUnavailable."""
+    """Return each country's first delivery method whose carrier takes this weight. Raises CassandraUnavailable."""
 
     def usual(country: str) -> DeliveryMethod | None:
         ways = list_delivery_methods(country)

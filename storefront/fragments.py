@@ -1,4 +1,4 @@
-"""What the storefront shows in parts that are drawn once: a view object for each (web.templatetags.fragments)."""
+"""The view objects of the storefront's parts of pages that are drawn once for all visitors (web.templatetags.fragments)."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -40,14 +40,14 @@ Trail = tuple[tuple[str, str], ...]  # names and slugs, from the root down
 
 @dataclass(frozen=True)
 class _WithSettings:
-    """What a part shows of the shop's settings follows from their revision and the day."""
+    """A part that shows settings of the shop: they depend only on the settings' revision and the day."""
 
     settings_revision: UUID | None
     today: date
 
 
 class _Head:
-    """What other sites show beside a link to a page."""
+    """The data that other sites show beside a link to a page."""
 
     site_name, kind = SITE_NAME, "website"
     picture: str

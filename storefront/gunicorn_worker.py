@@ -1,7 +1,7 @@
 """gunicorn's threaded worker, with one change: a request gets a thread once it is complete (S67, decision 025).
 
-gunicorn gives a connection a thread at its first byte, and the thread waits for the rest. So a few clients with half requests take all
-threads. Here the poller collects head and body of all connections; large bodies go to the disk (decision 040).
+gunicorn gives a connection a thread at its first byte, and the thread waits for the rest. So a few clients with incomplete requests
+could take all threads. Here the poller collects head and body of all connections; large bodies go to the disk (decision 040).
 """
 
 import os
@@ -30,17 +30,17 @@ from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadLimits
 if TYPE_CHECKING:
     from storefront.upload_senders import UploadSender
 
-# For head and body together, from the first byte or from the accepted connection on.
+# The seconds for head and body together, from the first byte or from the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
 # The shop's forms have some kilobytes. Django's limit is equal (DATA_UPLOAD_MAX_MEMORY_SIZE).
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
-# Files have more time, as long as they arrive at half a megabit a second in each REQUEST_SECONDS.
+# Requests with files have more seconds, if they arrive at half a megabit a second in each REQUEST_SECONDS.
 UPLOAD_SECONDS = 300.0
 UPLOAD_BYTES_PER_SECOND = 64 * 1024
 # After this many bytes the sender's session is checked again.
 CHECKED_BYTES = 1024 * 1024
-# For how long a client that was answered may keep its end open; what it still sends is dropped.
+# How many seconds an answered client may keep its end open. All bytes that it still sends are dropped.
 LINGER_SECONDS = 2.0
 # These pages are sent without a thread, so they have no translation.
 TOO_LARGE = (
@@ -60,7 +60,7 @@ _BODY_HEADER = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNOR
 
 
 class RefusedRequest(Exception):
-    """A request that gets no thread. `text` is for a person with a page in front of them."""
+    """A request that gets no thread. `text` tells the person in front of the browser why."""
 
     def __init__(self, status: int, reason: str, text: str = "") -> None:
         super().__init__(status, reason)
@@ -78,11 +78,11 @@ class Arrival:
     is_answered: bool = False
     # Set for bodies that are larger than a form.
     sender: "UploadSender | None" = None
-    # For the speed of a file: when it was last measured, how much had arrived, and when the sender is checked again.
+    # The time of the last speed check, the bytes that had arrived then, and the bytes at which the sender is checked again.
     paced_at: float = 0.0
     paced_bytes: int = 0
     next_check: int = 0
-    # Holds what is too large for memory.
+    # Holds the bytes of a request that is too large for memory.
     file: IO[bytes] | None = None
 
     @property
@@ -111,7 +111,7 @@ class Arrival:
             self.received += data
 
     def move_to_disk(self) -> IO[bytes]:
-        """Continue in a temporary file, and return it. Raises OSError."""
+        """Move the received bytes to a temporary file, and return the file. Raises OSError."""
         self.file = TemporaryFile()  # noqa: SIM115 -- split() hands it over to be closed
         self.file.write(self.received)
         self.paced_at, self.paced_bytes = monotonic(), len(self.received)
@@ -124,7 +124,7 @@ class Arrival:
             self.file.close()
 
     def split(self) -> tuple[Iterable[bytes], bytes]:
-        """Return the request's bytes, and those that came after it."""
+        """Return the request's bytes, and the bytes that came after the request."""
         assert self.size is not None
         if self.file is None:
             return [bytes(self.received[: self.size])], bytes(self.received[self.size :])
@@ -141,7 +141,7 @@ def _read_file(file: IO[bytes]) -> Iterator[bytes]:
         while data:
             following = file.read(_READ_BYTES)
             if not following:
-                # The reader of the last piece asks for no more: free the disk space.
+                # The last piece was read: free the disk space.
                 file.close()
             yield data
             data = following
@@ -157,7 +157,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         self.files: dict[UploadLimits, WeakKeyDictionary[IO[bytes], Sequence[str]]] = {
             each: WeakKeyDictionary() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
         }
-        # At most half of the connections send a request, and a quarter waits for the next one. So complete requests always find room.
+        # At most half of the connections send a request, and a quarter wait for the next. So complete requests always find room.
         self.max_arrivals = self.worker_connections // 2
         self.max_keepalived = self.worker_connections // 4
 
@@ -171,7 +171,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             )
 
     def enqueue_req(self, conn: TConn) -> None:
-        """Wait for the connection's next request. gunicorn calls this to give it a thread."""
+        """Wait for the connection's next request. gunicorn calls this method to give the connection a thread."""
         if len(self.arrivals) >= self.max_arrivals:
             # The oldest incomplete request makes room, so quick clients are served.
             self.drop(next(iter(self.arrivals)))
@@ -190,7 +190,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def receive(self, conn: TConn, _: socket.socket) -> None:
         """Read from the connection, or drop it if the client has closed it."""
         if conn not in self.arrivals:
-            return  # it was dropped for another one that became ready at the same moment
+            return  # it was dropped for another connection that became ready at the same moment
         try:
             data = conn.sock.recv(_READ_BYTES)
         except (BlockingIOError, InterruptedError):
@@ -229,7 +229,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             super().enqueue_req(conn)
 
     def begin_upload(self, arrival: Arrival, sender: "UploadSender") -> None:
-        """Move a large request to a file. Raises RefusedRequest if there are too many, in all or of its network; OSError."""
+        """Move a large request to a file. Raises OSError, and RefusedRequest for too many large requests in total or of a network."""
         limits = sender.grant.limits
         files = self.files[limits]
         present = [networks for file, networks in files.items() if not file.closed]
@@ -268,7 +268,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             return end
         try:
             request = next(get_parser(self.cfg, [head], conn.client))
-        except Exception:  # noqa: BLE001 -- a thread meets the same error, and answers it
+        except Exception:  # noqa: BLE001 -- a thread will get the same error, and answer the request
             return len(received)
         if not isinstance(body := request.body.reader, LengthReader):
             # Django reads no body of unknown length.
@@ -288,7 +288,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
                     413, "Content Too Large", TOO_LARGE.format(megabytes=megabytes)
                 )
         if request._expected_100_continue and len(received) < end + body.length:
-            with suppress(OSError):  # the next read sees that it is closed
+            with suppress(OSError):  # the next read notices a closed connection
                 conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         return end + int(body.length)
 
@@ -303,7 +303,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.linger(conn)
 
     def linger(self, conn: TConn) -> None:
-        """Close our end, and wait for the client's. gunicorn does the same, but blocks meanwhile."""
+        """Close our end of the connection, and let the poller wait for the client's end. gunicorn would block meanwhile."""
         try:
             conn.sock.shutdown(socket.SHUT_WR)
             self.await_bytes(conn, LINGER_SECONDS).is_answered = True
@@ -323,7 +323,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.on_client_socket_readable(conn, conn.sock)
 
     def murder_pending(self) -> None:
-        """Close the connections whose time is over; clients that have sent something get an answer."""
+        """Close the connections whose time is over. Clients that have sent a part of a request get an answer."""
         now = monotonic()
         for conn, arrival in list(self.arrivals.items()):
             is_too_slow = arrival.is_too_slow(now)
@@ -343,7 +343,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
                 arrival.deadline = min(arrival.deadline, deadline)
 
     def forget(self, conn: TConn) -> Arrival:
-        """Stop reading from the connection, and return what has arrived."""
+        """Stop reading from the connection, and return the received part of its request."""
         self.poller.unregister(conn.sock)
         return self.arrivals.pop(conn)
 

@@ -17,7 +17,7 @@ _CONNECT_SECONDS, _READ_SECONDS, MAX_ATTEMPTS = 3, 10, 2
 
 
 class WholeFileStorage(FileSystemStorage):
-    """A folder in which a file appears when it is complete. Incomplete files are swept with the raw files."""
+    """A folder in which a file appears when it is complete. A job deletes incomplete files together with the raw uploads."""
 
     def _save(self, name: str, content: "File[bytes]") -> str:
         from catalogue.operations.picture_uploads import INCOMING  # the settings import this module
@@ -44,7 +44,7 @@ def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, A
     public = urlsplit(public_url.rstrip("/"))
     if public.scheme not in ("http", "https"):
         raise ImproperlyConfigured("S3_PUBLIC_URL and S3_ENDPOINT begin with https:// or http://")
-    # Only needed with a bucket.
+    # This package is only needed with a bucket.
     from botocore.config import Config
 
     options = {

@@ -15,7 +15,7 @@ from web.metrics import collect_metrics
 
 
 class _Collected(Collector):
-    """Collected metrics, for a registry."""
+    """A collector of metrics that are collected already, for a registry."""
 
     def __init__(self, families: Sequence[Metric]) -> None:
         self._families = families
@@ -33,7 +33,7 @@ def render_metrics(accept: str, now: datetime) -> tuple[bytes, str]:
 
 
 def _collect_jobs(now: datetime) -> list[Metric]:
-    """Return the state of all workers' jobs; while Cassandra is away, only that."""
+    """Return the metrics of all jobs; while Cassandra is away, only the metric that says so."""
     answers = GaugeMetricFamily("stoa_cassandra_answers", "Whether a read was answered just now")
     delay = GaugeMetricFamily(
         "stoa_job_delay_seconds", "For how long a job should have run", labels=("job",)

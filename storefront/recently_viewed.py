@@ -1,4 +1,4 @@
-"""The products that a visitor has viewed, in a signed cookie and nowhere else."""
+"""The products that a visitor has viewed. They are stored only in a signed cookie."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class ViewedProduct:
 
 
 def list_viewed_product_ids(request: HttpRequest) -> list[UUID]:
-    """Return the products that this browser has viewed, the last one first; none if the cookie is invalid."""
+    """Return the ids of the products that this browser has viewed, the last one first; none if the cookie is invalid."""
     cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
     if not cookie:
         return []
@@ -43,7 +43,7 @@ def list_viewed_product_ids(request: HttpRequest) -> list[UUID]:
 
 
 def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
-    """Put a product first in the browser's list."""
+    """Put a product first in the browser's list of viewed products."""
     before = list_viewed_product_ids(request)
     if request.method != "GET" or before[:1] == [product_id]:
         return
@@ -59,12 +59,12 @@ def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UU
 
 
 def forget_viewed(response: HttpResponse) -> None:
-    """Remove the cookie."""
+    """Remove the cookie with the viewed products."""
     response.delete_cookie(settings.VIEWED_COOKIE_NAME, samesite="Lax")
 
 
 def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
-    """Return those of these products that are still sold; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the products with these ids that are still sold. The reads run in parallel. Raises CassandraUnavailable."""
     products, now = queries.get_products(product_ids, queries.leave_out), current_time()
     return [
         _viewed_product(products[each])

@@ -17,7 +17,7 @@ from catalogue.entities import Product
 from jobs.rows import guard_row
 from storefront.structured_data import absolute_url
 
-# The limit of the protocol for one file.
+# The protocol's limit on the addresses of one file.
 MAX_SITEMAP_URLS = 50_000
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -61,7 +61,7 @@ def render_small_sitemap() -> str:
 
 
 def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[SitemapEntry]:
-    """Yield each address with its last change. Categories come last, because their products decide."""
+    """Yield each address with its last change. Categories come last: their products decide when they changed."""
     for name in ("home", "new_arrivals", "deals", "help", "delivery", "privacy", "imprint"):
         yield reverse(name), None
     tree = queries.get_category_tree()
@@ -84,7 +84,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
 
 
 def find_last_change(product: Product, now: datetime) -> datetime | None:
-    """Return when a product last changed: by a save, or at a planned moment."""
+    """Return the moment of a product's last change: by a save, or at a planned moment."""
     planned = (each for each in product.moments if each <= now)
     return max(filter(None, (product.updated_at, *planned)), default=None)
 

@@ -29,7 +29,7 @@ from shop_settings.terms import get_terms
 from storefront.choices import variant_url
 from storefront.delivery_tables import usual_delivery_methods
 
-# As in each page's title.
+# The name is written as in each page's title.
 SITE_NAME = "Stoa"
 # The only characters that could end a script element's data, or begin something else.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
@@ -38,7 +38,7 @@ _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}[- –]?(?=\d)")
 
 
 def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
-    """Return a script element with these things as JSON-LD, without empty values; no content can break out of it."""
+    """Return a script element with these schema.org objects as JSON-LD, without empty values. No text can end the element early."""
     text = json.dumps(
         [{"@context": "https://schema.org"} | _without_empty(thing) for thing in things],
         ensure_ascii=False,
@@ -49,7 +49,7 @@ def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
 
 
 def _without_empty(thing: Any) -> Any:
-    """Return a thing without empty properties, and without parts of which only the type is left."""
+    """Return a schema.org object without empty properties, and without parts that contain only their type."""
     if isinstance(thing, Mapping):
         kept = {name: _without_empty(each) for name, each in thing.items()}
         kept = {name: each for name, each in kept.items() if each not in ("", None, [], {})}
@@ -60,7 +60,7 @@ def _without_empty(thing: Any) -> Any:
 
 
 class _Things:
-    """Gives each thing in full once, and by its id afterwards: all offers of a page share their delivery terms."""
+    """Returns each object in full the first time, and then only its id: all offers of a page share their delivery terms."""
 
     def __init__(self) -> None:
         self._ids: dict[str, str] = {}
@@ -108,7 +108,7 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
 def postal_address(lines: Sequence[str]) -> dict[str, Any]:
     """Return the parts of an address that ends in a line with a postcode and a line with a country, or any other address whole.
 
-    Nothing is guessed, since a wrong part is worse than none.
+    No part is guessed, since a wrong part is worse than a missing one.
     """
     *street, last = lines or ("",)
     country = _country_code(last)
@@ -219,7 +219,7 @@ def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) 
     }
 
 
-# The options that schema.org has a property for. Others keep the shop's name.
+# The options for which schema.org has a property. Other options keep the shop's name.
 _PROPERTIES = {
     name: f"https://schema.org/{'color' if name == 'colour' else name}"
     for name in ("colour", "color", "size", "material", "pattern")
@@ -270,7 +270,7 @@ def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
             "shippingDestination": [
                 {"@type": "DefinedRegion", "addressCountry": each} for each in of_it
             ],
-            # Working days from the order to its arrival.
+            # The working days from the order to its arrival.
             "deliveryTime": {
                 "@type": "ShippingDeliveryTime",
                 "transitTime": {
@@ -286,7 +286,7 @@ def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
 
 
 def _return_policy() -> dict[str, Any]:
-    """Return the terms of returns, at the sender's expense; without voluntary returns, the legal ones."""
+    """Return the terms for returns, whose sender pays the postage. Without voluntary returns, the legal terms apply."""
     return {
         "@type": "MerchantReturnPolicy",
         "applicableCountry": list_delivery_countries(),
@@ -311,7 +311,7 @@ def summarize_product(product: Product) -> str:
 
 
 def breadcrumb_data(trail: Sequence[tuple[str, str]], page_name: str, url: str) -> dict[str, Any]:
-    """Return the way from the front page, over categories by name and slug, to a page called `page_name`."""
+    """Return the breadcrumbs from the front page over the categories of `trail` (names and slugs) to the page `page_name`."""
     steps = [
         (_("Home"), reverse("home")),
         *((name, reverse("category", args=(slug,))) for name, slug in trail),

@@ -1,4 +1,4 @@
-"""The sender of uploaded files, as the request's head tells it before the body is read (decision 025)."""
+"""Finds the sender of uploaded files from the request's head, before the body is read (decision 025)."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +17,7 @@ from web.uploads import UploadGrant, find_upload_grant
 
 @dataclass(frozen=True)
 class UploadSender:
-    """The sender of files, and the page that allows them. Without a session key, the browser's own cookie proves the page."""
+    """The sender of files, and the signed address from their page. Without a session key, the CSRF cookie identifies the browser."""
 
     grant: UploadGrant
     networks: list[tuple[str, int]]
@@ -41,7 +41,7 @@ def _proxies() -> ForwardedHeadersMiddleware:
 def find_upload_sender(request: Any, client: Any) -> UploadSender | None:
     """Return the sender to a signed upload address; None for other addresses. `request` is gunicorn's.
 
-    Raises SignatureExpired for an outdated page, and without a cookie of a session or of the page's browser.
+    Raises SignatureExpired for an outdated page, or a request without the cookie of a session or of the page's browser.
     """
     grant = find_upload_grant(request.path, request.query)
     if grant is None:

@@ -1,7 +1,7 @@
-"""Prepare a web process before it serves, so that its first visitors need not wait (X83).
+"""Prepares a web process before it serves, so that its first visitors need not wait (X83).
 
-It loads views and templates, prepares all statements, and draws a page of each kind. Nothing is written, and nobody gets a cookie.
-Without Cassandra the process serves what it can, and tries again.
+It loads views and templates, prepares all statements, and draws a page of each kind. It writes no rows, and sets no cookies.
+Without Cassandra the process serves the pages that need no database, and tries again.
 """
 
 import gc
@@ -39,7 +39,7 @@ def start_warm_up(application: Application) -> Event:
 
 
 def warm_up(application: Application, can_serve: Event) -> None:
-    """Load, compile and prepare everything. Sets `can_serve` at the end, or as soon as Cassandra turns out to be away."""
+    """Load code, compile templates, prepare statements. Set `can_serve` at the end, or as soon as Cassandra proves to be away."""
     try:
         load_code()
         compile_templates()

@@ -1,8 +1,8 @@
 """Whole pages that are drawn once, for a few seconds, for all visitors without data of their own (decision 045).
 
-Such a visitor has no account, cart, order or waiting message. The CSRF token and the list of viewed products do not count, since every
-browser has them after one product page. A page has blanks for them, for its full address and for the form's idempotency key; they are
-filled for each visitor. Cookies are never cached. All other visitors, and answers other than 200, bypass this module.
+A visitor without own data has no account, cart, order or waiting message. Every browser has a CSRF token and viewed products after
+one product page, so both do not count. A page has blanks for both, for its full address and for the form's idempotency key, which
+are filled for each visitor. Cookies are never cached. All other visitors, and answers other than 200, bypass this module.
 
 Texts between the blanks are compressed once. Filled-in values are not compressed, so the size of a page does not reveal them (S88).
 """
@@ -36,7 +36,7 @@ from web.text_cache import WHOLE_PAGES, Content
 P = ParamSpec("P")
 # Part of the name of each of the shop's cookies.
 _OURS = "stoa_"
-# The text between the last two is for visitors who have viewed another product.
+# The text between the last two blanks is for visitors who have viewed another product.
 _BLANKS = ("csrf_token", "form_key", "page_address", "viewed_begin", "viewed_end")
 _NAMES_BY_BLANK = {blank(name).encode(): name for name in _BLANKS}
 _ANY_BLANK = re.compile(b"(%s)" % b"|".join(_NAMES_BY_BLANK))
@@ -75,7 +75,7 @@ def is_drawn_for_all(request: HttpRequest) -> bool:
 
 
 def list_blanks() -> dict[str, object]:
-    """Return the blanks of a page that is drawn for all, by their names in templates."""
+    """Return the blanks of a page that is drawn for all visitors, keyed by their names in templates."""
     return {name: blank(name) for name in _BLANKS}
 
 
@@ -149,7 +149,7 @@ def _has_own_things(request: HttpRequest) -> bool:
 
 def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
     country = request.COOKIES.get(settings.COUNTRY_COOKIE_NAME)
-    # By what will be drawn, which one header alone does not tell (web.rendering).
+    # The key has the part that will be drawn, which depends on several headers (web.rendering).
     htmx = HtmxDetails(request)
     return Content(
         request.get_host(),

@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
 class Utf8Request(WSGIRequest):
     """A request whose query and form are UTF-8, as the URL standard says, whatever its Content-Type claims.
 
-    Django would decode the query by that charset, and answers 500 for codecs of bytes such as "hex" (S100).
+    Django would decode the query by the claimed charset, and answer 500 for codecs of bytes such as "hex" (S100).
     """
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
-"""The checkout queue, or waiting room, so that a crowd at the checkout leaves threads and processors to the rest of the shop.
+"""The checkout queue, or waiting room: a crowd at the checkout leaves threads and processors to the rest of the shop.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for queued views at a time. A few more wait in its threads. All other
-visitors get a page at once, without the database, which reloads itself at their turn and every ten seconds until then. A signed
-cookie holds the moment at which a visitor came, so first come, first served holds across processes and servers.
+visitors get the queue's page, which needs no database. It reloads itself at their turn, and every ten seconds until then. A
+signed cookie holds the moment at which a visitor came. So visitors are served in that order, by all processes and servers.
 Why: docs/decisions/017.
 """
 
@@ -27,14 +27,14 @@ TICKET_SECONDS = 30 * 60
 # How often a ticket is let in: once for each page and submit of a visit, and once more for each. After that its owner is a
 # newcomer, or a few visitors who always return at once would keep all others out.
 MAX_VISITS = 12
-# How long a visitor waits in a thread, and how late they may come without losing their turn, in seconds.
+# For how many seconds a visitor waits in a thread, and how many seconds late they may come without losing their turn.
 _PATIENCE, _GRACE = 10.0, 1.0
-# After how many seconds a visitor asks again: at least, at most, and at most in a large crowd. Their turn may have come closer:
-# once a product is sold out, the queue moves ten times as fast. The last number limits how many a second ask a process.
+# The seconds after which a visitor's page asks again: at least, at most, and at most in a large crowd. Visitors ask early because
+# the queue may move ten times as fast after a product is sold out. The last number limits the requests per second of a process.
 _ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 3, 10, 60, 100
-# A slot that has been free for this share of a request's usual time goes to the next visitor who asks, in any order.
+# A slot that was free for this share of a request's usual time goes to the next visitor who asks, whoever came first.
 _IDLE = 0.25
-# A visitor who is inside for longer than this, in seconds, gives the slot to another one. At most _MAX_STUCK visitors do.
+# A visitor who is inside for more seconds than this gives the slot to another visitor. At most _MAX_STUCK visitors do so.
 _LONG, _MAX_STUCK = 1.0, 5
 
 
@@ -54,7 +54,7 @@ class QueueWait(NamedTuple):
 
 @dataclass(eq=False)
 class QueueVisitor:
-    """A visitor who is inside since a moment, or waits in a thread. `called` is set when they may go in or have to wait elsewhere."""
+    """A visitor who is inside, or waits in a thread. `called` is set when they may go in, or have to wait outside the thread."""
 
     ticket: QueueTicket
     since: float = 0.0
@@ -79,7 +79,7 @@ class CheckoutQueue:
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Return a visitor who is inside, perhaps after a wait in a thread, and who has to `leave`. Or return a wait with a ticket."""
+        """Return a visitor who is inside, maybe after a wait in a thread, and has to `leave`. Or return a QueueWait with a ticket."""
         mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
@@ -92,7 +92,7 @@ class CheckoutQueue:
         return mine.wait or mine
 
     def take_seat(self, ticket: QueueTicket | None, now: float) -> QueueVisitor:
-        """Return a visitor with this ticket, or with a new one: called already, or next and not called yet."""
+        """Return a visitor with this ticket or a new one. They are either called already, or next and not called yet."""
         with self._lock:
             self._forget_missing(now)
             if ticket is None or self._visits.setdefault(ticket, 0) >= MAX_VISITS:
@@ -118,7 +118,7 @@ class CheckoutQueue:
             self._admit_next(now)
 
     def _may_come_in(self, ticket: QueueTicket, now: float) -> bool:
-        """Return whether a visitor's turn is near, or whether the visitors before them leave a slot free.
+        """Return whether a visitor's turn is near, or whether the earlier visitors leave a slot free.
 
         A ticket lets in one request at a time, so that nobody fills the checkout with one ticket.
         """
@@ -130,7 +130,7 @@ class CheckoutQueue:
         return is_idle and not self._next and self._free_slots(now) > 0
 
     def _seconds_to_turn(self, ticket: QueueTicket) -> float:
-        """Return how many seconds the earlier visitors who will ask again are going to take."""
+        """Return how many seconds the requests of all earlier visitors who will ask again are going to take."""
         return bisect_left(self._waiting, ticket) * self._average_seconds / self._slots
 
     def _admit_next(self, now: float) -> None:
@@ -143,13 +143,13 @@ class CheckoutQueue:
             visitor.called.set()
 
     def _free_slots(self, now: float) -> int:
-        # A visitor who has been inside for long waits for the database, not the processor: others may go in beside them.
-        # The time inside is negative when the clock was set back; then they count as new.
+        # A visitor who has been inside for long waits for the database, not the processor: another visitor may go in meanwhile.
+        # After the clock was set back, the time inside is negative, and the visitor counts as new.
         busy = sum(now - visitor.since < _LONG for visitor in self._inside)
         return min(self._slots - busy, self._slots + _MAX_STUCK - len(self._inside))
 
     def _send_away(self, visitor: QueueVisitor, now: float) -> None:
-        """Have a visitor wait elsewhere, until their turn or until it may have come closer. They keep their ticket."""
+        """Have a visitor wait outside the thread, until their turn or until it may have come closer. They keep their ticket."""
         most = min(max(_ASK_AGAIN_MOST, len(self._waiting) // _MAX_ASKING), _ASK_AGAIN_CROWD)
         soon = int(self._seconds_to_turn(visitor.ticket)) - _ASK_AGAIN_LEAST
         seconds = min(max(soon, _ASK_AGAIN_LEAST), most)
@@ -165,7 +165,7 @@ class CheckoutQueue:
             del self._waiting[bisect_left(self._waiting, ticket)]
 
     def _forget_missing(self, now: float) -> None:
-        """Forget, once a second, visitors who have not asked again in time, and expired tickets. Nobody waits for a visitor who left."""
+        """Forget visitors who have not asked again in time, and expired tickets; at most once a second."""
         if abs(now - self._cleared_at) > 1:
             self._cleared_at = now
             self._ask_until = {
@@ -207,7 +207,7 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
     Its status is 200, as nothing has failed. Browsers follow Refresh, programs follow Retry-After.
     """
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
-    # Without a form only the headers have the seconds, so the page is rendered once.
+    # Without a form, only the headers contain the seconds, so the page itself is rendered only once.
     text = (
         _render_text(sent, request.get_full_path(), wait.seconds)
         if sent

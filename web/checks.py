@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 KEY_LENGTH = 50
 TOKEN_LENGTH = 32
-# Cassandra is installed with this superuser and this password: both are public.
+# The name and password of the superuser with which Cassandra is installed: both are public.
 SUPERUSER = "cassandra"
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 
@@ -97,7 +97,7 @@ def _check_keys() -> Iterator[CheckMessage]:
 def _key() -> str:
     try:
         return str(settings.SECRET_KEY)
-    except ImproperlyConfigured:  # what Django says to an empty one, at its first use
+    except ImproperlyConfigured:  # Django raises this at the first use of an empty key
         return ""
 
 

@@ -1,8 +1,8 @@
 """Compresses pages without letting their size give secrets away (S88, decision 045).
 
-A page holds text that an attacker may have chosen, such as its address, beside the visitor's secrets. Compressed together, the
-page is shorter if one repeats the other, so the attacker can guess letter by letter (BREACH). Django therefore adds up to a
-hundred random bytes to each answer. Pages that are compressed once for all visitors hold each visitor's own values uncompressed.
+A page contains text that an attacker may have chosen, such as its address, beside the visitor's secrets. The compressed page is
+shorter if the text repeats a secret, so the attacker can guess the secret letter by letter (BREACH). Django therefore adds up to
+a hundred random bytes to each answer. Pages that are compressed once for all visitors hold each visitor's values uncompressed.
 """
 
 import re
@@ -20,7 +20,7 @@ COMPRESSED_TYPES = {"text/html", "image/svg+xml", "application/xml"}
 # The header of a gzip file without name, time and system, and its last block.
 _GZIP_HEAD, _LAST_BLOCK = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", b"\x03\0"
 _STORED_BLOCK_BYTES = 0xFFFF
-# The weight of a coding, from 0 to 1.
+# The weight of a coding in an Accept-Encoding header, from 0 to 1.
 _WEIGHT = re.compile(r"[01](?:\.\d{0,3})?")
 
 
@@ -37,7 +37,7 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class AcceptedEncodingsMiddleware:
-    """Removes codings with `q=0` from a request's Accept-Encoding: its sender refuses them (RFC 9110, 12.5.3).
+    """Removes codings with `q=0` from a request's Accept-Encoding: the sender refuses these codings (RFC 9110, 12.5.3).
 
     Django, WhiteNoise and this module look for a coding by its name alone.
     """
@@ -65,7 +65,7 @@ def _is_above_zero(weight: str) -> bool:
 
 
 def send_gzip(response: HttpResponse, content: bytes) -> None:
-    """Give a response content that is compressed already."""
+    """Set the content of a response to text that is compressed already."""
     response.content = content
     response["Content-Encoding"] = "gzip"
     patch_vary_headers(response, ["Accept-Encoding"])
@@ -77,7 +77,7 @@ def is_gzip_accepted(request: HttpRequest) -> bool:
 
 
 def deflate(text: bytes) -> bytes:
-    """Return a text as a part of a gzip file, compressed without reference to the parts before it."""
+    """Return a text as a part of a gzip file, compressed without reference to the file's earlier parts."""
     compressor = compressobj(wbits=-MAX_WBITS)
     return compressor.compress(text) + compressor.flush(Z_SYNC_FLUSH)
 
@@ -92,7 +92,7 @@ def store(text: bytes) -> bytes:
 
 
 def join_gzip(parts: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the gzip file of these parts, each a text and its result of `deflate` or `store`."""
+    """Return the gzip file of these parts. Each part is a text and the result of `deflate` or `store` for it."""
     file, checksum, size = [_GZIP_HEAD], 0, 0
     for text, part in parts:
         file.append(part)

@@ -1,7 +1,7 @@
 """Days as people enter and read them, and the moments at which they begin and end.
 
-"Until 9 December" means until the end of that day in the shop's time zone. The midnight after the day is stored, and the day is
-shown.
+"Until 9 December" means until the end of 9 December in the shop's time zone. The shop stores the midnight after the day, and shows
+the day.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -28,7 +28,7 @@ def end_of_day(day: date) -> datetime:
 
 
 def last_day(end: datetime) -> date:
-    """Return the last day of a period that ends at this moment. If that is midnight, it is the day before."""
+    """Return the last day of a period that ends at `end`. If `end` is midnight, return the day before it."""
     return timezone.localdate(end - datetime.resolution)
 
 

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_http_methods
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
-# A page with a form.
+# The methods of a page with a form.
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a view takes only submits. Opening its address redirects to the page `leads_to`.
+    """Declare that a view takes only submitted forms. A visitor who opens its address is redirected to the page `leads_to`.
 
     `given` names the URL arguments that the page's address takes, too: `@post_only("orders:detail", "number")`.
     """
@@ -38,9 +38,9 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
 
 
 def list_methods(view: Callable[..., object] | None) -> list[str]:
-    """Return the methods that were given to Django's `require_http_methods`; none for a view without it."""
+    """Return the methods that a view's decorator `require_http_methods` has; none for a view without this decorator."""
     while view is not None:
-        # Django's decorator keeps them only in its closure. A test finds views without it.
+        # Django's decorator keeps the methods only in its closure. A test finds views without this decorator.
         code = getattr(view, "__code__", None)
         if code and "request_method_list" in code.co_freevars:
             return list(getclosurevars(view).nonlocals["request_method_list"])
@@ -55,7 +55,7 @@ def public(view: View[P]) -> View[P]:
 
 
 def owner_only(view: View[P]) -> View[P]:
-    """Declare that everybody may open a page, but only with their own things. Other things answer 404."""
+    """Declare that everybody may open a page of their own data. For other people's data the view answers 404."""
     view.access = "own"  # type: ignore[attr-defined]
     return view
 
@@ -63,7 +63,7 @@ def owner_only(view: View[P]) -> View[P]:
 def no_store(view: View[P]) -> View[P]:
     """Declare that no cache may keep a public page, because a login or a mailed link is in it.
 
-    Pages that are not public are never kept (web.middleware.ResponseHeadersMiddleware).
+    Caches never keep pages that are not public (web.middleware.ResponseHeadersMiddleware).
     """
     view.no_store = True  # type: ignore[attr-defined]
     return view

@@ -1,11 +1,11 @@
-"""Names a browser and its device in words that their owner recognises. Nothing may depend on it: a browser can claim anything."""
+"""Names a browser and its device in words that their owner recognises. No rule may depend on them: browsers can claim any name."""
 
 import re
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-# In this order: each of these also names some of the browsers below it.
+# The order matters: the User-Agent of each browser also contains names of browsers that are further down.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR", "Opera"),
@@ -28,7 +28,7 @@ _SYSTEMS = (
 
 
 def browser_name(request: HttpRequest) -> str:
-    """Return browser and system as in "Firefox on Windows"; '' if the browser names neither."""
+    """Return the browser and its operating system, such as "Firefox on Windows"; '' if the browser names neither."""
     agent = _user_agent(request)
     browser = next((name for token, name in _BROWSERS if re.search(rf"{token}\w*/", agent)), "")
     system = next((name for token, name in _SYSTEMS if token in agent), "")
@@ -38,7 +38,7 @@ def browser_name(request: HttpRequest) -> str:
 
 
 def device_kind(request: HttpRequest) -> str:
-    """Return what the browser runs on: phone, tablet or computer, else "device"."""
+    """Return the kind of device that the browser runs on: phone, tablet or computer; "device" if it is unknown."""
     agent = _user_agent(request)
     if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):
         return _("tablet")

@@ -30,9 +30,9 @@ def format_duration(seconds: float) -> str:
 
 
 def format_deadline(moment: datetime) -> str:
-    """Write until when something lasts: the time, with the day before it if that is not today. `moment` is in UTC.
+    """Write a deadline as its time, after its day unless that is today. `moment` is in UTC.
 
-    A deadline at midnight is written as the day before, without a time.
+    A deadline at midnight is written as the day that ends then, without a time.
     """
     local = timezone.localtime(moment)
     if local.time() == time():

@@ -1,7 +1,7 @@
-"""Encrypts secrets that the shop reads again, and makes keyed hashes of those that it only recognises.
+"""Encrypts secrets that the shop reads again, and makes keyed hashes of secrets that it only recognises.
 
-The keys are made of SECRET_KEY, so the tables alone are useless to a thief. After a change of SECRET_KEY the old one stays in
-SECRET_KEY_FALLBACKS until everything has been encrypted anew.
+The keys are made of SECRET_KEY, so a thief of the tables cannot read them. After a change of SECRET_KEY the old key stays in
+SECRET_KEY_FALLBACKS until all secrets have been encrypted with the new key.
 """
 
 import base64
@@ -27,12 +27,12 @@ class DecryptionError(Exception):
 
 
 def encrypt(text: str, purpose: str, owner: str) -> str:
-    """Encrypt a text for one purpose and owner."""
+    """Return the encrypted text, which only the same purpose and owner can decrypt."""
     return base64.b64encode(encrypt_bytes(text.encode(), purpose, owner)).decode()
 
 
 def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
-    """Return the decrypted text, and whether to encrypt it anew because its key is an old one. Raises DecryptionError."""
+    """Return the decrypted text, and whether the caller should encrypt it again since its key is old. Raises DecryptionError."""
     try:
         raw = base64.b64decode(ciphertext, validate=True)
     except ValueError as error:
@@ -42,7 +42,7 @@ def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
 
 
 def encrypt_bytes(content: bytes, purpose: str, owner: str) -> bytes:
-    """Encrypt a file's content for one purpose and owner."""
+    """Return a file's content, encrypted so that only the same purpose and owner can decrypt it."""
     nonce = secrets.token_bytes(_NONCE)
     return nonce + AESGCM(next(_keys(purpose))).encrypt(nonce, content, owner.encode())
 
@@ -60,7 +60,7 @@ def encrypt_token(values: Sequence[str], purpose: str) -> str:
 
 
 def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[str]:
-    """Return the values in a token. Raises DecryptionError for a forged one, or one that is older than `max_age` seconds."""
+    """Return the values in a token. Raises DecryptionError for a forged token, or a token older than `max_age` seconds."""
     try:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
     except ValueError as error:
@@ -72,7 +72,7 @@ def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[
 
 
 def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
-    """Return keyed hashes of a text, under the current key and then the old ones. A thief of a table cannot guess the texts."""
+    """Return keyed hashes of a text: first by the current key, then by the old keys. A thief of a table cannot guess the text."""
     message = b"\0".join((owner.encode(), text.encode()))
     return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]
 

@@ -6,7 +6,7 @@ from web.durations import format_duration
 
 
 class TooManyAttempts(Exception):
-    """A rate limit is reached. `retry_after` is the number of seconds until the next attempt is allowed."""
+    """A rate limit is reached. `retry_after` is the number of seconds until another attempt is allowed."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(retry_after)

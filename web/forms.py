@@ -22,7 +22,7 @@ Entity = TypeVar("Entity")
 _ENTER, _CHOOSE = gettext_lazy("Enter %(field)s"), gettext_lazy("Choose %(field)s")
 _RELOAD = gettext_lazy("Reload the page and try again")
 _A_FILE = gettext_lazy("Choose a file")
-# The shop's texts in place of Django's, by field and by validator. Texts that a form sets itself stay.
+# The shop's error texts in place of Django's, keyed by field and by validator. They do not replace a form's own texts.
 FIELD_MESSAGES: Mapping[type[forms.Field], Mapping[str, StrOrPromise]] = {
     forms.Field: {"required": _ENTER},
     forms.ChoiceField: {
@@ -104,17 +104,17 @@ class Form(forms.Form):
         self.data = self._without_unseen(self.data)
 
     def full_clean(self) -> None:
-        """Validate the form. By now it has all fields, including those that it added to itself."""
+        """Validate the form with the shop's error texts. By now the form has all its fields, even fields that `__init__` adds."""
         for name, field in self.fields.items():
             _use_own_words(field, name)
         super().full_clean()
 
     def keep_typed(self, **hidden: object) -> None:
-        """Keep what was typed, with new values in hidden fields, so that the form can be sent again."""
+        """Keep the typed values and set the hidden fields to new values, so that the form can be sent again."""
         self.data = dict(self.data.items()) | {name: str(value) for name, value in hidden.items()}
 
     def _without_unseen(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the input without control and direction characters (S78). Passwords stay as typed."""
+        """Return the input without control and direction characters (S78). Passwords are not changed."""
         widgets = {self.add_prefix(name): field.widget for name, field in self.fields.items()}
 
         def clean(name: str, value: Any) -> Any:
@@ -131,7 +131,7 @@ class Form(forms.Form):
 
 
 def _use_own_words(field: forms.Field, name: str) -> None:
-    """Replace Django's error texts that nobody has changed by the shop's. Hidden fields get "Reload the page"."""
+    """Replace a field's Django error texts by the shop's, but keep a form's own texts. Hidden fields get "Reload the page"."""
     said, is_hidden = field.error_messages, field.widget.is_hidden
     for of_class in type(field).__mro__:
         defaults = ChainMap(
@@ -144,16 +144,16 @@ def _use_own_words(field: forms.Field, name: str) -> None:
                 said[code] = _RELOAD if is_hidden else words
     for validator in field.validators:
         for code, words in VALIDATOR_MESSAGES.get(type(validator), {}).items():
-            # DecimalValidator has no `message`. A text that was given to a validator stays.
+            # DecimalValidator has no `message`. A text that the form has given to a validator stays.
             if getattr(validator, "message", "") == getattr(type(validator), "message", ""):
                 said.setdefault(code, _RELOAD if is_hidden else words)
 
 
 class EntityForm(Form, Generic[Entity]):
-    """A form of a dataclass. A form field with the name of one of the dataclass's shows that value, and sets it.
+    """The form that edits an entity, a dataclass. A form field shows and sets the entity's field of the same name.
 
-    `entity` is None for a new one. A subclass overrides `get_initial_values` and `get_values` for fields with another name or
-    another shape. `OWN_FIELDS` are form fields that mean something else than the entity's fields of the same name.
+    `entity` is None for a new entity. A subclass overrides `get_initial_values` and `get_values` for fields whose name or shape
+    differs. `OWN_FIELDS` are form fields that mean something else than the entity's fields of the same name.
     """
 
     OWN_FIELDS: frozenset[str] = frozenset()
@@ -173,15 +173,15 @@ class EntityForm(Form, Generic[Entity]):
         return [name for name in self.base_fields if name in names]
 
     def get_initial_values(self, entity: Entity) -> dict[str, Any]:
-        """Return the initial values of the fields, by name."""
+        """Return the initial values, keyed by form field."""
         return {name: getattr(entity, name) for name in self.shared_names}
 
     def get_values(self) -> dict[str, Any]:
-        """Return the values of a valid form, by the names of the entity's fields."""
+        """Return the values of a valid form, keyed by the entity's field."""
         return {name: self.cleaned_data[name] for name in self.shared_names}
 
     def build(self, **others: Any) -> Entity:
-        """Return the entity with the values of a valid form. `others` are fields that are not in the form."""
+        """Return the entity with the values of a valid form. `others` are the values of fields that the form lacks."""
         values = self.get_values() | others
         if self.entity is None:
             return self.entity_class(**values)
@@ -189,14 +189,14 @@ class EntityForm(Form, Generic[Entity]):
 
 
 class FilterForm(Form):
-    """A form that filters a list. A value that it cannot read is an error beside its field, and the list is empty (X277).
+    """The form that filters a list. An invalid value is an error beside its field, and the list is empty (X277).
 
-    `PLACES` are fields that choose a page or an order. A value that they cannot read is ignored.
+    `PLACES` are fields that choose a page of the list or its sort order. Their invalid values are ignored.
     """
 
     PLACES: frozenset[str] = frozenset()
 
     @property
     def is_refused(self) -> bool:
-        """Whether a filter cannot be read. Never list, count or change anything with such a form."""
+        """Whether a filter has an invalid value. A view must not list, count or change any rows by such a form."""
         return bool(self.errors.keys() - self.PLACES)

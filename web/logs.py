@@ -1,4 +1,4 @@
-"""Log lines: each has its request's id, and no visitor can forge one by their input (S45)."""
+"""Formats log lines: each has its request's id, and no visitor can forge a line by their input (S45)."""
 
 import logging
 import unicodedata
@@ -29,7 +29,7 @@ def current_request_id() -> UUID | None:
 
 
 def escape_control_characters(text: str) -> str:
-    """Return the text with control characters as escapes, so that they cannot break a line or hide in one."""
+    """Return the text with control characters as escapes, so that they cannot break a log line or hide in it."""
     return "".join(_escaped(c) if unicodedata.category(c) in _UNSEEN else c for c in text)
 
 
@@ -63,14 +63,14 @@ class PathRedactionFilter(logging.Filter):
         if (path := getattr(request, "path", "")) and isinstance(record.args, tuple):
             found = getattr(request, "resolver_match", None)
             name = found.view_name if found else "an address without a view"
-            # Django escapes what it logs
+            # Django escapes the path that it logs
             paths = (path, path.encode("unicode_escape").decode("ascii"))
             record.args = tuple(name if each in paths else each for each in record.args)
         return True
 
 
 class OneLineFormatter(logging.Formatter):
-    """Formats a record as one line. A traceback follows indented, so only records begin at the margin."""
+    """Formats a log record as one line. A traceback follows indented, so only records begin at the margin."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's text for the log."""

@@ -5,6 +5,6 @@ from django.contrib.messages.storage.cookie import CookieStorage
 
 
 class MessageStorage(CookieStorage):
-    """Django's, under a name that binds the cookie to this host."""
+    """Django's storage in a cookie, whose name binds the cookie to this host."""
 
     cookie_name = settings.MESSAGES_COOKIE_NAME

@@ -1,8 +1,8 @@
 """Metrics of a web server's processes: requests and statements (decision 064).
 
-A scrape reaches one process by chance. So under gunicorn each process counts into files of its own, in PROMETHEUS_MULTIPROC_DIR,
-and the scraped process adds up all of them. Without that variable (the reloading server, tests) a process knows only its own
-figures. Labels have few values: names of views and questions, never a path.
+A scrape reaches one process by chance. So under gunicorn each process counts into its own files in PROMETHEUS_MULTIPROC_DIR, and
+the scraped process adds up the counts of all files. Without that variable (the reloading server, tests) a process reports only
+its own counts. Labels have few values: names of views and questions, never a path.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from cassandra_db import Meter
 
-# Read at import, as the library does.
+# This module reads the variable when it is imported, as the library does.
 _FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _METHODS = {"GET", "HEAD", "POST"}
@@ -43,13 +43,13 @@ REQUEST_STATEMENTS = Counter("stoa_request_statements", "Statements waited for, 
 REQUEST_ROUNDS = Counter(
     "stoa_request_rounds", "Rounds of statements, one after the other, by view", ("view",)
 )
-# Looking a series up by its labels costs as much as counting.
+# These caches save the lookup of a series by its labels, which costs as much as counting.
 _seconds_of = cache(STATEMENT_SECONDS.labels)
 _failures_of = cache(STATEMENT_FAILURES.labels)
 
 
 def count_statement(question: str, kind: str, seconds: float | None) -> None:
-    """Count a statement; `seconds` is None for one without an answer. The driver's thread calls it, too."""
+    """Count a statement; `seconds` is None for a statement without an answer. The driver's thread calls this function, too."""
     if seconds is None:
         _failures_of(question, kind).inc()
     else:
@@ -57,7 +57,7 @@ def count_statement(question: str, kind: str, seconds: float | None) -> None:
 
 
 def count_request(request: HttpRequest, status: int, seconds: float, meter: Meter) -> None:
-    """Count an answer, with its time and its statements."""
+    """Count the answer to a request, the seconds that it took, and its statements."""
     match = request.resolver_match
     view = match.view_name if match and match.view_name else "none"
     method = request.method if request.method in _METHODS else "other"
@@ -68,7 +68,7 @@ def count_request(request: HttpRequest, status: int, seconds: float, meter: Mete
 
 
 def collect_metrics() -> list[Metric]:
-    """Return the metrics of all processes since the server was started, including those that have ended."""
+    """Return the metrics of all processes since the server was started, including ended processes."""
     if not _FOLDER:
         return list(REGISTRY.collect())
     registry = CollectorRegistry()
@@ -78,7 +78,7 @@ def collect_metrics() -> list[Metric]:
 
 
 def add_up_ended_process(pid: int) -> None:
-    """Add the counts of an ended process to the total of all ended ones: a server has thousands of them in a year."""
+    """Add the counts of an ended process to the total of all ended processes: a server has thousands of them in a year."""
     if not _FOLDER:
         return
     folder = Path(_FOLDER)
@@ -96,7 +96,7 @@ def add_up_ended_process(pid: int) -> None:
 
 @contextmanager
 def _locked(folder: Path, how: int) -> Iterator[None]:
-    """Keep a scrape from reading while an ended process is added up: its counts would be there twice, or missing."""
+    """Keep a scrape from reading while an ended process's counts are added to the total: it would read them twice, or not at all."""
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, how)
         yield

@@ -24,12 +24,12 @@ from web.rendering import render_too_many_attempts, view_name
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
-# The headers of a redirect that its translation for htmx does not take over.
+# The headers of a redirect that the answer to htmx does not copy.
 _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 
 
 class Middleware:
-    """Calls the view. Its subclasses do something before or after that."""
+    """Calls the view. Its subclasses add work before or after the call."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -39,9 +39,9 @@ class Middleware:
 
 
 class RequestIdMiddleware(Middleware):
-    """Gives each request an id: `request.id`, in the answer's header, in log lines and in the audit log.
+    """Gives each request an id, which is in `request.id`, the answer's header, log lines and the audit log.
 
-    It never comes from the visitor. The request is also set for the audit log (web.origin).
+    The id never comes from the visitor. The middleware also sets the request for the audit log (web.origin).
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -59,8 +59,8 @@ class RequestIdMiddleware(Middleware):
 class ResponseHeadersMiddleware(Middleware):
     """Sets the Cache-Control and Permissions-Policy headers of each response.
 
-    Public pages have a cart badge and a form token, so only the browser may keep them, and it must revalidate. Other pages and
-    errors are never kept. Views of immutable files (pictures, names with a hash) set their own Cache-Control.
+    Public pages have a cart badge and a form token, so only the browser may keep them, and it must revalidate. No cache may keep
+    other pages and errors. Views of immutable files (pictures, names with a hash) set their own Cache-Control.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -84,7 +84,7 @@ def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 class StatementCountMiddleware(Middleware):
-    """Counts the statements of an answer for the metrics and, with COUNT_STATEMENTS, for a header. See `cassandra_db.Meter`."""
+    """Counts an answer's statements for the metrics and, with COUNT_STATEMENTS, for a header. See `cassandra_db.Meter`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = monotonic()
@@ -100,7 +100,7 @@ class StatementCountMiddleware(Middleware):
 
 
 class RedirectMiddleware(Middleware):
-    """Adapts redirects: status 303 after a POST, and HX-Redirect for htmx, so that it loads a whole page."""
+    """Adapts redirects: status 303 after a POST, and HX-Redirect for htmx, so that htmx loads a whole page."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -122,8 +122,8 @@ class RedirectMiddleware(Middleware):
 class CheckoutQueueMiddleware(Middleware):
     """Lets only a few requests at a time into the views of `settings.CHECKOUT_QUEUE_URLS` (web.checkout_queue).
 
-    Updates by htmx within a page that the checkout has shown are let through. Anybody can send its header, so whole pages and the
-    submit that orders always queue.
+    Updates by htmx within a page that the checkout has shown need not queue. Anybody can send the header of htmx, so whole pages
+    and the submit that places an order always queue.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -132,7 +132,7 @@ class CheckoutQueueMiddleware(Middleware):
 
     @cached_property
     def queued_paths(self) -> frozenset[str]:
-        """The paths that may have a queue. Resolving each request to its view would cost as much as the queue's page."""
+        """The paths of the queued views. To resolve each request to its view would cost as much as the queue's page."""
         return frozenset(reverse(name) for name in settings.CHECKOUT_QUEUE_URLS)
 
     def _is_update(self, request: HttpRequest) -> bool:
@@ -178,7 +178,7 @@ class CassandraUnavailableMiddleware(Middleware):
 
 
 class RateLimitMiddleware(Middleware):
-    """Answers 429 for views that do not handle a rate limit themselves."""
+    """Answers 429 when a view raises TooManyAttempts instead of handling it."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         return (
@@ -189,7 +189,7 @@ class RateLimitMiddleware(Middleware):
 
 
 def render_unavailable(request: HttpRequest) -> HttpResponse:
-    """Return the page for status 503, which needs no database. Call it while the exception is being handled."""
+    """Return the page for status 503, which needs no database. Call this function while the exception is being handled."""
     error = sys.exc_info()[1]
     log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
     response = render(

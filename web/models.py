@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB
 
 
 class RateLimitSlot(Model):
-    """How often something limited was tried lately: each try takes a slot, a limit has as many slots as it allows tries.
+    """A taken slot of a rate limit. Each attempt takes a slot, and a limit has as many slots as it allows attempts.
 
-    Bound: 100 rows (web.rate_limits.SLOTS_PER_PARTITION), each with the limit's window as its TTL.
+    Bound: 100 rows (web.rate_limits.SLOTS_PER_PARTITION). The TTL of a row is the limit's window.
     Writer: web.rate_limits.
     """
 
@@ -21,9 +21,9 @@ class RateLimitSlot(Model):
         "on_erase": "expires",
         "why": "a keyed hash of an address, gone within an hour",
     }
-    # a keyed hash of what is limited and of whose tries it counts
+    # a keyed hash of the kind of attempt and of the account or network that is limited
     bucket = columns.Text(partition_key=True)
-    # a limit of more than 100 tries is spread over several partitions
+    # a limit of more than 100 attempts is spread over several partitions
     shard = columns.Integer(partition_key=True)
     slot = columns.Integer(primary_key=True)
     hit_id = columns.UUID()

@@ -1,4 +1,4 @@
-"""Where this thread's request comes from, for the audit log."""
+"""The origin of this thread's request, for the audit log."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 @dataclass(frozen=True)
 class Origin:
-    """A network address, and the browser's name, such as "Firefox on Windows". Both are empty in a command or a job."""
+    """A request's network address, and the browser's name, such as "Firefox on Windows". Both are empty in a command or a job."""
 
     address: str = ""
     device: str = ""
 
 
 def set_current_request(request: HttpRequest | None) -> None:
-    """Set the request that this thread works on; None when it is done."""
+    """Set the request that this thread works on; None when the request is answered."""
     _request.set(request)
 
 
@@ -29,6 +29,6 @@ def current_origin() -> Origin:
     request = _request.get()
     if request is None:
         return Origin()
-    # An unknown browser is kept by its own User-Agent, shortened.
+    # The name of an unknown browser is its User-Agent, shortened.
     agent = request.headers.get("User-Agent", "")
     return Origin(network_address(request), browser_name(request) or agent[:60])

@@ -1,12 +1,12 @@
 """Exports and erases a person's data, by the `privacy.py` of each app.
 
 Each model declares in `__personal_data__` whose data it holds: `{"columns": ("user_id",), "on_erase": "deleted"}`, with a `why` for
-rows that stay, or None if it holds nobody's. A test fails for a model without it, and docs/data-model.md prints it. An app with
-personal data has a `privacy.py` with
+rows that stay; or None if it holds no personal data. A test fails for a model without this declaration, and docs/data-model.md
+prints it. An app with personal data has a `privacy.py` with these functions:
 
-    export_personal_data(person) -> dict      what is held about the person, by name, as JSON can take it
-    erase_personal_data(person, now)          what erasing does in this app; raises ErasureRefused when something has to wait
-    list_erasure_obstacles(person) -> list    why the person cannot be erased now, in sentences for the person (may be left out)
+    export_personal_data(person) -> dict      returns the app's data about the person, in the types that JSON has
+    erase_personal_data(person, now)          erases the app's data; raises ErasureRefused while some data have to stay
+    list_erasure_obstacles(person) -> list    optional: returns why the person cannot be erased now, in sentences for the person
 """
 
 import json
@@ -48,7 +48,7 @@ class DataSubject:
 
 
 def list_privacy_modules() -> list[ModuleType]:
-    """Return the privacy.py modules of all apps, those that build on others first."""
+    """Return the privacy.py modules of all apps. An app that builds on another app comes before it."""
     found = [
         import_module(f"{app.name}.privacy")
         for app in apps.get_app_configs()
@@ -58,7 +58,7 @@ def list_privacy_modules() -> list[ModuleType]:
 
 
 def export_personal_data(person: DataSubject) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the data that each app holds about a person. Raises CassandraUnavailable."""
+    """Yield each app's name and its data about a person. Raises CassandraUnavailable."""
     for module in reversed(list_privacy_modules()):
         yield (
             module.__name__.rpartition(".")[0].rpartition(".")[2],
@@ -86,7 +86,7 @@ class PersonalDataEncoder(json.JSONEncoder):
     """Writes times in ISO 8601, and money as amount and currency."""
 
     def default(self, value: Any) -> Any:
-        """Return the value in a form that JSON has. Raises TypeError."""
+        """Return the value in a type that JSON has. Raises TypeError for other types."""
         if isinstance(value, Money):
             amount = value.amount.quantize(Decimal(1) / value.currency.sub_unit)
             return {"amount": str(amount), "currency": value.currency.code}

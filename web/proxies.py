@@ -1,6 +1,6 @@
 """Drops X-Forwarded-* headers, unless the proxy has sent them (S100).
 
-All visitors behind a proxy that the settings do not name have one address, and share one limit (S68).
+If the settings do not name the proxy, all visitors behind it have one address, and share one rate limit (S68).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ForwardedHeadersMiddleware:
-    """Keeps X-Forwarded-* headers only from the proxy. The first other sender is logged, once a process."""
+    """Keeps X-Forwarded-* headers only from the proxy. Each process logs the first other sender of such headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -76,7 +76,7 @@ def _is_this_host(peer: str) -> bool:
 
 
 def _parse_address(peer: str) -> IPv4Address | IPv6Address | None:
-    """Return a peer's address, as IPv4 also where the server listens on IPv6; None if it is no address."""
+    """Return a peer's address, also as IPv4 where the server listens on IPv6; None if `peer` is no address."""
     try:
         address = ip_address(peer)
     except ValueError:

@@ -1,12 +1,12 @@
 """Rate limits by account, by network address, and for the whole shop.
 
-A limit has a slot for each attempt that it allows. An attempt first writes itself into a free slot, by IF NOT EXISTS, and is
-refused if there is none. A TTL frees the slot a window later. So races let through neither more nor fewer attempts, the window
-slides, refused attempts write nothing, and partitions cannot grow.
+A limit has a slot for each attempt that it allows. An attempt first writes itself into a free slot, by IF NOT EXISTS. It is
+refused if no slot is free. A TTL frees the slot when the limit's window is over. So exactly as many attempts pass as the limit
+allows, even if they race. The window slides, refused attempts write nothing, and partitions cannot grow.
 
 Strangers lock nobody out. An account that anybody can name (an e-mail address) is refused only to the network that has tried it
-too often; other networks get delayed answers. So does everybody once the whole shop's limit is reached, and staff see an alarm.
-A browser that has logged in before (accounts.known_devices) has a bucket of its own, and counts only there.
+too often; other networks get delayed answers. When the whole shop's limit is reached, all answers are delayed, and staff see an
+alarm. The attempts of a browser that has logged in before (accounts.known_devices) count only in its own bucket of slots.
 Why: docs/decisions/024.
 
     hit_rate_limit(request, "invitation", str(user.pk))     # raises TooManyAttempts, which is answered with 429
@@ -47,20 +47,20 @@ RELEASE_SLOT = conditional_write(
     "DELETE FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard AND slot = :slot IF hit_id = :hit_id",
 )
 SLOTS_PER_PARTITION = 100
-# A provider gives a household a /64, a /56 or a /48. The number is how many times the limit of a /64 each may use.
+# A provider gives a household a /64, a /56 or a /48. A /56 and a /48 may use this many times the limit of a /64.
 _IPV6_NETWORKS = {64: 1, 56: 4, 48: 16}
-# How long an alarm lasts. While there are still too many attempts it is raised again.
+# How long an alarm lasts, in seconds. If there are still too many attempts then, the alarm is raised again.
 ALARM_SECONDS = 3600
 _OVERALL = "overall"
-# After how many seconds an attempt may be repeated for which there was no room among the delayed ones.
+# The seconds after which an attempt may be repeated, if it was refused because too many attempts were being delayed.
 _RETRY_SECONDS = 30
 _ADDRESSES_IN_MEMORY = 100_000
 _random = SystemRandom()
 log = logging.getLogger(__name__)
-# For each kind: the window, and the attempts of each network in it.
+# For each kind of attempt: the current window, and the number of attempts of each network in this window.
 _seen: dict[str, tuple[int, Counter[str]]] = {}
 _seen_lock = threading.Lock()
-# How many threads of this process may be delayed at a time. The others are for the rest of the shop.
+# How many threads of this process may delay an attempt at a time. The other threads serve the rest of the shop.
 _delays = threading.BoundedSemaphore(settings.RATE_LIMIT_DELAYS_AT_ONCE)
 
 
@@ -76,7 +76,7 @@ class RateLimit:
 
 
 def get_rate_limit(kind: str) -> RateLimit:
-    """Return the limit of a kind from `settings.RATE_LIMITS`. Raises KeyError for an unknown kind."""
+    """Return the limit for a kind of attempt from `settings.RATE_LIMITS`. Raises KeyError for an unknown kind."""
     return RateLimit(kind, *settings.RATE_LIMITS[kind])
 
 
@@ -96,12 +96,12 @@ class Hit:
     is_above_overall: bool = False  # the whole shop's limit is exceeded
 
     def take_slot(self, bucket: _Bucket) -> None:
-        """Take a slot in a bucket, unless this attempt has one there. Raises TooManyAttempts, CassandraUnavailable."""
+        """Take a slot in a bucket, unless this attempt already has a slot there. Raises TooManyAttempts, CassandraUnavailable."""
         if slot := bucket.take_slot(self.hit_id):
             self.slots.append(slot)
 
     def release_slots(self) -> None:
-        """Free the slots of an attempt that was no guess: the password was right. Raises CassandraUnavailable."""
+        """Free the slots of this attempt, because its password was right. Raises CassandraUnavailable."""
         for each in self.slots:
             # Only this attempt has the id, so a refusal means that the slot has expired.
             RELEASE_SLOT.apply(
@@ -121,11 +121,11 @@ def hit_rate_limit(
     device_bucket: str = "",
     hit_id: UUID | None = None,
 ) -> Hit:
-    """Count an attempt at something limited, before it is made. A repeat with the same `hit_id` counts once.
+    """Count an attempt of a limited kind before it is made. A repeated attempt with the same `hit_id` is not counted again.
 
-    Only their owner can use up `accounts`, such as a member's id: they are refused to everybody. Anybody can use up `named` ones,
-    such as an e-mail address: they are refused to the network that has tried them too often, and delayed for other networks. With
-    `device_bucket`, that of a device that has logged in before, only this bucket counts.
+    Only its owner can use up the limit of an account in `accounts`, such as a member's id: then everybody is refused. Anybody can
+    use up the limit of an account in `named`, such as an e-mail address: then the network that has tried too often is refused, and
+    other networks are delayed. `device_bucket` names the bucket of a device that has logged in before: then only this bucket counts.
     Raises TooManyAttempts, CassandraUnavailable.
     """
     rule, networks = get_rate_limit(kind), list_networks(request)
@@ -177,9 +177,9 @@ def _buckets(rule: RateLimit, limits: dict[str, int]) -> dict[str, _Bucket]:
 
 
 def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
-    """Take a slot in a bucket that only delays, and return whether there was one. If the whole shop's is full, raise the alarm."""
+    """Take a slot in a bucket that only delays; return whether one was free. If the whole shop's bucket is full, raise the alarm."""
     is_overall = bucket.name == _OVERALL
-    # The whole shop's bucket has many partitions. While its alarm lasts, reading one of them is enough.
+    # The whole shop's bucket has many partitions. While its alarm is on, it is enough to read one partition.
     if is_overall and bucket.is_full() and _alarm(bucket.kind).is_full():
         return False
     try:
@@ -193,9 +193,9 @@ def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
 
 
 def _delay(*, is_over_share: bool) -> None:
-    """Wait for some seconds, unless too many threads already do. Then raise TooManyAttempts if the network is over its share.
+    """Delay the attempt for some seconds, unless too many threads already delay one.
 
-    Otherwise the attempt goes on at once: the network's own limits hold.
+    With too many, raise TooManyAttempts if the network is over its share. Otherwise go on without delay.
     """
     if _delays.acquire(blocking=False):
         try:
@@ -207,29 +207,29 @@ def _delay(*, is_over_share: bool) -> None:
 
 
 def _raise_alarm(kind: str) -> None:
-    """Note for the staff that the whole shop's limit of a kind is exceeded (`list_alarms`)."""
-    with suppress(TooManyAttempts):  # it was raised already
+    """Record for the staff that the whole shop's limit for a kind of attempt is exceeded (`list_alarms`)."""
+    with suppress(TooManyAttempts):  # the alarm is on already
         _alarm(kind).take_slot(uuid4())
         log.warning("more tries than the whole shop's limit: %s", kind)
 
 
 def list_alarms() -> list[str]:
-    """Return the kinds whose limit for the whole shop was exceeded within the last hour. Raises CassandraUnavailable."""
+    """Return the kinds of attempts that exceeded the whole shop's limit within the last hour. Raises CassandraUnavailable."""
     alarms = {kind: _alarm(kind) for kind in settings.RATE_LIMITS}
     return [kind for kind, alarm in alarms.items() if alarm.is_full()]
 
 
 def _alarm(kind: str) -> _Bucket:
-    """Return the alarm of a kind: a bucket with one slot."""
+    """Return the bucket that stores the alarm for a kind of attempt. While its one slot is taken, the alarm is on."""
     return _Bucket(kind, "alarm", 1, ALARM_SECONDS)
 
 
 class _Bucket:
-    """The slots of one limit. Making it starts the read of those that are taken."""
+    """The slots of one limit. A new object starts the read of the taken slots."""
 
     def __init__(self, kind: str, name: str, most: int, window: int) -> None:
         self.kind, self.name = kind, name
-        # Keyed: the table does not show whose mailbox or network it was.
+        # A keyed hash: the table does not show whose mailbox or network was limited.
         self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
         self.most, self.window = most, window
         self.shard_count = -(-most // SLOTS_PER_PARTITION)
@@ -238,7 +238,7 @@ class _Bucket:
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self, hit_id: UUID) -> None:
-        """Raise TooManyAttempts if the first read shows no free slot. So nothing is written to the other buckets."""
+        """Raise TooManyAttempts if the first read shows no free slot, before the attempt is written to other buckets."""
         if self.shard_count == 1 and self.is_full() and not _has_slot(self._first_rows(), hit_id):
             raise TooManyAttempts(_soonest(self._first_rows(), self.window))
 
@@ -257,7 +257,7 @@ class _Bucket:
         return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot | None:
-        """Write the attempt into a free slot, and return that; None if it already has one. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the attempt into a free slot. Return the slot; None if it has one. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
@@ -269,7 +269,7 @@ class _Bucket:
                 slot = _Slot(self.key, shard, _random.choice(free))
                 if self._write_slot(slot, hit_id):
                     return slot
-                # Another attempt was quicker. Each time that happens, one slot less is free.
+                # Another attempt has taken this slot. So each round has one free slot less.
                 rows = self._read_slots(shard)
             if is_known:
                 return None
@@ -306,10 +306,10 @@ def _soonest(rows: list[Row], window: int) -> int:
 
 
 def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
-    """Count an attempt by its network address, in this process alone. Raises TooManyAttempts.
+    """Count an attempt in the memory of this process, for its network address. Raises TooManyAttempts.
 
-    For requests that cost less than a write: a suggestion is one read. Each process allows the whole limit, which is generous and
-    protects no secret. The window is fixed, and starts for all networks at once.
+    Use it for cheap requests, such as search suggestions: a stored count would cost more than the request. Each process allows
+    the whole limit, so it must not protect a secret. The window is fixed, and starts for all networks at the same time.
     """
     rule, now = get_rate_limit(kind), int(current_time().timestamp())
     window, networks = now // rule.window, list_networks(request)
@@ -325,14 +325,14 @@ def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
 
 
 def network_address(request: HttpRequest) -> str:
-    """Return the smallest network of a request: an IPv4 address or an IPv6 /64; "unknown" if it has no address."""
+    """Return the smallest network of a request: an IPv4 address or an IPv6 /64; "unknown" for a request without an address."""
     return list_networks(request)[0][0]
 
 
 def list_networks(request: HttpRequest) -> list[tuple[str, int]]:
-    """Return the networks of a request, the smallest first, each with how many times the limit of the smallest it may use.
+    """Return the networks of a request, the smallest first. Each may use its number of times the limit of the smallest one.
 
-    Behind a proxy (BEHIND_PROXY) the last address in X-Forwarded-For counts: the proxy has written only that one.
+    Behind a proxy (BEHIND_PROXY) the last address in X-Forwarded-For counts: only this address was written by the proxy.
     """
     given = str(request.META.get("REMOTE_ADDR", ""))
     if settings.BEHIND_PROXY:

@@ -23,10 +23,10 @@ def render_page(
     status: int = 200,
     with_oob: bool = False,
 ) -> HttpResponse:
-    """Return the whole page, or its part `part` to an htmx request.
+    """Return the whole page, or only its part `part` for a request by htmx.
 
-    After a POST, or with `with_oob`, a part brings the header's badge and the status message along. `replace_url` is the browser's
-    address once the part is in its page.
+    After a POST, or with `with_oob`, the header's badge and the status message come with the part. `replace_url` is the address
+    that the browser then shows.
     """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
@@ -50,7 +50,7 @@ def render_or_redirect(
     *,
     part: str,
 ) -> HttpResponse:
-    """Return the answer to a successful POST: the page's changed part to htmx, a redirect to `to` otherwise.
+    """Return the answer to a successful POST: for htmx the page's changed part, otherwise a redirect to `to`.
 
     `context` may be a function, which is called only if the part is rendered.
     """
@@ -69,7 +69,7 @@ def render_too_many_attempts(
 ) -> HttpResponse:
     """Return the answer for a reached rate limit: a page with status 429 and Retry-After.
 
-    A form in the context keeps its input and gets the error. To htmx it is only a message, and the page stays.
+    A form in the context keeps its input and gets the error. For htmx the answer is only a message, and the page stays.
     """
     context = {"error": error, **(context or {})}
     if getattr(request, "htmx", None):
@@ -87,12 +87,12 @@ def render_too_many_attempts(
 
 
 def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
-    """Mark a view whose answer has no header, so that nothing is read for one."""
+    """Mark a view whose page has no header, so that the header's data are not read."""
     view.without_header = True  # type: ignore[attr-defined]
     return view
 
 
 def view_name(request: HttpRequest) -> str:
-    """Return the name of a request's view, for the log. The path could hold a token or a line break."""
+    """Return the name of a request's view, for the log. The request's path could contain a token or a line break."""
     found = request.resolver_match
     return found.view_name if found else "an address without a view"

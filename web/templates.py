@@ -4,8 +4,8 @@ A line break with the whitespace around it is collapsed:
 
 - Beside a block element or a template tag it vanishes, just inside any element, and where the file begins or ends.
 - Elsewhere (between words, inline elements and variables) it becomes one space.
-- Inside a start tag it becomes one space. It vanishes before `>`, and before a tag like `{% if … %} checked`, which brings its space along.
-- Inside `{% blocktranslate trimmed %}` it becomes what Django makes of it.
+- Inside a start tag it becomes one space. It vanishes before `>`, and before a tag like `{% if … %} checked`, which has its own space.
+- Inside `{% blocktranslate trimmed %}` Django replaces it.
 - Inside any other `{% blocktranslate %}`, `<pre>`, `<textarea>`, `<script>` and `<style>` it stays.
 
 Whitespace without a line break stays. Comments are left out.
@@ -30,7 +30,7 @@ VOID_ELEMENTS = frozenset(_VOIDS.split())
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     SPACE = "space"
     COMMENT = "comment"
@@ -70,7 +70,7 @@ MESSAGE_PARTS = re.compile(
     re.DOTALL,
 )
 _BREAK = re.compile(r"\s*\n\s*")
-# A tag whose attribute has its space inside: <option{% if chosen %} selected{% endif %}>
+# A template tag that contains the space before its attribute: <option{% if chosen %} selected{% endif %}>
 BRINGS_SPACE = re.compile(r"\{%\s*(?:if|for|with)\b[^%]*%\}(?=\s)")
 _IN_START_TAG = re.compile(rf"({_MESSAGE})|\s*\n\s*(/?>$|{BRINGS_SPACE.pattern})?", re.DOTALL)
 
@@ -101,12 +101,12 @@ def element_name(tag: str) -> str:
 
 
 def has_content(start_tag: str) -> bool:
-    """Tell whether an element has an end tag."""
+    """Return whether an element has an end tag."""
     return element_name(start_tag) not in VOID_ELEMENTS and not start_tag.endswith("/>")
 
 
 def is_block(kind: Kind, text: str) -> bool:
-    """Tell whether a line break before or after a token vanishes. Form fields count as block elements, also hidden ones."""
+    """Return whether a line break before or after a token vanishes. Form fields, also hidden ones, count as block elements."""
     if kind in (Kind.START, Kind.END):
         return element_name(text) in BLOCK_ELEMENTS or 'type="hidden"' in text
     if kind is Kind.VARIABLE:
@@ -115,14 +115,14 @@ def is_block(kind: Kind, text: str) -> bool:
 
 
 class Gap:
-    """Whitespace between two tokens, and what replaces a line break in it: one space, or nothing."""
+    """The whitespace between two tokens, and the text that replaces a line break in it: one space, or no text."""
 
     def __init__(self) -> None:
         self.text = ""
-        self._begins_inside = True  # an element, or the file
+        self._begins_inside = True  # at the beginning of an element or of the file
 
     def end(self, kind: Kind | None = None, text: str = "") -> tuple[str, str]:
-        """End the gap before a token (or the file's end). Return its whitespace, and what replaces a line break in it."""
+        """End the gap before a token (or the file's end). Return its whitespace, and the text that replaces a line break in it."""
         block = kind is None or is_block(kind, text)
         ended = self.text, "" if block or kind is Kind.END or self._begins_inside else " "
         self.text = ""
@@ -166,9 +166,9 @@ def _collapse_message(text: str) -> str:
 
 
 class Loader(filesystem.Loader):
-    """Load templates from folders, those of pages and mails (`.html`) without their indentation.
+    """Loads templates from folders. It removes the indentation of templates for pages and mails (`.html`).
 
-    The line number of an error counts the lines without indentation. `make lint` names the line in the file.
+    The line number in an error counts the lines after that. `make lint` names the line in the file.
     """
 
     def get_contents(self, origin: Origin) -> str:

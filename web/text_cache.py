@@ -1,7 +1,7 @@
-"""What this process has drawn, kept under what it shows: parts of pages, and whole ones (decisions 044, 045).
+"""A process's cache of drawn texts: parts of pages, and whole pages (decisions 044, 045).
 
-The key of a part is its content: rows, entities and whatever else is drawn, compared in full. So nothing is ever invalidated; what
-nobody asks for any more is pushed out by what is. The key of a whole page is what was asked for, and the page may be seconds old.
+The key of a part is its content: the rows, entities and other values that it shows, compared in full. So no part is ever
+invalidated: newer texts push out the unused ones. The key of a whole page is the request, and the page may be seconds old.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from django.conf import settings
 from moneyed import Money
 
 T = TypeVar("T")
-# What keeping a text takes beside it and what its key shows, in bytes: 220 at most were measured (Python 3.11).
+# The bytes that a cached text takes beside the text and the values of its key: at most 220 were measured (Python 3.11).
 _ENTRY_BYTES = 250
 
 
 class Content:
-    """What a text shows, as a key: hashed once, compared in full. Raises TypeError for what has no hash.
+    """The values that a text shows, as its key: hashed once, compared in full. Raises TypeError for a value without a hash.
 
-    1, True and Decimal(1) are equal, and are drawn differently: the types are compared, too.
+    The types are compared, too: 1, True and Decimal(1) are equal, but look different on a page.
     """
 
     __slots__ = ("_hash", "_types", "_values")
@@ -49,7 +49,7 @@ class Content:
 
 
 def _size(value: Any) -> int:
-    """Return how many bytes a value takes, with what it is made of."""
+    """Return how many bytes a value takes, together with its parts."""
     parts: Iterable[Any] = ()
     if isinstance(value, tuple | frozenset):
         parts = value
@@ -72,9 +72,9 @@ class _Entry(Generic[T]):
 
 
 class TextCache(Generic[T]):
-    """What was drawn, by its content, in no more bytes than a setting says, keys included; 0 keeps nothing.
+    """Drawn texts by their content. With their keys they take at most as many bytes as a setting says; 0 keeps no texts.
 
-    What was not asked for the longest goes first. `hits` and `misses` count since the process began.
+    The text whose last use is longest ago is dropped first. `hits` and `misses` count since the process began.
     """
 
     def __init__(self, max_bytes_setting: str) -> None:
@@ -88,7 +88,7 @@ class TextCache(Generic[T]):
         return int(getattr(settings, self._setting))
 
     def get(self, key: Content, is_good: Callable[[T], bool] = lambda _: True) -> T | None:
-        """Return what was drawn of this, or None. What is no longer good is forgotten."""
+        """Return the text for a key, or None. A text for which `is_good` is false is forgotten."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None or not is_good(entry.found):
@@ -100,7 +100,7 @@ class TextCache(Generic[T]):
             return entry.found
 
     def put(self, key: Content, found: T) -> None:
-        """Keep what was drawn, in place of an older one."""
+        """Keep a drawn text, in place of an older one with this key."""
         entry = _Entry(key, found, _size(key) + _size(found) + _ENTRY_BYTES)
         with self._lock:
             self._remove(key)
@@ -114,7 +114,7 @@ class TextCache(Generic[T]):
             self.byte_count -= entry.size
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all texts."""
         with self._lock:
             self._entries.clear()
             self.byte_count = 0

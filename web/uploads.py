@@ -1,8 +1,8 @@
-"""Takes files only in marked views (decision 040): those of staff, and those of shoppers who are known.
+"""Takes files only in marked views (decision 040): views of staff, and views of shoppers who are known.
 
-Other views refuse a request as soon as a file begins, before they keep a byte of it. Requests that are larger than a form need an
-address that a marked page has signed for this person or browser. `storefront.gunicorn_worker` checks that before it reads on
-(decision 025).
+Other views refuse a request as soon as a file begins, before they keep a byte of the file. Requests that are larger than a form
+need an address that a marked page has signed for this person or browser. `storefront.gunicorn_worker` checks the signature before
+it reads the body (decision 025).
 """
 
 from collections.abc import Callable
@@ -22,15 +22,15 @@ from web.decorators import P, View
 from web.encryption import keyed_digests
 
 _PARAMETER = "upload"
-# The access of views that may take files. Public ones may not.
+# The values of `access` that views with files may have. Public views may not take files.
 _ACCESS = ("staff", "member", "own")
 
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """The maximum size of a request's files together, and how many such requests a process takes at once, in all and of a network.
+    """The maximum size of a request's files together, and how many such requests a process takes at a time, in total and of a network.
 
-    `salt` signs the addresses. They are valid for as long as `session_setting` allows a session.
+    `salt` signs the upload addresses, which are valid for as long as `session_setting` allows a session.
     """
 
     salt: str
@@ -40,7 +40,7 @@ class UploadLimits:
     session_setting: str
 
 
-# Separate places, so that slow shoppers do not keep staff waiting.
+# Staff and shoppers have separate limits, so that slow shoppers do not keep staff waiting.
 STAFF_UPLOADS = UploadLimits("web.uploads", 160 * 1024 * 1024, 4, 4, "MAX_STAFF_SESSION_SECONDS")
 SHOPPER_UPLOADS = UploadLimits(
     "web.uploads.shoppers", 60 * 1024 * 1024, 4, 2, "MAX_SESSION_SECONDS"
@@ -86,7 +86,7 @@ def upload_url(
 ) -> str:
     """Return an address for a form that sends files, signed for the current member or for a guest's browser."""
     if is_for_guest:
-        get_token(request)  # sets the cookie where there is none yet
+        get_token(request)  # sets the CSRF cookie of a browser that has none yet
         (sender, *_) = _senders(_BROWSER, request.META["CSRF_COOKIE"])
     else:
         (sender, *_) = _senders(_MEMBER, UUID(str(request.user.pk)).hex)
@@ -95,12 +95,12 @@ def upload_url(
 
 
 def _senders(kind: str, who: str) -> list[str]:
-    """Return a sender's hashes in an address, under the current SECRET_KEY and then the old ones."""
+    """Return a sender's hashes for an upload address: first under the current SECRET_KEY, then under the old ones."""
     return [kind + digest[:32] for digest in keyed_digests(f"{kind} {who}", "uploads", "")]
 
 
 def find_upload_grant(address: str, query: str) -> UploadGrant | None:
-    """Return the grant of an address that `upload_url` has signed, else None. Raises SignatureExpired for one that is too old."""
+    """Return the grant of an address that `upload_url` has signed, else None. Raises SignatureExpired for an old signature."""
     tokens = parse_qs(query).get(_PARAMETER, [""])
     for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
         signer = TimestampSigner(salt=limits.salt)
@@ -119,8 +119,8 @@ class MarkedViewsHandler(TemporaryFileUploadHandler):
     """Spools files for marked views to temporary files, and refuses them for other views."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Begin a file. Raises RequestDataTooBig, which is answered with 400, for a view that takes none."""
-        # The CSRF check reads the form, when the view is known but not called yet.
+        """Begin a file. Raises RequestDataTooBig, which is answered with 400, if the view takes no files."""
+        # The CSRF check reads the form at a time when the view is known but not called yet.
         found = self.request.resolver_match if self.request else None
         view = found.func if found else None
         self.max_bytes: int = getattr(view, "max_file_bytes", 0)
@@ -129,6 +129,6 @@ class MarkedViewsHandler(TemporaryFileUploadHandler):
         super().new_file(*args, **kwargs)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Write a chunk. Once a file is too large, only its size is counted."""
+        """Write a chunk of a file. When the file is too large, count only its size."""
         if start <= self.max_bytes:
             super().receive_data_chunk(raw_data, start)

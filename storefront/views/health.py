@@ -26,7 +26,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @without_header
 @public
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer whether this process can sell: a majority of nodes answers, and its clock is right."""
+    """Answer whether this process can sell: a majority of nodes answers, and the process's clock is right."""
     try:
         queries.is_majority_answering()
         require_right_clock()

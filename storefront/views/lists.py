@@ -19,7 +19,7 @@ from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rendering import render_page
 
-# Takes a limit and an offset.
+# A function that returns the products of a list. It takes a limit and an offset.
 Find = Callable[[int, int], SearchResult]
 
 

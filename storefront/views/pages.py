@@ -85,7 +85,7 @@ def home(request: HttpRequest) -> HttpResponse:
             ),
             promotions=list_running_promotions(now),
             country_count=len(list_delivery_countries()),
-            # Without voluntary returns the legal ones apply.
+            # Without voluntary returns the legal terms apply.
             return_days=terms.return_days or terms.withdrawal_days,
         ),
     }
@@ -96,7 +96,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @whole_page("sort", "after", "show")
 @public
 def category(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a part of a category's list."""
+    """Show the page of a category with a part of its product list."""
     node = queries.find_category_by_slug(slug)
     if node is None:
         return _former_category(request, slug)
@@ -159,7 +159,7 @@ def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
 
 
 def _count_products(node: CategoryNode) -> int | None:
-    """Return the length of a category's list, None if it is not known yet."""
+    """Return the number of products in a category's list; None if it is not known yet."""
     try:
         return search.count_on_sale_in(node)
     except SearchIndexMissing:
@@ -287,7 +287,7 @@ def _tagged(drawing: str) -> tuple[bytes, str]:
 @whole_page()
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
-    """Answer what is often asked, and say how to reach a person."""
+    """Show the page that answers frequent questions, and says how to reach a person."""
     help_shown = HelpPage(get_settings_revision(), localdate(), list_enabled_methods())
     return render_page(request, "storefront/help.html", {"help_page": help_shown})
 

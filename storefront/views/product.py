@@ -1,4 +1,4 @@
-"""The page of a product, also of one that is no longer sold."""
+"""The page of a product, also of a product that is no longer sold."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -142,7 +142,7 @@ class _ProductPage:
     now: datetime
 
     def make_head(self) -> ProductHead:
-        """Return what the page tells search engines and other sites."""
+        """Return the page's data for search engines and other sites."""
         look = self.product.picture_of(self.chosen.variant)
         return ProductHead(
             *self._settings_of_day(),
@@ -155,7 +155,7 @@ class _ProductPage:
         )
 
     def make_body(self, country: str, *, unknown_variant: bool, is_signed_in: bool) -> ProductBody:
-        """Return what the page shows of the product for one country."""
+        """Return the part of the page that shows the product for one country."""
         return ProductBody(
             *self._settings_of_day(),
             product=self.product,
@@ -176,7 +176,7 @@ class _ProductPage:
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
-    """Return the token of a preview link if it is this product's and the product is not on sale, else ""."""
+    """Return the token of a preview link if it belongs to this product and the product is not on sale, else ""."""
     token = request.GET.get("preview", "")
     is_open = (
         not found.is_on_sale(now)

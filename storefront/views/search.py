@@ -27,7 +27,7 @@ from web.text import clean_text
 @whole_page("q", "sort", "after", "show")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
-    """Show the products with these words; a SKU leads straight to its product."""
+    """Show the products that contain the searched words. A SKU redirects to its product's page."""
     hit_local_rate_limit(request, "search")
     query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
     queries.prefetch_categories()
@@ -89,7 +89,7 @@ def _offset(token: str, query: str, sort: str) -> int:
 
 
 def _find_sku_address(query: str) -> str:
-    """Return the address of the variant with this SKU, or "". A blank may replace a hyphen."""
+    """Return the address of the variant with this SKU, or "". The query may have a blank for a hyphen."""
     sku = normalize_sku(query)
     possible = [
         each

@@ -21,9 +21,9 @@ _RETRY_SECONDS = "30"
 @no_store
 @public
 def take_readings(request: HttpRequest, serial_number: str) -> HttpResponse:
-    """Take the readings of a device that shows its token; 202 means that they are written within a second.
+    """Take the readings of a device that sends its token. Status 202 means that the readings are written within a second.
 
-    Repeating is safe. When too many readings wait, none is taken and the device is asked to come again.
+    The device may send readings twice. If too many readings wait, take none, and ask the device to send them later.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme != "Bearer" or find_sensor(serial_number, token) is None:

@@ -1,4 +1,4 @@
-"""The filter for people's words on pages that others read."""
+"""The filter for a person's words on a page that other people read."""
 
 from django import template
 from django.utils.html import format_html
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def bdi(words: object) -> SafeString:
-    """Draw somebody's words so that their direction of writing changes nothing around them."""
+    """Draw a person's words so that their direction of writing does not change the text around them."""
     return format_html("<bdi>{}</bdi>", "" if words is None else words)

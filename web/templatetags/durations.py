@@ -1,4 +1,4 @@
-"""Durations and deadlines, as people say them."""
+"""Filters that write durations and deadlines in words."""
 
 from django import template
 

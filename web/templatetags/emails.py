@@ -1,4 +1,4 @@
-"""E-mail addresses on pages."""
+"""The filter for e-mail addresses on pages."""
 
 from django import template
 from django.utils.html import format_html
@@ -9,5 +9,5 @@ register = template.Library()
 
 @register.filter
 def email_address(address: str) -> SafeString:
-    """Render an e-mail address that breaks only if it is longer than a line. Its text stays whole for copying."""
+    """Render an e-mail address that breaks only if it is longer than a line. A copy of its text is unbroken."""
     return format_html('<span class="mailbox">{}</span>', address)

@@ -1,11 +1,11 @@
-"""A part of a page that is drawn once for all who see the same (decision 044).
+"""The tag for a part of a page that is drawn once for all visitors to whom it looks the same (decision 044).
 
     {% fragment product_body blank csrf_token cart_badge.name %}…{% endfragment %}
 
-First stands a view object: a frozen dataclass with all that the part shows. The language and its fields are the key. Nothing else
-is there inside, so that what is not in the key cannot be drawn. What is costly to make are methods, which look at the fields alone: they are
-called only when the part is drawn. A part that is the same for everybody has no view object.
-`blank` names what differs for each visitor: inside, it is a blank to be written out as it is, and its value is put in each time.
+The first word is a view object: a frozen dataclass with all data that the part shows. The language and the object's fields are the
+part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly to make
+are methods of the object that use only its fields. They are called only when the part is drawn.
+A part that is equal for everybody has no view object. Each visitor's values of the variables after `blank` replace blanks in it.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ register = template.Library()
 
 @register.tag
 def fragment(parser: Parser, token: Token) -> "FragmentNode":
-    """Draw what stands up to `endfragment`, or take what was drawn of the same."""
+    """Draw the template's text up to `endfragment`, or take it from the cache."""
     words = token.split_contents()[1:]
     end = words.index("blank") if "blank" in words else len(words)
     if end > 1 or not all(map(str.isidentifier, words[:end])):
@@ -41,7 +41,7 @@ def fragment(parser: Parser, token: Token) -> "FragmentNode":
 
 
 def _path(expression: FilterExpression) -> tuple[str, ...]:
-    """Return a variable's name, by its parts. Raises TemplateSyntaxError for anything but a name with one dot at most."""
+    """Return a variable's name, split at its dot. Raises TemplateSyntaxError for anything but a name with at most one dot."""
     lookups = expression.var.lookups if isinstance(expression.var, Variable) else None
     if not lookups or len(lookups) > 2:
         raise template.TemplateSyntaxError(
@@ -51,7 +51,7 @@ def _path(expression: FilterExpression) -> tuple[str, ...]:
 
 
 class FragmentNode(template.Node):
-    """A part that is cached under what it shows: the view object of this name, "" for none."""
+    """A part of a page. Its key in the cache is the view object in the variable `view_name` ("" for none)."""
 
     def __init__(
         self, nodelist: NodeList, view_name: str, blanks: Sequence[FilterExpression]
@@ -62,7 +62,7 @@ class FragmentNode(template.Node):
         ]
 
     def render(self, context: Context) -> SafeString:
-        """Return the part with the visitor's own put in. Raises TypeError if a field of the view object has no hash."""
+        """Return the part, filled with the visitor's own values. Raises TypeError if a field of the view object has no hash."""
         if not FRAGMENTS.max_bytes:
             return self.nodelist.render(context)
         view: Any = context[self.view_name] if self.view_name else None

@@ -23,7 +23,7 @@ def _drawing(name: str) -> SafeString:
     found = _DRAWING.search(Path(path).read_text(encoding="utf-8"))
     if found is None:
         raise template.TemplateSyntaxError(f"static/icons/{name}.svg is not one svg element.")
-    # Safe: the text is a file of this repository, its name is checked above, and no input reaches it.
+    # This is safe: the text is a file of this repository, its name is checked above, and no visitor's input reaches it.
     return SafeString(found.group(1))
 
 

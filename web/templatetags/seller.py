@@ -14,13 +14,13 @@ def _terms() -> Terms:
     try:
         return get_terms()
     except CassandraUnavailable:
-        # The error page without Cassandra names the seller, too.
+        # The error page that is shown while Cassandra is away names the seller, too.
         return list_first_terms()["first"]
 
 
 @register.simple_tag
 def seller(name: str) -> str:
-    """Return the seller's name, address (in one line), or vat_id."""
+    """Return the seller's "name", "address" (in one line) or "vat_id", as `name` says."""
     terms = _terms()
     found = {
         "name": terms.seller_name,

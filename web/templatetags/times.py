@@ -1,4 +1,4 @@
-"""Django's `date` filter, with moments that HTML accepts."""
+"""Django's `date` filter, which here writes moments as HTML accepts them."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py check`: Django's, which also asks the cluster."""
+"""`manage.py check`: Django's command, which here checks the cluster, too."""
 
 from django.core.management.base import CommandParser
 from django.core.management.commands import check
@@ -8,6 +8,6 @@ from cassandra_db.session import ALIAS
 
 class Command(check.Command):
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name the database. Django's own command asks none unless it is told to."""
+        """Set the database that is checked. Django's own command checks no database by default."""
         super().add_arguments(parser)
         parser.set_defaults(databases=[ALIAS])

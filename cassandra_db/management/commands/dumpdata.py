@@ -1,4 +1,4 @@
-"""`manage.py dumpdata`: name the programs that copy the tables. Django's own dumps relational data."""
+"""`manage.py dumpdata`: names the programs that copy the tables, because Django's own command dumps relational data."""
 
 from typing import Any, NoReturn
 

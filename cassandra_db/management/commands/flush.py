@@ -1,4 +1,4 @@
-"""`manage.py flush`: empties all tables. Unlike the engine's, it asks first, as Django's does."""
+"""`manage.py flush`: empties all tables. Unlike the engine's command, it first asks, as Django's command does."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from django.core.management.commands import flush
 
 class Command(flush.Command):
     def handle(self, **options: Any) -> None:
-        # There is no migration to tell of.
+        # There is no migration that the command could tell the apps about.
         super().handle(**options | {"inhibit_post_migrate": True})

@@ -1,4 +1,4 @@
-"""`manage.py loaddata`: name the commands that fill the tables. Django's own loads relational data."""
+"""`manage.py loaddata`: names the commands that fill the tables, because Django's own command loads relational data."""
 
 from typing import Any, NoReturn
 

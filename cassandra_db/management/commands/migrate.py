@@ -6,7 +6,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 
-# Django's arguments that ask for more than to bring the tables up to date.
+# Django's arguments that ask for other work than to bring the tables up to date.
 _OF_MIGRATIONS = ("migration_name", "fake", "fake_initial", "plan", "check_unapplied", "prune")
 
 

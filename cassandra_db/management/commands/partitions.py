@@ -1,4 +1,4 @@
-"""`manage.py partitions`: the largest partition of each table beside its bound."""
+"""`manage.py partitions`: prints the largest partition of each table and its bound."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             raise SystemExit(NOT_KNOWN)
 
     def read_figures(self) -> TableFigures:
-        """Ask the nodes. Raises SystemExit when there is none."""
+        """Return the figures that the nodes report. Raises SystemExit if no node answers."""
         try:
             return PendingFigures().get()
         except CassandraUnavailable as error:

@@ -1,4 +1,4 @@
-"""`manage.py sync_cassandra`: the engine's, patient with nodes that are slow to agree on a table."""
+"""`manage.py sync_cassandra`: the engine's command, but it waits longer for nodes that are slow to agree on a table."""
 
 from copy import deepcopy
 from typing import Any
@@ -14,11 +14,11 @@ MAX_ATTEMPTS = 5
 
 
 class Command(sync_cassandra.Command):  # type: ignore[misc]
-    """Makes tables and adds columns."""
+    """The command that makes tables and adds columns."""
 
     def sync(self, alias: str) -> None:
         """Bring the tables up to date. Raises CommandError if the nodes do not agree on the schema."""
-        connection: Any = connections[alias]  # the engine's
+        connection: Any = connections[alias]  # the engine's own connection
         connection.connect()
         cluster = connection.connection.cluster
         cluster.max_schema_agreement_wait = AGREEMENT_SECONDS
@@ -34,7 +34,7 @@ class Command(sync_cassandra.Command):  # type: ignore[misc]
             try:
                 super().sync(alias)
             except (KeyError, DriverException) as error:
-                # A table that is not among those that were read, or nothing could be read at all.
+                # The table is missing in the schema that was read, or the schema could not be read.
                 if type(error) is not DriverException and error.args[0] not in tables:
                     raise
                 self.stdout.write(f"The nodes do not agree on the tables yet ({error}); once more")

@@ -57,7 +57,7 @@ class Command(BaseCommand):
                     )
 
     def run_check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
-        """Check, and print what was found. Raises SystemExit with the status."""
+        """Run the check, and print the violations. Raises SystemExit with the command's exit status."""
         began, started_at = monotonic(), current_time()
         try:
             scope = _find_scope(numbers) if numbers else None
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
 
 def _find_scope(numbers: list[str]) -> Scope | None:
-    """Return the scope of these orders; None if one of them does not exist."""
+    """Return the scope with the orders of these numbers; None if one of the orders does not exist."""
     found = [queries.get_order_by_number(normalize_order_number(number)) for number in numbers]
     orders = [order for order in found if order]
     if len(orders) != len(numbers):

@@ -1,4 +1,4 @@
-"""`manage.py worker`: what happens beside the requests."""
+"""`manage.py worker`: runs the jobs, which do the work outside requests."""
 
 import logging
 from collections.abc import Sequence
