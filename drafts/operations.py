@@ -1,8 +1,8 @@
 """Saving, offering and ordering draft orders.
 
-Each save is conditional on the version that its page showed. Accepting an offer is such a write, too; then
-orders.operations.place_order places it. The order's id is derived from the draft, so ordering twice places one order.
-Before a save replaces an accepted draft, it abandons that draft's order; if the order exists already, the draft stays.
+Each save is conditional on the version of the draft that the page showed. To accept an offer is a conditional write, too; then
+orders.operations.place_order places the order. Its id is derived from the draft, so ordering a draft twice places one order.
+Before a save replaces an accepted draft, it abandons that draft's order. If the order exists already, the save is refused.
 """
 
 import json
@@ -56,7 +56,7 @@ from pricing.tax import TaxRates, get_tax_rates
 from shop_settings.terms import get_terms
 from web.days import end_after_days, last_day
 
-# How long the prices of an offer hold.
+# The number of days for which the prices of an offer hold.
 OFFER_DAYS = 14
 # The units of an accepted offer stay reserved at least this long without a payment.
 PAY_WITHIN = timedelta(hours=24)

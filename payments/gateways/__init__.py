@@ -88,7 +88,7 @@ class CaptureRefused(Exception):
 class Gateway(Protocol):
     """A payment provider. All calls may be repeated. They raise GatewayUnavailable if the provider cannot be reached.
 
-    `key` is an idempotency key: calls with the same key take effect once. All raise LookupError for an unknown reference.
+    `key` is an idempotency key: calls with the same key take effect once. Methods raise LookupError for an unknown `reference`.
     """
 
     @property
@@ -127,7 +127,7 @@ class PaymentMethod:
     pay_within: timedelta = RESERVATION_DURATION
 
     def pay_until(self, now: datetime) -> datetime:
-        """Return until when an order placed now may be paid; with days, until the end of the last one."""
+        """Return the deadline for paying an order that is placed now. A deadline in days is the end of the last day."""
         days = self.pay_within.days
         return end_after_days(now, days) if days else now + self.pay_within
 

@@ -1,8 +1,8 @@
 """The Stripe gateway: its hosted checkout page authorizes money, and the shop captures it later.
 
-Card numbers never reach the shop. A payment's reference is its checkout session; the money belongs to the session's payment intent.
-Calls that change something carry an idempotency key, so the SDK may repeat them. Stripe remembers keys for a day, so refunds are looked
-up before they are requested.
+Card numbers never reach the shop. A payment's reference is the id of its checkout session; the session's payment intent has the
+money. Calls that change something carry an idempotency key, so the SDK may repeat them. Stripe forgets a key after a day, so the
+shop looks for an existing refund before it requests one.
 """
 
 import logging
@@ -30,7 +30,7 @@ from payments.gateways import (
 from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
-# How long Stripe may take for a call, and how often the SDK repeats a lost one.
+# The time that Stripe may take for a call, and the number of times that the SDK repeats a lost call.
 TIMEOUT_SECONDS = 8
 RETRIES = 2
 # The largest age of a webhook, in seconds.
@@ -57,7 +57,7 @@ class Stripe:
     is_test = False
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Start a hosted page for the payment; the same `payment_id` gets the same page."""
+        """Start a payment on Stripe's hosted page. The same `payment_id` gets the same page."""
         metadata = {
             "order": str(request.order_id),
             "number": request.number,
