@@ -36,7 +36,7 @@ class OrderAct:
     tags: tuple[str, ...] = ()
     note: str = ""
     mail: str = ""  # the mail to resend: CONFIRMATION or DISPATCH
-    # For cancelling orders whose refund was not computed before: orders paid later (ISO format) are refused; "": all paid ones.
+    # Cancelling refunds an order without a known refundable amount only if it was paid until then (ISO format). "" refunds none.
     refunds_until: str = ""
 
     def pack(self) -> str:

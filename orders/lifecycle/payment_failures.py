@@ -7,7 +7,8 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class PaymentFailure:
-    """What happened, and why and what to do next; both untranslated."""
+    """Two untranslated texts: one tells the shopper the failure, the other its cause and the next steps."""
+    # It was for another amount, currency or order.
 
     headline: str
     explanation: str
