@@ -152,7 +152,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
 
 
 def _end_reservations(expiries: list[Row], now: datetime) -> bool:
-    """End an order's expired reservations, or record when to look again; return False if the next run has to look again."""
+    """End an order's expired reservations, or record their new deadline. Return False if the next run must handle them again."""
     order_id = expiries[0].order_id
     order = queries.get_order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
@@ -161,7 +161,7 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
             return False
     if order is None:
         if not operations.mark_checkout_abandoned(order_id):
-            return False  # it is being placed at this moment
+            return False  # the order is being placed at this moment
         release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
@@ -277,7 +277,7 @@ def sweep_user_stats(now: datetime) -> str:
 
 
 def count_due_user_stats(sweep: Sweep) -> None:
-    """Count the sums of the members of a sweep. Raises CassandraUnavailable."""
+    """Compute the order sums of the members whose rows the sweep has read. Raises CassandraUnavailable."""
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
             operations.count_user_stats(rows[0].user_id)
