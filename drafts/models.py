@@ -24,7 +24,7 @@ class DraftOrderRow(Model):
     month = columns.Date(partition_key=True)  # the first day of the month
     draft_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     version = columns.Integer()  # the number of saves so far
-    state = columns.Text()  # open, sent (offered), or accepted (being placed as an order, or placed)
+    state = columns.Text()  # open, sent (offered), or accepted (placed, or about to be)
     email = columns.Text()
     user_id = columns.UUID()  # the member with that e-mail address, if there is one
     address = columns.Map(columns.Text(), columns.Text())

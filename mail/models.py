@@ -29,7 +29,7 @@ class Mail(Model):
     html = columns.Text()
     attempts = columns.Integer()
     claim = columns.UUID()  # the id of the current or last attempt
-    due_at = columns.DateTime()  # the earliest time of the next attempt; null until the first attempt
+    due_at = columns.DateTime()  # the earliest time of the next attempt; null before the first
     queued_at = columns.DateTime()
     sent_at = columns.DateTime()
     order_number = columns.Text()  # the number of the order that the mail is about, if any

@@ -62,7 +62,7 @@ class Order(Model):
     # JSON: a list of the ordered SKUs, each once; null for orders of earlier versions
     skus = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    tried = columns.Boolean(static=True)  # the checkout was claimed before, so reservations may exist
+    tried = columns.Boolean(static=True)  # it was claimed before, so reservations may exist
     placing = columns.UUID(static=True)  # the claim that reserves its units now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     # identifies the submitted content: the same checkout with other content is refused
@@ -461,7 +461,7 @@ class OrderChangeRow(BulkChangeRowColumns):
     __personal_data__ = None
     order_id = columns.UUID()
     tracking = columns.Text()  # the tracking number for the order's parcel, if it gets one
-    refundable = columns.BigInt()  # the most that cancelling may refund, if the preview has computed it
+    refundable = columns.BigInt()  # the most that cancelling may refund; null if unknown
 
 
 class TrackingNumber(Model):

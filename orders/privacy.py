@@ -20,7 +20,7 @@ from orders.presentation import event_label
 from payments.methods import MANUAL_METHODS
 from web.personal_data import DataSubject, ErasureRefused
 
-# How far back to look for a person's orders: longer than any law requires them to be stored.
+# The years in which a person's orders are searched: more than any law requires an order to be stored.
 YEARS = 20
 # How long a gateway may take to decide about a payment (orders.jobs.ASK_FOR).
 BANK_DECIDES = timedelta(hours=24)
@@ -128,7 +128,7 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 def _is_under_way(order: Order, now: datetime) -> bool:
     if order.is_unproved:
-        return False  # anybody may have placed it in their name
+        return False  # anybody may have placed the order in the person's name
     if order.due_refunds or order.has_open_return:
         return True
     if order.state in (CANCELLED, EXPIRED):

@@ -101,7 +101,7 @@ def _state_after(
             return "captured"
         case "voided":
             return "voided"
-        case "capture_refused" if attempt.state != "captured":  # a part of the amount may have been captured
+        case "capture_refused" if attempt.state != "captured":  # a part may have been captured
             return "failed"
         case "payment_failed":
             return str(event.details["cause"])

@@ -205,7 +205,7 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
 def _due_refund(
     order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the details of the refund for the removed units; {} if they were not paid for, or are refunded already."""
+    """Return the details of the refund for the removed units; {} if they were not paid for, or were refunded before."""
     items, zero = tuple(items), order.total * 0
     removed = {line: order.quantities[line] - count for line, count in fewer.items()}
     refunded_units, _ = balance.refunded_units_by_line(

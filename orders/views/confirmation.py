@@ -51,7 +51,7 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
 def _confirmation_page(
     request: HttpRequest, token: str, order: Order, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """Show the order's lines and sums, and no typed words: the reader may be a stranger."""
+    """Show the order's lines and sums, but no words that the shopper typed, because the reader may be a stranger."""
     items = queries.list_items(order)
     is_over = order.is_over(current_time())
     context = {
