@@ -19,7 +19,7 @@ from web.rendering import render_page
 @get_or_post
 @owner_only
 def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: ask whether the order is theirs. Only the buttons act, because mail scanners open links."""
+    """Show the page that asks whether the order is the reader's. Only its buttons change the order: mail scanners open links."""
     order_id = links.order_id_from_confirmation_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None or order.is_erased:
