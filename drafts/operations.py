@@ -94,10 +94,7 @@ DELETE = conditional_write(
 def price_lines(
     units: Mapping[tuple[UUID, UUID], int], products: Mapping[UUID, ProductWithStock]
 ) -> tuple[QuotedLine, ...]:
-    """Return the lines of a draft at today's prices. Variants that are no longer sold are left out.
-
-    `units` has the units of each variant, keyed by (product id, variant id).
-    """
+    """Return lines at today's prices for `units`, keyed by (product id, variant id), without variants that are no longer sold."""
     found = []
     for (product_id, variant_id), quantity in units.items():
         product = products[product_id].product

@@ -57,10 +57,7 @@ class PaymentForm(Form):
 @get_or_post
 @owner_only
 def offer(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an offer, and place it as an order when the customer submits the form.
-
-    If the offer was accepted before, redirect to its order. An outdated offer or link gets a page that says so.
-    """
+    """Show an offer, and place it as an order when the form is sent. If it was accepted before, redirect to its order."""
     named = parse_offer_token(token)
     draft = queries.get_draft(named[0]) if named else None
     if named is None or draft is None or draft.version != named[1] or draft.state == OPEN:

@@ -18,10 +18,7 @@ _TOKEN_LENGTH = 32 + _SIGNATURE_LENGTH
 
 
 def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
-    """Return the message for a mail of `queries.open_mail`.
-
-    Raises ValueError if the mail's text cannot be decrypted, or its address cannot be written.
-    """
+    """Return the message for a mail of `queries.open_mail`. Raises ValueError for an unreadable text or impossible address."""
     if mail.text is None:
         raise ValueError("encrypted under a SECRET_KEY that is gone")
     sender = settings.DEFAULT_FROM_EMAIL

@@ -1,8 +1,7 @@
 """Writes mails into the outbox and sends them.
 
 A mail's id is derived from its subject and event, and claimed by IF NOT EXISTS. A mail that is queued twice is written once.
-Its entry in `outbox_by_minute` is written before the mail. A crash between the writes leaves an entry without a mail; the worker
-deletes that entry later.
+Its entry in `outbox_by_minute` is written first. A crash may leave an entry without a mail, which the worker deletes later.
 """
 
 import logging
@@ -161,10 +160,9 @@ def queue_mail(
     now: datetime,
     options: MailOptions = MailOptions(),
 ) -> UUID:
-    """Write a mail that the worker will send, once for each subject and event; return its id.
+    """Write a mail that the worker will send, once for each subject and event. Return the mail's id.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html.
-    Raises CassandraUnavailable; then call it again: nothing is sent twice.
+    `template` names templates/mail/<template>.subject.txt, .txt and .html. Raises CassandraUnavailable; a second call is safe.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     content = _Content(
@@ -312,9 +310,8 @@ def send_due_mails(
     """Send at most `limit` due mails of a shard, from the minute `position` on; if it is None, from a day ago.
 
     A failed mail is retried, and given up after a day with an error in the log. While no mail server answers, no attempt counts.
-    Two workers never try the same mail at the same time. A worker may die after the server has accepted a mail, but before
-    the worker has recorded this. Then the next attempt sends the mail a second time, with the same Message-ID.
-    Raises CassandraUnavailable.
+    Two workers never try the same mail at the same time. If a worker dies before it has recorded that the server accepted a mail,
+    the next attempt sends the mail a second time, with the same Message-ID. Raises CassandraUnavailable.
     """
     oldest = max(position or now - FIRST_LOOK_BACK, now - RETENTION)
     entries, unseen = _outbox_entries(minutes_between(oldest, now), limit, shard)

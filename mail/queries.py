@@ -51,10 +51,7 @@ MAX_ADDRESSES_IN_BUCKET = 20
 
 
 def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
-    """Return the outbox entries under these due minutes, the oldest first. It reads `at_once` minutes in parallel.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the outbox entries due in these minutes, oldest first, reading `at_once` in parallel. Raises CassandraUnavailable."""
     found: list[Row] = []
     for start in range(0, len(minutes), at_once):
         reading = [
@@ -144,10 +141,7 @@ def order_mails_from_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def get_undeliverable_address(email: str) -> Row | None:
-    """Return the row of an undeliverable address (email, bounced_at, failure, mail_id); None if the address gets mail.
-
-    Raises CassandraUnavailable.
-    """
+    """Return the row of UNDELIVERABLE for an address; None if the address gets mail. Raises CassandraUnavailable."""
     return prefetch_undeliverable_address(email).one()
 
 

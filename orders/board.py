@@ -19,8 +19,7 @@ class OrderFilter:
     """A filter over the orders of one column; empty fields match all.
 
     `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` is a payment status of
-    orders.lifecycle.states. The order was placed from `first_day` to `last_day`, in the shop's time zone. `sku` and `tag`
-    must match in full, without regard to case.
+    orders.lifecycle.states. The order was placed from `first_day` to `last_day` (shop's time zone). `sku` and `tag` ignore case.
     """
 
     status: str

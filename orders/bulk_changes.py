@@ -114,8 +114,7 @@ def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
 def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum:
     """Return the money that cancelling these orders refunds. Raises CassandraUnavailable.
 
-    Reading stops when the sum exceeds `enough`. If there are more than MAX_SUMMED orders, none is read, and the sum counts as more
-    than `enough`.
+    Reading stops when the sum exceeds `enough`. More than MAX_SUMMED orders are not read, but count as more than `enough`.
     """
     if len(order_ids) > MAX_SUMMED:
         return CancellationSum(enough + 1, enough + 1, {})

@@ -57,8 +57,7 @@ class OrderSearch:
 def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> OrderSearch:
     """Start searching the orders of these years for a typed text. `found_orders` returns the results.
 
-    `email` is the text's address key if the text is an e-mail address, else "". Numbers and names match by their beginnings,
-    other terms only in full.
+    `email` is the address key of a typed address, else "". Numbers and names match by their beginnings, other terms in full.
     """
     if email:
         reading = [BY_EMAIL.start(email=email, year=year, most=MAX_ROWS) for year in years]
