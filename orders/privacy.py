@@ -39,7 +39,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def _claim_guest_orders(person: DataSubject) -> None:
-    # The worker may not have assigned them yet the orders that they placed as a guest since their last login.
+    # The worker may not yet have assigned the orders that the person placed as a guest since their last login.
     member = accounts.get_user(person.user_id)
     if member and member.verified_at:
         operations.claim_guest_orders(person.user_id, person.email)
@@ -151,7 +151,7 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person from all orders, then delete the lists of these orders. Raises ErasureRefused while one is in progress."""
+    """Remove the person from their orders, then delete the lists of these orders. Raises ErasureRefused if an order is in progress."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:

@@ -304,7 +304,7 @@ class Order:
 
     @property
     def has_open_withdrawal(self) -> bool:
-        """Whether its buyer has withdrawn before all of it has arrived."""
+        """Whether the buyer has withdrawn from the contract before all parcels have arrived."""
         return (
             bool(self.withdrawals)
             and self.state in (states.CONFIRMED, states.CLOSED)
@@ -385,19 +385,19 @@ class Order:
 
     @property
     def has_items_in_cart(self) -> bool:
-        """Whether its lines are still in its cart: until it is paid or, if by transfer, until it is confirmed."""
+        """Whether the order's lines are still in its cart: until it is paid or, with a transfer, until it is confirmed."""
         return self.state == states.PENDING and (
             self.payment_method != TRANSFER or self.needs_email_confirmation
         )
 
     @property
     def is_erased(self) -> bool:
-        """Whether its person was erased; then only staff see it."""
+        """Whether the order's person was erased. Only staff see an erased order."""
         return any(event.kind == states.ERASED for event in self.events)
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether its shopper may still cancel it; a packed order cannot be cancelled."""
+        """Whether the shopper may still cancel the order. A packed order cannot be cancelled."""
         return states.TRANSITION_RULES["cancelled"].is_allowed(self)
 
     @property
