@@ -151,7 +151,7 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person from their orders, then delete the lists of these orders. Raises ErasureRefused if an order is in progress."""
+    """Remove the person from their orders, then delete their lists of orders. Raises ErasureRefused if an order is in progress."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:

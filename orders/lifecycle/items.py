@@ -12,7 +12,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Item(VariantSnapshot):
-    """A line of an order when it was placed; Order.current_lines returns the present lines. Prices include tax, but not `tax_added`."""
+    """A line of an order when it was placed; Order.current_lines has the present lines. Prices do not include `tax_added`."""
 
     line_number: int
     unit_price: Money

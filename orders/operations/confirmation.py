@@ -24,7 +24,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
     """Confirm an order's e-mail address; return the order. A second call changes nothing.
 
     The time to pay by transfer begins now. An order with payment on delivery is confirmed, too; the effects confirm a free order.
-    Raises ConfirmationTooLate if the order has ended, OrderChanged if other writes keep changing it. Also raises CassandraUnavailable.
+    Raises ConfirmationTooLate if the order has ended, OrderChanged if other writes keep changing it, CassandraUnavailable.
     """
 
     def plan(order: Order) -> Transition | None:

@@ -47,7 +47,7 @@ class PendingEffect:
 
 
 def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
-    """Record that the worker checks an order from `look_at` on, by default from this minute of real time. Raises CassandraUnavailable."""
+    """Record that the worker checks an order from `look_at` on (default: this minute in real time). Raises CassandraUnavailable."""
     row = DUE_EFFECTS.note(look_at, order_id=order_id)
     return PendingEffect(row["minute"], order_id, row["written"])
 

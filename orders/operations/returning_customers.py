@@ -28,7 +28,7 @@ EARLIER = read(
 
 
 def count_returning_customers(now: datetime, most: int) -> int:
-    """Count the customers of at most `most` past days whose number of paid orders has changed, latest first. Return the number of days.
+    """Count the customers of at most `most` past days whose paid orders have changed, latest first. Return the number of days.
 
     Raises CassandraUnavailable.
     """

@@ -59,7 +59,7 @@ MAX_ATTEMPTS = 20
 def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, int]:
     """Return the buckets of a mailbox and its networks, each with its limit of units. Buckets without a limit are left out.
 
-    `networks` come from web.rate_limits.list_networks: pairs of a network and a factor by which its limit is multiplied.
+    `networks` come from web.rate_limits.list_networks: pairs of a network and the factor by which its limit is multiplied.
     """
     terms = get_terms()
     bounds = {f"mailbox {email_key(email)}": terms.unpaid_units_of_mailbox} | {

@@ -163,7 +163,7 @@ class Stripe:
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
         """Return the event in a webhook, or None if the webhook does not concern the shop.
 
-        A webhook about another user of the Stripe account lacks the shop's metadata. Raises PermissionError, ValueError, KeyError.
+        Webhooks of other users of the Stripe account lack the shop's metadata. Raises PermissionError, ValueError, KeyError.
         """
         verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
         event = decode_webhook_body(body)
