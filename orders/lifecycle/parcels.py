@@ -122,7 +122,7 @@ def _advanced_parcels(
 def plan_packing(
     details: Mapping[str, Any], before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> list[dict[str, Any]]:
-    """Return the parcels that an event `packed` makes, each as {parcel, warehouse, lines}. Without details, they hold the rest."""
+    """Return the parcels that an event `packed` makes, each as {parcel, warehouse, lines}. Without details: all units to pack."""
     if "parcels" in details:
         return list(details["parcels"])
     if "warehouse" in details:
