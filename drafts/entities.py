@@ -1,4 +1,4 @@
-"""Draft orders, which staff write for a customer until they become orders, and how they are stored."""
+"""Draft orders, which staff write for a customer, and the JSON in which a draft's lines, discount and offer are stored."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _SALT = "drafts.orders"
 
 @dataclass(frozen=True)
 class DraftDiscount:
-    """A discount with its reason, for the customer. `value` is per cent, or an amount in the shop's currency."""
+    """A discount on a draft order. `value` is per cent, or an amount in the shop's currency. The customer reads the reason."""
 
     kind: str  # PERCENTAGE or AMOUNT
     value: Decimal
@@ -47,7 +47,7 @@ class DraftDiscount:
 
 @dataclass(frozen=True)
 class Offer:
-    """An offer: the delivery method and total at that time, and the end of its last day (UTC)."""
+    """An offer: the delivery method and the total when it was made, and the end of its last day (UTC)."""
 
     method: DeliveryMethod
     total: Money
@@ -55,15 +55,15 @@ class Offer:
 
     @property
     def last_day(self) -> date:
-        """The last day on which it holds."""
+        """The last day on which the customer can accept the offer."""
         return last_day(self.until)
 
 
 @dataclass(frozen=True)
 class DraftOrder:
-    """A draft order. `lines` have the prices of the last save; an offer keeps them.
+    """A draft order. `lines` have the prices of the last save; an offer keeps these prices.
 
-    `order_id` is the id of the order that it becomes, `changed_by` the actor who saved it last.
+    `order_id` is the id of the order that the draft becomes. `changed_by` is the actor who saved the draft last.
     """
 
     draft_id: UUID
@@ -72,7 +72,7 @@ class DraftOrder:
     lines: tuple[QuotedLine, ...]
     method_code: str
     discount: DraftDiscount | None = None
-    billing_address: Address | None = None  # None is the delivery address
+    billing_address: Address | None = None  # None if the delivery address is used
     added_to: str = ""
     user_id: UUID | None = None
     version: int = 0
@@ -141,12 +141,12 @@ def _parse_line(stored: dict[str, Any]) -> QuotedLine:
 
 
 def dump_discount(discount: DraftDiscount | None) -> str:
-    """Return a discount as JSON, '' without one."""
+    """Return a discount as JSON, or '' for None."""
     return json.dumps(asdict(discount), default=str) if discount else ""
 
 
 def parse_discount(text: str | None) -> DraftDiscount | None:
-    """Return the discount in a text of `dump_discount`."""
+    """Return the discount in a text of `dump_discount`, or None."""
     if not text:
         return None
     stored = json.loads(text)
@@ -154,7 +154,7 @@ def parse_discount(text: str | None) -> DraftDiscount | None:
 
 
 def dump_offer(offer: Offer | None) -> str:
-    """Return an offer as JSON, '' without one."""
+    """Return an offer as JSON, or '' for None."""
     if offer is None:
         return ""
     method = offer.method
@@ -173,7 +173,7 @@ def dump_offer(offer: Offer | None) -> str:
 
 
 def parse_offer(text: str | None) -> Offer | None:
-    """Return the offer in a text of `dump_offer`; the delivery price is the offered one, even if the method has changed."""
+    """Return the offer in a text of `dump_offer`. It has the offered delivery price, even if the method's price has changed."""
     if not text:
         return None
     stored: Mapping[str, Any] = json.loads(text)

@@ -6,7 +6,7 @@ from drafts.entities import DraftOrder
 
 
 class DraftChanged(Exception):
-    """Somebody else has saved or deleted the draft. `current` is the draft now, None if it was deleted."""
+    """Somebody else has saved or deleted the draft. `current` is the stored draft, or None if it was deleted."""
 
     def __init__(self, current: DraftOrder | None) -> None:
         super().__init__("the draft has changed")
@@ -14,11 +14,11 @@ class DraftChanged(Exception):
 
 
 class DraftOrdered(Exception):
-    """The draft has become an order, or is becoming one at this moment."""
+    """The draft has become an order, or is being placed as an order at this moment."""
 
 
 class AdditionRefused(Exception):
-    """The draft names an order to add to that is not the customer's, or does not exist. `number` is the typed number."""
+    """The draft shall add to an order that is not the customer's, or does not exist. `number` is that order's typed number."""
 
     def __init__(self, number: str) -> None:
         super().__init__(
@@ -30,4 +30,4 @@ class AdditionRefused(Exception):
 
 
 class OfferOutdated(Exception):
-    """The offer cannot be ordered any more: it has expired, or the tax has changed."""
+    """The offer can no longer be ordered: it has expired, or the tax has changed."""

@@ -9,7 +9,7 @@ from jobs.registry import Job, describe_count
 
 
 def mail_offers(now: datetime) -> str:
-    """Mail the offers whose mail a crash has prevented."""
+    """Mail the offers that were not mailed because a process has crashed. Return a line about the number of offers."""
     count = mail_pending_offers(now)
     return describe_count(
         ngettext("%(count)s offer mailed", "%(count)s offers mailed", count), count

@@ -12,7 +12,7 @@ _PURPOSE = "drafts.offer"
 
 
 def offer_url(draft: DraftOrder) -> str:
-    """Return the address of the page that orders an offer; it is valid for this version of the draft only."""
+    """Return the address of the page on which the customer orders an offer. It is valid only for this version of the draft."""
     token = encrypt_token([draft.draft_id.hex, str(draft.version)], _PURPOSE)
     return f"{settings.PUBLIC_URL}{reverse('drafts:offer', args=[token])}"
 
@@ -27,7 +27,7 @@ def is_offer_link_expired(token: str) -> bool:
 
 
 def parse_offer_token(token: str) -> tuple[UUID, int] | None:
-    """Return the draft's id and version in a token of `offer_url`; None if the token is not ours."""
+    """Return the draft's id and version in a token of `offer_url`; None if the shop has not made the token."""
     try:
         draft_id, version = decrypt_token(token, _PURPOSE)
         return UUID(hex=draft_id), int(version)

@@ -10,8 +10,8 @@ class DraftOrderRow(Model):
     """The staff's draft orders, by the month in which they were begun, the newest first (decision 058).
 
     A draft has become an order if, and only if, an order with its `order_id` exists.
-    Bound: 2,000 a month of 4 KB each are 8 MB; 50 are read at a time. They vanish 90 days after the last save.
-    Writer: drafts.operations, by conditional writes alone.
+    Bound: 2,000 drafts a month, of 4 KB each, make 8 MB. 50 are read at a time. A draft expires 90 days after its last save.
+    Writer: drafts.operations, only by conditional writes.
     """
 
     __table_name__ = "draft_orders"
@@ -21,20 +21,20 @@ class DraftOrderRow(Model):
         "columns": ("email", "user_id", "address", "billing_address"),
         "on_erase": "deleted",
     }
-    month = columns.Date(partition_key=True)  # its first day
+    month = columns.Date(partition_key=True)  # the first day of the month
     draft_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    version = columns.Integer()  # one more with each save
-    state = columns.Text()  # open, sent (offered), or accepted (becoming, or already, an order)
+    version = columns.Integer()  # the number of saves so far
+    state = columns.Text()  # open, sent (offered), or accepted (placed, or about to be)
     email = columns.Text()
-    user_id = columns.UUID()  # the member with that address, if there is one
+    user_id = columns.UUID()  # the member with that e-mail address, if there is one
     address = columns.Map(columns.Text(), columns.Text())
-    billing_address = columns.Map(columns.Text(), columns.Text())  # empty: the same
+    billing_address = columns.Map(columns.Text(), columns.Text())  # empty: the delivery address
     lines = columns.Text()  # JSON: the variants as last saved, with units and prices in minor units
-    delivery_method = columns.Text()  # its code
-    discount = columns.Text()  # JSON: kind, value, reason; empty without one
-    added_to = columns.Text()  # the number of the order that it adds to
-    offer = columns.Text()  # JSON: the offered delivery, the total, and until when it holds
-    order_id = columns.UUID()  # the id of the order that it becomes
+    delivery_method = columns.Text()  # the method's code
+    discount = columns.Text()  # JSON: kind, value, reason; empty without a discount
+    added_to = columns.Text()  # the number of the order that the draft adds to
+    offer = columns.Text()  # JSON: the offered delivery, the total, and the end of the offer
+    order_id = columns.UUID()  # the id of the order that the draft becomes
     mailed = columns.Integer()  # the version whose mail is in the outbox
     changed_by = columns.Text()  # the staff's actor: "staff:<user id>:<name>"
     changed_at = columns.DateTime()

@@ -1,8 +1,8 @@
 """Saving, offering and ordering draft orders.
 
-Each save is conditional on the version that its page showed. Accepting an offer is such a write, too; then
-orders.operations.place_order places it. The order's id is derived from the draft, so ordering twice places one order.
-Before a save replaces an accepted draft, it abandons that draft's order; if the order exists already, the draft stays.
+Each save is conditional on the version of the draft that the page showed. To accept an offer is a conditional write, too; then
+orders.operations.place_order places the order. Its id is derived from the draft, so ordering a draft twice places one order.
+Before a save replaces an accepted draft, it abandons that draft's order. If the order exists already, the save is refused.
 """
 
 import json
@@ -56,7 +56,7 @@ from pricing.tax import TaxRates, get_tax_rates
 from shop_settings.terms import get_terms
 from web.days import end_after_days, last_day
 
-# How long the prices of an offer hold.
+# The number of days for which the prices of an offer hold.
 OFFER_DAYS = 14
 # The units of an accepted offer stay reserved at least this long without a payment.
 PAY_WITHIN = timedelta(hours=24)
@@ -94,7 +94,7 @@ DELETE = conditional_write(
 def price_lines(
     units: Mapping[tuple[UUID, UUID], int], products: Mapping[UUID, ProductWithStock]
 ) -> tuple[QuotedLine, ...]:
-    """Return lines at today's prices for `units` by (product id, variant id); variants that are no longer sold are left out."""
+    """Return lines at today's prices for `units`, keyed by (product id, variant id), without variants that are no longer sold."""
     found = []
     for (product_id, variant_id), quantity in units.items():
         product = products[product_id].product
@@ -105,7 +105,7 @@ def price_lines(
 
 
 def compute_sums(draft: DraftOrder, method: DeliveryMethod, rates: TaxRates) -> Quote:
-    """Return the sums of a draft. Raises ValueError without lines."""
+    """Return the sums of a draft. Raises ValueError if the draft has no lines."""
     return compute_quote(draft.lines, rates, method, draft.promotions)
 
 
@@ -120,7 +120,7 @@ def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: date
 def send_offer(
     draft: DraftOrder, seen: DraftOrder | None, method: DeliveryMethod, actor: str, now: datetime
 ) -> DraftOrder:
-    """Save a draft and mail its customer an offer with a link to pay; the prices hold for OFFER_DAYS.
+    """Save a draft, and mail its customer an offer with a link to pay. The offered prices hold for OFFER_DAYS.
 
     Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
     """
@@ -153,7 +153,7 @@ def order_draft(
 def accept_offer(
     draft: DraftOrder, payment_method: str, now: datetime, networks: Sequence[tuple[str, int]]
 ) -> Order:
-    """Place an offer as an order; accepting it again returns the same order.
+    """Place an offer as an order. A second call returns the same order.
 
     Raises CustomerRefused, OfferOutdated, DraftChanged, and the errors of orders.operations.place_order.
     """
@@ -165,7 +165,7 @@ def accept_offer(
         _refuse_blocked(draft)
         if compute_sums(draft, draft.offer.method, _tax_rates(draft)).total != draft.offer.total:
             raise OfferOutdated
-        # A write repeated after a lost answer is refused, and finds the draft accepted.
+        # If the database's answer was lost, the repeated write is refused, and the draft is found accepted.
         accepted = ACCEPT.apply(
             if_lost=applied_if(lambda row: (row.version, row.state) == (draft.version, ACCEPTED)),
             **draft.key,
@@ -179,7 +179,7 @@ def accept_offer(
 
 
 def delete_draft(seen: DraftOrder) -> None:
-    """Delete a draft and with it its offer. Raises DraftChanged, DraftOrdered, CassandraUnavailable."""
+    """Delete a draft and its offer. Raises DraftChanged, DraftOrdered, CassandraUnavailable."""
     _take_back(seen)
     deleted = DELETE.apply(if_lost=SEND_AGAIN, **seen.key, version=seen.version, state=seen.state)
     if not deleted and (current := queries.get_draft(seen.draft_id)):
@@ -187,7 +187,7 @@ def delete_draft(seen: DraftOrder) -> None:
 
 
 def erase_draft(draft: DraftOrder) -> None:
-    """Delete an erased person's draft, even if it is an order already: orders are erased separately. Raises CassandraUnavailable."""
+    """Delete an erased person's draft, even if it is an order by now; that is erased separately. Raises CassandraUnavailable."""
     current: DraftOrder | None = draft
     while current:
         if current.state == ACCEPTED and current.order_id:
@@ -214,7 +214,7 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
     )
     values = _stored_values(saved)
 
-    # A write repeated after a lost answer is refused; the comparison below finds that the stored draft is ours.
+    # If the database's answer was lost, the repeated write is refused. The comparison below then finds our draft stored.
     if seen is None:
         outcome = CREATE.apply(if_lost=SEND_AGAIN, **saved.key, **values)
     else:
@@ -234,9 +234,9 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
 
 
 def _check_addition(draft: DraftOrder, member: User | None) -> None:
-    """Check that the order to which a draft adds has the same account or e-mail address. Raises AdditionRefused."""
+    """Check that the order to which a draft adds has the draft's account or e-mail address. Raises AdditionRefused."""
     if not (draft.added_to and draft.email):
-        return  # without an address nothing is mailed or ordered
+        return  # a draft without an e-mail address is neither mailed nor ordered
     first = get_order_by_number(normalize_order_number(draft.added_to))
     if first is None or first.is_erased:
         raise AdditionRefused(draft.added_to)
@@ -246,7 +246,7 @@ def _check_addition(draft: DraftOrder, member: User | None) -> None:
 
 
 def _take_back(seen: DraftOrder) -> None:
-    """Ensure that an accepted draft can no longer become an order. Raises DraftOrdered if it is one, or is being placed."""
+    """Ensure that an accepted draft can no longer become an order. Raises DraftOrdered if its order exists or is being placed."""
     if seen.state == ACCEPTED and seen.order_id and not orders.abandon_checkout(seen.order_id):
         raise DraftOrdered
 
@@ -287,12 +287,12 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
     event = f"offered {draft.version}"
     options = MailOptions(about=draft.user_id)
     queue_mail(draft.draft_id, event, draft.email, "offer", context, now, options)
-    # If refused, the offer was withdrawn or accepted meanwhile.
+    # If the write is refused, the offer was withdrawn or accepted meanwhile.
     MAILED.apply(if_lost=REFUSED_MEANS_DONE, **draft.key, version=draft.version)
 
 
 def mail_pending_offers(now: datetime) -> int:
-    """Mail the offers whose process died before it could; return how many. Raises CassandraUnavailable."""
+    """Mail the offers that were not mailed because a process died. Return their number. Raises CassandraUnavailable."""
     count = 0
     for month in list_recent_months(now):
         for row in queries.UNMAILED.all(month=month):
@@ -315,7 +315,7 @@ def _refuse_blocked(draft: DraftOrder) -> None:
 
 def _make_offer(draft: DraftOrder, method: DeliveryMethod, now: datetime) -> Offer:
     sums = compute_sums(draft, method, _tax_rates(draft))
-    # The price for these lines stays fixed, even if the method changes later.
+    # The delivery price in this offer stays fixed, even if staff change the delivery method later.
     fixed = replace(method, price=sums.delivery, free_from=None, max_grams=None, bands=())
     return Offer(fixed, sums.total, end_after_days(now, OFFER_DAYS))
 
@@ -352,7 +352,7 @@ def _place(
             tax_rates=_tax_rates(draft),
             lines=draft.lines,
             cart_id=None,
-            # The payment method is no part of it: accepting with another method returns the existing order.
+            # The fingerprint excludes the payment method: accepting with another method returns the existing order.
             fingerprint=sha256(content.encode()).hexdigest(),
             payment_method=payment_method,
             promotions=draft.promotions,

@@ -28,13 +28,13 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Delete the person's drafts; orders.privacy erases the orders that drafts have become."""
+    """Delete the person's draft orders. The module orders.privacy erases the orders that were placed from drafts."""
     for draft in _iterate_drafts_of(person, now):
         erase_draft(draft)
 
 
 def _iterate_drafts_of(person: DataSubject, now: datetime) -> Iterator[DraftOrder]:
-    # There are only some hundreds, so all are read, and no list by person is needed.
+    # There are only some hundreds of drafts, so all are read, and no table of drafts by person is needed.
     for draft in queries.iterate_drafts(now):
         if draft.user_id == person.user_id or email_key(draft.email) == email_key(person.email):
             yield draft

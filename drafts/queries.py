@@ -44,8 +44,8 @@ def get_draft(draft_id: UUID) -> DraftOrder | None:
 
 
 def draft_from_row(row: Row | None) -> DraftOrder | None:
-    """Return the draft order in a row; None without one."""
-    # Some cells of an expired row can outlive the others.
+    """Return the draft order in a row; None without a row."""
+    # Some columns of an expired row can outlive its other columns.
     if row is None or not row.version:
         return None
     billing = row.billing_address
@@ -70,7 +70,7 @@ def draft_from_row(row: Row | None) -> DraftOrder | None:
 
 
 def list_drafts(now: datetime, before: UUID | None = None) -> list[DraftOrder]:
-    """Return the draft orders begun before the draft `before`, newest first: PAGE_LENGTH, plus one if there are more.
+    """Return the draft orders begun before the draft `before`, newest first: PAGE_LENGTH, plus one more if there are more.
 
     Raises CassandraUnavailable.
     """

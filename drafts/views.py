@@ -36,7 +36,7 @@ from web.rendering import render_page
 
 
 class PaymentForm(Form):
-    """How an offer is paid."""
+    """The form that selects the payment method for an offer."""
 
     payment = forms.ChoiceField(
         label=gettext_lazy("Payment"),
@@ -57,7 +57,7 @@ class PaymentForm(Form):
 @get_or_post
 @owner_only
 def offer(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an offer; its button orders it once. The link to an ordered offer leads to its order."""
+    """Show an offer, and place it as an order when the form is sent. If it was accepted before, redirect to its order."""
     named = parse_offer_token(token)
     draft = queries.get_draft(named[0]) if named else None
     if named is None or draft is None or draft.version != named[1] or draft.state == OPEN:
@@ -134,7 +134,7 @@ def _describe_shortages(draft: DraftOrder, short: OutOfStock) -> list[str]:
 
 
 def _redirect_to_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Redirect to the order of an offer and remember it in this browser: the link shows that the visitor reads its mails."""
+    """Redirect to the order of an offer, and let this browser open the order: only the customer's mail has the offer's link."""
     response = redirect("orders:detail", order.number)
     remember_guest_order(request, response, order)
     return response

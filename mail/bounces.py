@@ -7,15 +7,15 @@ from email.message import Message
 
 from mail.fates import shorten_failure
 
-MAX_REPORT_BYTES = 1_000_000  # the rest, the mail itself, is not read
-# A permanent failure by the server's policy, such as spam, is about the sender or this mail, not about the address.
+MAX_REPORT_BYTES = 1_000_000  # the rest of a report is the returned mail, and is not read
+# The server's policy, for example against spam, rejects the sender or this mail. The recipient's address may be fine.
 _POLICY = "5.7."
 _STATUS = re.compile(r"[245]\.\d{1,3}\.\d{1,3}")
 
 
 @dataclass(frozen=True)
 class DeliveryReport:
-    """A server's report: whether the mail failed for good, whether its address is to blame, and the server's words."""
+    """A mail server's report: whether the mail failed for good, whether its address cannot get mail, and the server's answer."""
 
     is_hard: bool
     is_address_dead: bool
@@ -23,7 +23,7 @@ class DeliveryReport:
 
 
 def read_delivery_report(raw: bytes) -> DeliveryReport | None:
-    """Return the delivery report in a message; None if it has none, or reports no trouble.
+    """Return the delivery report in a message; None if the message has no report, or the report names no failure.
 
     The recipient in the report is ignored, because anybody can write one.
     """
@@ -36,7 +36,7 @@ def read_delivery_report(raw: bytes) -> DeliveryReport | None:
     ]
     reports = [_read_group(group) for group in groups]
     found = [report for report in reports if report]
-    # A mail has one recipient, so a permanent failure wins over other servers' reports.
+    # A mail has one recipient, so a permanent failure counts more than another server's report of a delay.
     return max(found, key=lambda report: report.is_hard, default=None)
 
 

@@ -1,4 +1,4 @@
-"""The fate of a mail: waiting, sent, or failed, and the mail server's words about it."""
+"""The fate of a mail (waiting, sent, or one of the failures), and the mail server's answer about it."""
 
 from datetime import datetime
 from smtplib import SMTPDataError, SMTPRecipientsRefused
@@ -26,27 +26,27 @@ LABELS: dict[str, tuple["StrOrPromise", str]] = {
     UNDELIVERABLE: (_("Address gets no emails"), "bad"),
 }
 MAX_FAILURE_LENGTH = 500
-# "Log in first", "use encryption": these answers are about our login, not about the recipient.
+# With these codes the server answers "log in first" or "use encryption". They say nothing about the recipient.
 _ABOUT_US = frozenset({530, 534, 535, 538})
 
 
 def get_fate(mail: Row) -> str:
     """Return the fate of a row of `mails`."""
     if mail.sent_at and mail.fate != BOUNCED:
-        return SENT  # even if another worker gave it up
+        return SENT  # even if another worker has given the mail up
     return mail.fate or WAITING
 
 
 def copy_timestamp(queued_at: datetime, fate: str) -> int:
-    """Return the timestamp for a mail's row at its order, in microseconds since 1970: later fates win over late writes."""
+    """Return the write timestamp for a mail's row in its order's list, in microseconds since 1970. A later fate wins."""
     rank = 3 if fate == BOUNCED else 2 if fate == SENT else 0 if fate == WAITING else 1
     return round(queued_at.timestamp() * 1000) * 1000 + rank
 
 
 def is_final_refusal(error: Exception) -> bool:
-    """Return whether the mail server permanently refused (5xx) a mail's one recipient or its content.
+    """Return whether the mail server permanently refused (5xx) a mail's recipient or content.
 
-    Answers to our greeting, login or sender do not count: they are about us, and a later attempt may succeed.
+    A refused greeting, login or sender does not count, because a later attempt may succeed.
     """
     if isinstance(error, SMTPRecipientsRefused):
         codes = [code for code, _words in error.recipients.values()]
@@ -56,7 +56,7 @@ def is_final_refusal(error: Exception) -> bool:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return the mail server's code and words, or the error's class name."""
+    """Return the code and text of the mail server's answer, or the error's class name if the server has not answered."""
     answers = [(getattr(error, "smtp_code", None), getattr(error, "smtp_error", b""))]
     if isinstance(error, SMTPRecipientsRefused):
         answers = list(error.recipients.values())
@@ -68,6 +68,6 @@ def describe_failure(error: Exception) -> str:
 
 
 def shorten_failure(text: str) -> str:
-    """Return a server's words as one printable line of at most MAX_FAILURE_LENGTH characters."""
+    """Return a mail server's answer as one printable line of at most MAX_FAILURE_LENGTH characters."""
     line = " ".join(text.split())
     return "".join(each for each in line if each.isprintable())[:MAX_FAILURE_LENGTH]

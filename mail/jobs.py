@@ -13,7 +13,7 @@ NAME = WHOLE_OUTBOX.family
 
 
 def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
-    """Send the due mails of a shard, beginning at the position of the last run."""
+    """Send the due mails of a shard, from the minute at which the last run stopped. Return a line about the sent mails."""
     was = get_position(shard.job_name)
     did = send_due_mails(now, position=datetime.fromisoformat(was) if was else None, shard=shard)
     if did.position.isoformat() != was:

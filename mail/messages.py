@@ -1,4 +1,4 @@
-"""The message that the mail server gets, and the address to which it bounces."""
+"""Builds the message for the mail server, and the address to which an undeliverable message returns."""
 
 import hmac
 from email.utils import parseaddr
@@ -18,7 +18,7 @@ _TOKEN_LENGTH = 32 + _SIGNATURE_LENGTH
 
 
 def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
-    """Return the message for a mail of `queries.open_mail`. Raises ValueError if its text cannot be decrypted, or its address not written."""
+    """Return the message for a mail of `queries.open_mail`. Raises ValueError for an unreadable text or impossible address."""
     if mail.text is None:
         raise ValueError("encrypted under a SECRET_KEY that is gone")
     sender = settings.DEFAULT_FROM_EMAIL
@@ -26,13 +26,13 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
     message = EmailMultiAlternatives(
         mail.subject,
         mail.text,
-        # The envelope's sender; readers see the header "From".
+        # This is the envelope's sender. Readers see the header "From" instead.
         from_email=bounce_address(mail.mail_id) or sender,
         to=[mail.recipient],
         connection=connection,
         headers={
             "From": sender,
-            # Fixed, so that a mail that is sent twice is recognised as one.
+            # The id is fixed, so that mail programs recognise a mail that is sent twice.
             "Message-ID": f"<{mail.mail_id}@{domain}>",
             "Auto-Submitted": "auto-generated",
         },
@@ -53,7 +53,7 @@ def bounce_address(mail_id: UUID) -> str:
 
 
 def read_bounce_address(address: str) -> UUID | None:
-    """Return the id of the mail that an address of `bounce_address` names; None if its signature is wrong."""
+    """Return the id of the mail in an address that `bounce_address` made; None if the address's signature is wrong."""
     token = address.rpartition("@")[0].rpartition("+")[2].casefold()
     if len(token) != _TOKEN_LENGTH or not token.isascii():
         return None

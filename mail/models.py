@@ -1,4 +1,4 @@
-"""Mail on its way out."""
+"""The tables of outgoing mail."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -7,9 +7,9 @@ from cassandra_db.partitions import KB, MB
 
 
 class Mail(Model):
-    """One mail. Its id is derived from subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
+    """One mail. Its id is derived from its subject and event, and claimed by IF NOT EXISTS, so a mail is written only once.
 
-    Bound: one row a partition; gone after 30 days.
+    Bound: one row a partition; it expires after 30 days.
     Writer: mail.operations.
     """
 
@@ -24,25 +24,25 @@ class Mail(Model):
     mail_id = columns.UUID(partition_key=True)
     recipient = columns.Text()
     subject = columns.Text()
-    # Text and HTML are encrypted with SECRET_KEY and deleted once sent; an order's mail keeps them, to be sent again.
+    # Text and HTML are encrypted with SECRET_KEY. They are deleted once the mail is sent, except in mails about an order.
     text = columns.Text()
     html = columns.Text()
     attempts = columns.Integer()
-    claim = columns.UUID()  # of the current or last attempt
-    due_at = columns.DateTime()  # no worker makes another attempt before; null until the first
+    claim = columns.UUID()  # the id of the current or last attempt
+    due_at = columns.DateTime()  # the earliest time of the next attempt; null before the first
     queued_at = columns.DateTime()
     sent_at = columns.DateTime()
-    order_number = columns.Text()  # of the order that it is about, if any
-    fate = columns.Text()  # why it failed for good (mail.fates); null while it waits, and once sent
+    order_number = columns.Text()  # the number of the order that the mail is about, if any
+    fate = columns.Text()  # the way in which the mail failed for good (mail.fates); null while it waits, and once it is sent
     failed_at = columns.DateTime()
     failure = columns.Text()  # the mail server's last answer
     unsubscribe_url = columns.Text()  # the page that ends mails of this kind, if any
 
 
 class MailByOrder(Model):
-    """The mails about an order and the fate of each, for the order's page.
+    """The mails about an order, each with its fate, for the order's page.
 
-    Bound: the mails of 30 days about one order, at 150 bytes a mail: one for each event, and those that staff resend.
+    Bound: the mails of 30 days about one order, at 150 bytes a mail: one for each event, and one each time staff resend a mail.
     Writer: mail.operations.note_fate.
     """
 
@@ -58,9 +58,9 @@ class MailByOrder(Model):
 
 
 class FailedMailByDay(Model):
-    """The mails that failed for good on a day, for the staff's page of mails; `mails` has their content.
+    """The mails that failed for good on a day, for the staff's page of mails. The table `mails` has their content.
 
-    Bound: the mails that failed on one day, at 16 bytes a mail; a page reads a hundred of them. Gone after 30 days.
+    Bound: the mails that failed on one day, at 16 bytes a mail. A page reads 100 of them. They expire after 30 days.
     Writer: mail.operations.note_fate.
     """
 
@@ -75,7 +75,7 @@ class FailedMailByDay(Model):
 class UndeliverableAddress(Model):
     """The addresses that get no more mail because a mail to them bounced for good.
 
-    Bound: an address of a year at 250 bytes; 100,000 of them are 1.6 MB in each of the 16 partitions.
+    Bound: the addresses of a year, at 250 bytes each. 100,000 addresses make 1.6 MB in each of the 16 partitions.
     Writer: mail.operations.
     """
 
@@ -87,13 +87,13 @@ class UndeliverableAddress(Model):
     email = columns.Text(primary_key=True)  # casefolded
     bounced_at = columns.DateTime()
     failure = columns.Text()  # the mail server's answer
-    mail_id = columns.UUID()  # of the mail that came back
+    mail_id = columns.UUID()  # the id of the mail that bounced
 
 
 class OutboxByMinute(Model):
-    """The mails to send, by the minute from which they are due. Written before the mail itself.
+    """The mails to send, by the minute from which they are due. A mail's row here is written before the mail.
 
-    Bound: the mails of one minute; gone a day after the mail itself.
+    Bound: the mails of one minute. A row expires a day after its mail.
     Writer: mail.operations.
     """
 
@@ -106,7 +106,7 @@ class OutboxByMinute(Model):
 
 
 class MailByRecipient(Model):
-    """The mails to a mailbox, sent or not, so that they can be exported and deleted. Written before the mail itself.
+    """The mails to a mailbox, sent or not, so that they can be exported and deleted. A mail's row is written before the mail.
 
     Bound: the mails of 30 days to one mailbox.
     Writer: mail.operations.queue_mail.
@@ -121,10 +121,10 @@ class MailByRecipient(Model):
 
 
 class MailByPerson(Model):
-    """The mails to other mailboxes that may name a person, so that they can be deleted. Written before the mail itself.
+    """The mails to other mailboxes that may name a person, so that they can be deleted. A row is written before its mail.
 
-    Bound: a person's orders, changes of address and invitations to carts in 30 days, at 16 bytes a mail: by the limit of
-    invitations (LIMIT_INVITATION, 30 an hour) 350 kB at most.
+    Bound: a person's orders, changes of address and invitations to carts in 30 days, at 16 bytes a mail. With the limit of
+    invitations (LIMIT_INVITATION, 30 an hour), they make at most 350 kB.
     Writer: mail.operations.queue_mail.
     """
 

@@ -1,15 +1,15 @@
-"""Unsubscribing by a mail program's button (RFC 8058): the program posts to the mail's link, without cookies or a page."""
+"""Unsubscribing by a mail program's button (RFC 8058): the program posts to the mail's link, without opening the page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 _FIELD, _VALUE = "List-Unsubscribe", "One-Click"
-# The header beside List-Unsubscribe; mail programs ignore it unless the link is HTTPS.
+# This header accompanies List-Unsubscribe. Mail programs ignore the header unless the link is HTTPS.
 HEADER = (f"{_FIELD}-Post", f"{_FIELD}={_VALUE}")
 
 
 def is_one_click(request: HttpRequest) -> bool:
-    """Return whether a mail program sent the request, rather than the link's page."""
+    """Return whether a mail program sent the request, and not the form on the page behind the link."""
     return request.method == "POST" and request.POST.get(_FIELD) == _VALUE
 
 

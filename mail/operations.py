@@ -1,7 +1,7 @@
 """Writes mails into the outbox and sends them.
 
-A mail's id is derived from its subject and event, and claimed by IF NOT EXISTS: queued twice, it is written once.
-The entry in `outbox_by_minute` is written first. A crash in between leaves an entry without a mail, which is dropped later.
+A mail's id is derived from its subject and event, and claimed by IF NOT EXISTS. A mail that is queued twice is written once.
+Its entry in `outbox_by_minute` is written first. A crash may leave an entry without a mail, which the worker deletes later.
 """
 
 import logging
@@ -63,7 +63,7 @@ ATTEMPT = conditional_write(
     """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
        IF attempts = :before AND claim = :seen AND sent_at = null AND failed_at = null""",
 )
-# The text of a sent mail is deleted: it may hold a link that opens something. Staff may resend an order's mail, so it is kept.
+# The text of a sent mail is deleted, because it may have a link that grants access. A mail about an order keeps it for resending.
 SENT = conditional_write(
     "mail",
     "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim",
@@ -81,7 +81,7 @@ CAME_BACK = conditional_write(
     """UPDATE mails SET failed_at = :now, fate = :fate, failure = :failure WHERE mail_id = :mail_id
        IF recipient = :recipient""",
 )
-# The server's answer about a mail that it still tries to deliver, or that waits for our next attempt.
+# The mail server's answer about a mail that the server still tries to deliver, or that waits for the worker's next attempt.
 TROUBLE = conditional_write(
     "mail", "UPDATE mails SET failure = :failure WHERE mail_id = :mail_id IF recipient = :recipient"
 )
@@ -105,10 +105,10 @@ GETS_MAIL = write(
     "mail", "DELETE FROM undeliverable_addresses WHERE bucket = :bucket AND email = :email"
 )
 
-# Minutes to wait before each further attempt: about a day in all, then the mail is given up. The shortest is longer
-# than a slow server can delay one attempt (EMAIL_TIMEOUT for each command).
+# The minutes to wait before each further attempt. They add up to about a day; then the mail is given up. The shortest wait is
+# longer than a slow server can delay one attempt (EMAIL_TIMEOUT for each command).
 RETRY_DELAYS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
-# A delayed process may write an outbox entry this long after its minute, so each minute is read again until then.
+# A delayed process may write an outbox entry this long after the entry's minute. Until then the worker reads the minute again.
 LATEST_OUTBOX_ENTRY = timedelta(minutes=5)
 # How far the first run of a worker looks back. Later runs continue at the saved position.
 FIRST_LOOK_BACK = timedelta(days=1)
@@ -121,7 +121,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SendResult:
-    """The mails that one run sent and failed to send, and the minute at which the next run begins."""
+    """The numbers of mails that a run sent and failed to send, and the minute (`position`) at which the next run begins."""
 
     sent: int
     failed: int
@@ -160,10 +160,9 @@ def queue_mail(
     now: datetime,
     options: MailOptions = MailOptions(),
 ) -> UUID:
-    """Write a mail that the worker will send, once for each subject and event; return its id.
+    """Write a mail that the worker will send, once for each subject and event. Return the mail's id.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html.
-    Raises CassandraUnavailable; then call it again: nothing is sent twice.
+    `template` names templates/mail/<template>.subject.txt, .txt and .html. Raises CassandraUnavailable; a second call is safe.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     content = _Content(
@@ -178,9 +177,9 @@ def queue_mail(
 def queue_mail_again(
     mail: Row, mail_id: UUID, to: str, now: datetime, *, about: UUID | None = None
 ) -> datetime:
-    """Queue an order's `mail` (of `queries.open_mail`) again under another id; return when it was first queued under that id.
+    """Queue a copy of an order's `mail` (of `queries.open_mail`) under another id. Return when that id was first queued.
 
-    Calling it again with the same id changes nothing. The old mail leaves the list of failed mails. Raises CassandraUnavailable.
+    A second call with the same id changes nothing. The old mail leaves the list of failed mails. Raises CassandraUnavailable.
     """
     content = _Content(mail.subject, mail.text, mail.html)
     options = MailOptions(
@@ -198,7 +197,7 @@ def queue_mail_again(
 def _claim_mail(
     mail_id: UUID, to: str, content: _Content, options: MailOptions, now: datetime
 ) -> None:
-    # `now` may be the start of a long run, and the sender does not look that far back.
+    # `now` may be the start of a long run. The sender does not read minutes that old.
     leading_here = [
         INSERT_OUTBOX_ENTRY.start(
             minute=floor_to_minute(max(now, current_time())), mail_id=mail_id
@@ -209,7 +208,7 @@ def _claim_mail(
         leading_here.append(ABOUT_PERSON.start(person_id=options.about, mail_id=mail_id))
     wait_for_all(leading_here)
     CLAIM.apply(
-        # A mail with the same id is the same mail, whoever wrote it.
+        # A stored mail with the same id has the same content, even if another process wrote it.
         if_lost=REFUSED_MEANS_DONE,
         mail_id=mail_id,
         recipient=to,
@@ -247,9 +246,9 @@ def note_fate(mail: Row, fate: str) -> None:
 def receive_hard_bounce(
     mail: Row, failure: str, now: datetime, *, is_address_dead: bool = True
 ) -> None:
-    """Record that a mail bounced for good; if `is_address_dead`, its address gets no more mail.
+    """Record that a mail bounced for good. If `is_address_dead`, the mail's address gets no more mail.
 
-    Calling it again changes nothing. Raises CassandraUnavailable.
+    A second call changes nothing. Raises CassandraUnavailable.
     """
     failed_at = mail.failed_at or now
     came_back = CAME_BACK.apply(
@@ -261,7 +260,7 @@ def receive_hard_bounce(
         failure=failure,
     )
     if not came_back:
-        return  # its person was erased meanwhile
+        return  # the mail's recipient was erased meanwhile
     note_fate(mail._replace(failed_at=failed_at), fates.BOUNCED)
     if is_address_dead:
         GETS_NO_MAIL.run(
@@ -281,14 +280,14 @@ def note_trouble(mail: Row, failure: str) -> None:
 
 
 def allow_address(email: str) -> None:
-    """Take an address off the list of undeliverable ones. Raises CassandraUnavailable."""
+    """Remove an address from the list of undeliverable addresses. Raises CassandraUnavailable."""
     GETS_MAIL.run(bucket=address_bucket(email), email=email_key(email))
 
 
 def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
-    """Delete all mails to a mailbox or about its owner, sent or not, except the mail `keep`. Raises CassandraUnavailable.
+    """Delete all mails to a mailbox or about its owner, sent or not, except the mail with the id `keep`.
 
-    That one expires after 30 days.
+    The kept mail expires after 30 days. Raises CassandraUnavailable.
     """
     for mail_id in queries.list_mail_ids_about(person_id):
         DROPPED.apply(if_lost=SEND_AGAIN, mail_id=mail_id)
@@ -308,11 +307,11 @@ def _render(name: str, context: Mapping[str, Any], *, is_html: bool = False) -> 
 def send_due_mails(
     now: datetime, limit: int = 200, position: datetime | None = None, shard: Shard = WHOLE_OUTBOX
 ) -> SendResult:
-    """Send at most `limit` due mails of a shard, from the minute `position` on (None: a day back).
+    """Send at most `limit` due mails of a shard, from the minute `position` on; if it is None, from a day ago.
 
     A failed mail is retried, and given up after a day with an error in the log. While no mail server answers, no attempt counts.
-    Two workers never send the same mail. If one is killed after the server accepted a mail and before it recorded that,
-    the next attempt sends the mail once more, with the same Message-ID. Raises CassandraUnavailable.
+    Two workers never try the same mail at the same time. If a worker dies before it has recorded that the server accepted a mail,
+    the next attempt sends the mail a second time, with the same Message-ID. Raises CassandraUnavailable.
     """
     oldest = max(position or now - FIRST_LOOK_BACK, now - RETENTION)
     entries, unseen = _outbox_entries(minutes_between(oldest, now), limit, shard)
@@ -333,7 +332,7 @@ def send_due_mails(
 def _outbox_entries(
     minutes: list[datetime], most: int, shard: Shard
 ) -> tuple[list[Row], list[datetime]]:
-    """Return the shard's oldest outbox entries, about `most`, and the minutes that were not read.
+    """Return about `most` of the shard's oldest outbox entries, and the minutes whose entries were not read.
 
     After a day without a mail server there are more entries than one run can send.
     """
@@ -359,23 +358,23 @@ class _Run:
 
     @property
     def now(self) -> datetime:
-        """The current time; it advances while mails are sent."""
+        """The start of the run plus the time that has passed since."""
         return self._now + timedelta(seconds=monotonic() - self._since)
 
     def process_entry(self, entry: Row, mail: Row | None) -> bool:
-        """Send the mail if it is due. Delete its outbox entry and return True, unless a later run still needs the entry."""
+        """Send the mail if it is due. If no later run needs the mail's outbox entry, delete the entry and return True."""
         if mail is None or mail.recipient is None:
-            # Its writer may still be about to write it.
+            # The process that wrote the entry may still be about to write the mail.
             if entry.minute > self.now - LATEST_OUTBOX_ENTRY:
                 return False
         elif mail.sent_at or mail.failed_at:
-            # The process that sent it, or gave it up, may have died before it wrote the lists.
+            # The process that sent the mail, or gave it up, may have died before it copied the fate to the lists.
             note_fate(mail, fates.get_fate(mail))
         elif mail.attempts > len(RETRY_DELAYS):
             self._give_up(mail, mail.claim, fates.FAILED, mail.failure or "")
         elif mail.sent_at is None:
             if mail.due_at and self.now < mail.due_at:
-                # A worker is trying it, or has tried. The entry of `due_at` leads to the next attempt.
+                # A worker has begun an attempt. The outbox entry under `due_at` leads to the next attempt.
                 if entry.minute >= floor_to_minute(mail.due_at):
                     return False
             elif undeliverable := queries.get_undeliverable_address(mail.recipient):
@@ -397,7 +396,7 @@ class _Run:
         )
         again = floor_to_minute(due_at) if due_at else None
         if again:
-            # Before the attempt: if we are killed during it, this entry leads to the next one.
+            # The entry is written before the attempt. If the worker dies during it, the entry leads to the next attempt.
             INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
         claimed = ATTEMPT.apply(
             if_lost=applied_if(lambda row: bool(row.claim == claim)),
@@ -428,7 +427,7 @@ class _Run:
     def _note_failure(
         self, mail: Row, attempt: int, claim: UUID, again: datetime | None, error: Exception
     ) -> None:
-        """Record why an attempt failed, and give the mail up if it was the last one."""
+        """Record the reason why an attempt failed. If it was the last attempt, give the mail up."""
         kind, failure = type(error).__name__, fates.describe_failure(error)
         if fates.is_final_refusal(error):
             log.error("mail %s refused for good, attempt %d: %s", mail.mail_id, attempt, kind)

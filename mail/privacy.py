@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the mails of the last 30 days without their texts, which may open something, and why the address gets none."""
+    """Return the person's mails of 30 days, without texts (their links may grant access), and why their address gets no mail."""
     undeliverable = queries.get_undeliverable_address(person.email)
     return {
         "gets_no_mail": {"since": undeliverable.bounced_at, "because": undeliverable.failure}
@@ -30,5 +30,5 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Delete the mails to the person, and to others about them, except the farewell mail."""
+    """Delete the mails to the person, and the mails to others that name the person. Keep the farewell mail."""
     delete_mails(person.user_id, person.email, person.farewell_mail_id)

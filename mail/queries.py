@@ -1,4 +1,4 @@
-"""The reads of mails and the outbox. Texts are stored encrypted, because an unsent mail may hold a link that opens something."""
+"""The reads of mails and the outbox. The mails' texts are stored encrypted, because a text may have a link that grants access."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ OF_ORDER = read(
 )
 # The mails that failed for good on a day.
 FAILED_OF_DAY = read("mail", "SELECT mail_id FROM failed_mails_by_day WHERE day = :day LIMIT :most")
-# Since when and why an address gets no mail.
+# The time since which an address gets no mail, and the reason.
 UNDELIVERABLE = read(
     "mail",
     """SELECT email, bounced_at, failure, mail_id FROM undeliverable_addresses
@@ -44,14 +44,14 @@ UNDELIVERABLE_IN_BUCKET = read(
        WHERE bucket = :bucket LIMIT :most""",
 )
 FAILED_SHOWN_FOR = 30  # days
-FAILED_COUNTED_FOR = 3  # days: older failures are no news on the board
+FAILED_COUNTED_FOR = 3  # days: the board leaves out older failures
 MAX_FAILED_OF_DAY = 100
 MAX_FAILED_SHOWN = 100
 MAX_ADDRESSES_IN_BUCKET = 20
 
 
 def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
-    """Return the outbox entries of these minutes, the oldest first, reading `at_once` minutes in parallel. Raises CassandraUnavailable."""
+    """Return the outbox entries due in these minutes, oldest first, reading `at_once` in parallel. Raises CassandraUnavailable."""
     found: list[Row] = []
     for start in range(0, len(minutes), at_once):
         reading = [
@@ -72,7 +72,7 @@ def prefetch_mail(mail_id: UUID) -> PendingResult:
 
 
 def open_mail(row: Row | None) -> Row | None:
-    """Return a mail with its texts decrypted; a text is None if it was deleted or its key is gone."""
+    """Return a mail with its texts decrypted. A text is None if it was deleted, or if its encryption key no longer exists."""
     if row is None:
         return None
     return row._replace(
@@ -93,7 +93,7 @@ def get_mail(mail_id: UUID) -> Row | None:
 
 
 def derive_mail_id(subject_id: UUID, event: str) -> UUID:
-    """Return the id of the mail about a subject's event; the same event gives the same id."""
+    """Return the id of the mail about an event of a subject, such as an order. The same event gives the same id."""
     return uuid5(subject_id, event)
 
 
@@ -106,7 +106,7 @@ def list_unmailed_events(subject_id: UUID, events: Iterable[str]) -> list[str]:
 def list_recipient_mails(email: str) -> list[Row]:
     """Return the mails of the last 30 days to a mailbox, sent or not. Raises CassandraUnavailable."""
     reading = [prefetch_mail(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
-    # The mail of a row may never have been written, or may have been deleted.
+    # The mail that a row names may never have been written, or may have been deleted.
     return [
         row
         for pending in reading
@@ -120,7 +120,7 @@ def list_mail_ids_about(person_id: UUID) -> list[UUID]:
 
 
 def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[datetime]:
-    """Return the due minutes of the unsent mails in this period, oldest first, at most `most`. Raises CassandraUnavailable."""
+    """Return at most `most` minutes of this period in which unsent mails are due, oldest first. Raises CassandraUnavailable."""
     minutes = minutes_between(since, until)
     found: list[datetime] = []
     for start in range(0, len(minutes), 60):
@@ -141,17 +141,17 @@ def order_mails_from_rows(rows: Sequence[Row]) -> list[Row]:
 
 
 def get_undeliverable_address(email: str) -> Row | None:
-    """Return an undeliverable address (email, bounced_at, failure, mail_id); None if it gets mail. Raises CassandraUnavailable."""
+    """Return the row of UNDELIVERABLE for an address; None if the address gets mail. Raises CassandraUnavailable."""
     return prefetch_undeliverable_address(email).one()
 
 
 def prefetch_undeliverable_address(email: str) -> PendingResult:
-    """Start reading an undeliverable address, as `get_undeliverable_address`. Raises CassandraUnavailable."""
+    """Start reading the row that `get_undeliverable_address` returns. Raises CassandraUnavailable."""
     return UNDELIVERABLE.start(bucket=address_bucket(email), email=email_key(email))
 
 
 def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
-    """Start reading the mails that failed on the last `days` days, at most a hundred a day. Raises CassandraUnavailable."""
+    """Start reading the mails that failed on each of the last `days` days, at most 100 a day. Raises CassandraUnavailable."""
     today = now.date()
     return [
         FAILED_OF_DAY.start(day=today - timedelta(days=past), most=MAX_FAILED_OF_DAY)
@@ -160,13 +160,13 @@ def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
 
 
 def count_failed_mails(now: datetime) -> int:
-    """Return how many mails failed today and on the two days before, at most a hundred a day. Raises CassandraUnavailable."""
+    """Return the number of mails that failed in the last three days, counting at most 100 a day. Raises CassandraUnavailable."""
     return sum(len(pending.rows()) for pending in prefetch_failed_days(now, FAILED_COUNTED_FOR))
 
 
 @dataclass(frozen=True)
 class MailTrouble:
-    """The mails that failed for good and the undeliverable addresses, newest first, and whether there are more than listed."""
+    """The mails that failed for good and the undeliverable addresses, newest first, and whether some are not listed."""
 
     mails: list[Row]
     addresses: list[Row]
@@ -175,7 +175,7 @@ class MailTrouble:
 
 
 def get_mail_trouble(now: datetime) -> MailTrouble:
-    """Return the content of the staff's page of mails for the last 30 days, in two rounds of reads. Raises CassandraUnavailable."""
+    """Return the failed mails and undeliverable addresses of the last 30 days, for the staff. Raises CassandraUnavailable."""
     days = prefetch_failed_days(now, FAILED_SHOWN_FOR)
     buckets = [
         UNDELIVERABLE_IN_BUCKET.start(bucket=bucket, most=MAX_ADDRESSES_IN_BUCKET + 1)
@@ -186,7 +186,7 @@ def get_mail_trouble(now: datetime) -> MailTrouble:
     rows = [pending.rows() for pending in buckets]
     addresses = [row for bucket in rows for row in bucket[:MAX_ADDRESSES_IN_BUCKET]]
     mails = [
-        # A mail may have been deleted with its person.
+        # A mail may have been deleted when its recipient was erased.
         mail
         for pending in reading
         if (mail := pending.one()) and mail.recipient and get_fate(mail) in FAILURES

@@ -1,14 +1,14 @@
-"""One person's words in a mail to another."""
+"""Makes words that one person has typed safe for a mail to another person."""
 
 import re
 import unicodedata
 
 # Text that mail programs turn into links: addresses of pages and mailboxes, hosts, IP addresses, schemes such as "tel:".
-# A dot followed by two characters of any alphabet makes a host; initials have one ("J.R.R.").
+# A dot followed by two characters of any alphabet makes a host. Initials ("J.R.R.") have one character after each dot.
 _LINK = re.compile(
     r"\S*(?:@|://|//|www\.|:\S|\S[.\u3002][^\s\d.\u3002][^\s.\u3002]|\d\.\d)\S*", re.IGNORECASE
 )
-# Invisible, although Unicode calls them letters or marks: joiners, fillers, vowels of Khmer, variation selectors.
+# Invisible characters that Unicode calls letters or marks: joiners, fillers, vowels of Khmer, variation selectors.
 _UNSEEN = re.compile(
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
@@ -17,10 +17,10 @@ _LONGEST = 60
 
 
 def quote_words(words: str) -> str:
-    """Return a name that one person typed, for a mail to another: in quotation marks, without links; "" if nothing is left.
+    """Return a name that one person typed, in quotation marks and without links, or "" if nothing is left.
 
-    The shop's mails must not say in the shop's name what a stranger has typed. So all such words pass through here, and
-    no subject contains any.
+    A stranger's words must not look like the shop's own words in a mail. So this function quotes all typed words, and no
+    mail's subject contains any.
     """
     text = unicodedata.normalize("NFKC", words)
     # Remove invisible characters and quotation marks first: they may stand inside an address and hide it.

@@ -1,7 +1,7 @@
-"""Access to orders: a member's order needs that member's login, a guest's order a browser with its cookie.
+"""Access to orders: a member's order needs that member's login, a guest's order needs a browser with the order's cookie.
 
-A mailed link, or a number and an e-mail address, sets the cookie. For a member's order the cookie only leads to the login, so
-ending the member's sessions closes the order, too.
+A visitor gets the cookie by a mailed link, or by an order's number and e-mail address. For a member's order the cookie only
+leads to the login, so whoever ends the member's sessions also ends access to the order.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ MAX_REMEMBERED_ORDERS = 20
 
 
 def get_existing_order(number: str) -> Order:
-    """Return an order, whoever owns it. Raises Http404 if there is none, or its person was erased."""
+    """Return the order with a number, for any visitor. Raises Http404 if it does not exist, or its person was erased."""
     order = queries.get_order_by_number(numbers.normalize_order_number(number))
     if order is None or order.is_erased:
         raise Http404("no such order")
@@ -43,9 +43,9 @@ def is_own_order(request: HttpRequest, order: Order) -> bool:
 def order_owner_required(
     view: Callable[[HttpRequest, Order], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
-    """Give a view the visitor's own order. If the browser remembers a member's order, the visitor is sent to sign in.
+    """Decorate a view so that it gets the visitor's own order. If the order is a member's, the visitor first has to sign in.
 
-    The view raises Http404 for other people's orders, and if there is none.
+    The view raises Http404 if the order is another person's or does not exist.
     """
 
     @wraps(view)
@@ -81,7 +81,7 @@ def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID)
 
 
 def make_order_cookie(remembered: dict[UUID, int]) -> str:
-    """Return the cookie's value for these orders, latest first, each with its time in seconds since 1970."""
+    """Return the value of the cookie for these orders, keyed by id, latest first; times are in seconds since 1970."""
     return signing.dumps(
         [[each.hex, at] for each, at in remembered.items()], salt=_SALT, compress=True
     )

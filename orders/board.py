@@ -1,4 +1,4 @@
-"""Filters over the orders of a column of the board."""
+"""The filter by which staff select orders in a column of the board."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -18,9 +18,8 @@ ONE_DAY = timedelta(days=1)
 class OrderFilter:
     """A filter over the orders of one column; empty fields match all.
 
-    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` is a status of
-    orders.lifecycle.states. `first_day` and `last_day` bound the day of placing, in the shop's time zone. `sku` and `tag` are
-    compared whole, without case.
+    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` is a payment status of
+    orders.lifecycle.states. The order was placed from `first_day` to `last_day` (shop's time zone). `sku` and `tag` ignore case.
     """
 
     status: str
@@ -35,11 +34,11 @@ class OrderFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it matches all orders of its column."""
+        """Whether the filter matches all orders of its column."""
         return self == OrderFilter(self.status)
 
     def matches(self, order: BoardOrder) -> bool:
-        """Return whether an order of its column matches."""
+        """Return whether an order of the filter's column matches."""
         placed_on = localdate(order.placed_at)
         return (
             (self.first_day is None or self.first_day <= placed_on)
@@ -58,13 +57,13 @@ class OrderFilter:
         )
 
     def has_day(self, day: date) -> bool:
-        """Return whether orders of a UTC day can match; a day of the shop lies on two UTC days."""
+        """Return whether orders placed on a UTC day can match. A day in the shop's time zone lies on two UTC days."""
         return (self.first_day is None or self.first_day - ONE_DAY <= day) and (
             self.last_day is None or day <= self.last_day + ONE_DAY
         )
 
     def to_dict(self) -> dict[str, str]:
-        """Return its fields that are not empty as texts by name, for JSON and URLs."""
+        """Return the filter's non-empty fields as texts, keyed by field name, for JSON and URLs."""
         return {name: str(value) for name, value in asdict(self).items() if value}
 
     @classmethod

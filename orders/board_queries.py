@@ -11,7 +11,7 @@ from orders.lifecycle.entities import BoardOrder, CappedCount
 from pricing.money import from_minor_units
 
 MAX_COUNTED = 500
-# How many days are read in parallel.
+# The number of days that are read in parallel.
 _AT_ONCE = 16
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # Orders accumulate in these columns, so the newest come first.
@@ -36,7 +36,7 @@ IDS = read(
 
 
 def list_board_days(status: str) -> list[date]:
-    """Return the days that have, or had recently, orders in a column; oldest first. Raises CassandraUnavailable."""
+    """Return the days with orders in a column, oldest first; some may have just lost theirs. Raises CassandraUnavailable."""
     return [row.order_date.date() for row in DAYS.all(status=status)]
 
 
@@ -48,10 +48,10 @@ def list_board_orders(
     newest_first: bool | None = None,
     has_day: Callable[[date], bool] = lambda day: True,
 ) -> tuple[list[BoardOrder], str]:
-    """Return a page of a column's orders, on the days that `has_day` allows, and the token of the next page ('' at the end).
+    """Return a page of a column's orders, and the token of the next page ('' on the last page).
 
-    The oldest come first; in the columns "done" and "cancelled" the newest, unless `newest_first` is given. `after` is the token
-    of this page. Raises InvalidPageToken, CassandraUnavailable.
+    `has_day` selects the days to read; `after` is the token of this page. The oldest orders come first, but in the columns "done"
+    and "cancelled" the newest, unless `newest_first` says otherwise. Raises InvalidPageToken, CassandraUnavailable.
     """
     if newest_first is None:
         newest_first = status in _NEWEST_FIRST
@@ -122,7 +122,7 @@ def _board_order(row: Row, status: str) -> BoardOrder:
 def count_board_orders(
     columns: Sequence[str] = states.OPEN_BOARD_COLUMNS,
 ) -> dict[str, CappedCount]:
-    """Return the number of orders in each column, exact up to 500. Raises CassandraUnavailable."""
+    """Return the number of orders in each column, counting at most 500. Raises CassandraUnavailable."""
     reading = {status: DAYS.start(status=status) for status in columns}
     days_by_status = {
         status: [row.order_date.date() for row in pending.rows()]

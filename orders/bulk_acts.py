@@ -1,4 +1,4 @@
-"""The acts of bulk changes: an act gives an order one event or none, or is refused with a reason. Nothing here reads or writes."""
+"""The acts of bulk changes. An act, such as packing, adds at most one event to an order. This module reads and writes nothing."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from orders.lifecycle.transitions import Transition
 from orders.tags import MAX_TAGS
 from pricing.money import to_minor_units
 
-# The kinds of the events, except "untagged" (an event `tagged`) and "mailed" (a note: orders.operations.resent_mails).
+# An act's kind is the kind of its event. But "untagged" adds an event `tagged`, and "mailed" a note (resent_mails.py).
 KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged", "mailed")
 CONFIRMATION, DISPATCH = "confirmation", "dispatch"
 # The state of an order after an act.
@@ -23,12 +23,12 @@ _STATES = {"held": "on_hold", "resumed": "confirmed", "cancelled": "cancelled"}
 
 
 class ActRefused(OrderError):
-    """An act cannot be done to an order; the message says why."""
+    """A bulk change cannot do its act to an order. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderAct:
-    """An act on orders. `kind` is one of KINDS; the other fields belong to some kinds only."""
+    """The act that a bulk change does to each order. `kind` is one of KINDS. Each other field is used by some kinds only."""
 
     kind: str
     actor: str
@@ -36,7 +36,7 @@ class OrderAct:
     tags: tuple[str, ...] = ()
     note: str = ""
     mail: str = ""  # the mail to resend: CONFIRMATION or DISPATCH
-    # Cancelling refunds orders that were not summed up only if they were paid until then (ISO format); "" refunds none.
+    # Cancelling refunds an order without a known refundable amount only if it was paid until then (ISO format). "" refunds none.
     refunds_until: str = ""
 
     def pack(self) -> str:
@@ -53,9 +53,9 @@ def unpack_act(text: str) -> OrderAct:
 def plan_event(
     act: OrderAct, order: Order, tracking: str, now: datetime, refundable: int | None = None
 ) -> Transition | None:
-    """Return the transition of an act (any but "mailed") on an order; None if it would change nothing. `now` is in UTC.
+    """Return the transition for an act (any but "mailed") on an order; None if the act would change nothing. `now` is in UTC.
 
-    `refundable` is the most that it may refund, in minor units; None if the order was not summed up. Raises ActRefused.
+    `refundable` is the most that the act may refund, in minor units; None if it was not computed before. Raises ActRefused.
     """
     if act.kind in ("tagged", "untagged"):
         details = _plan_tags(act, order)
@@ -81,7 +81,7 @@ def _check_refund(act: OrderAct, order: Order, refundable: int | None) -> None:
         return
     if not act.refunds_until:
         raise ActRefused(_("It has been paid for, and your role can’t give money back."))
-    # The sum is exact. Without it the time decides, but a payment has the time of its start, and may be recorded later.
+    # `refundable` is exact. Without it the time of payment decides, but a payment may be recorded after that time.
     if (
         balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until))
         if refundable is None
@@ -95,7 +95,7 @@ def _is_packed(order: Order) -> bool:
 
 
 def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any] | None:
-    """Return the details of `shipped` for all packed parcels or, without any, for all units to pack; None if nothing is left."""
+    """Return the details of `shipped` for all packed parcels, else for all units to pack; None if there are neither."""
     packed = [each for each in order.parcels() if each.state == parcels.PACKED]
     count = len(packed) or len(order.units_to_pack)
     if not count:
@@ -112,7 +112,7 @@ def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any]
 
 
 def _check_known(tracking: str, order: Order) -> None:
-    """Raise ActRefused if no parcel of a shipped order has this number: the act would seem to have set it."""
+    """Raise ActRefused if no parcel of a shipped order has this tracking number. Otherwise the act would seem to have set it."""
     if tracking and tracking not in {each.tracking for each in order.parcels()}:
         raise ActRefused(_("This order has been shipped with another number, or none."))
 

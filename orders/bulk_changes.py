@@ -1,7 +1,7 @@
 """Bulk changes of orders: each order is changed exactly once, even after crashes (decision 038, jobs.bulk_changes).
 
-The event of a change has a submit id derived from the change and the order, and is conditional on the version that was read. A
-process that finds the event has nothing left to do. Of two concurrent processes one writes; the other reads again and finds it.
+The event of a change has a submit id derived from the change and the order. Its write is conditional on the version of the order
+that was read. Of two concurrent processes only one writes the event. The other reads the order again, finds the event, and stops.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from orders.operations.transitions import submit_under_way
 from pricing.money import to_minor_units
 
 MAX_ATTEMPTS = 5
-# Summing up more orders would take too long for a page.
+# The most orders whose refunds a page adds up. More orders would take too long.
 MAX_SUMMED = 1000
 
 
@@ -44,7 +44,7 @@ class OrderChange(BulkChange):
 
 @dataclass(frozen=True, slots=True)
 class PreviewedOrder:
-    """An order in the preview of a bulk change; `reason` says why the change is refused."""
+    """An order in the preview of a bulk change. `reason` says why the change would be refused for this order."""
 
     order: Order
     is_changed: bool = False
@@ -53,9 +53,9 @@ class PreviewedOrder:
 
 @dataclass(frozen=True, slots=True)
 class CancellationSum:
-    """The money that cancelling orders refunds, in minor units. `in_all` includes their earlier refunds.
+    """The money that cancelling some orders refunds, in minor units. `in_all` adds the earlier refunds of these orders.
 
-    `by_order` has the amount of each order that was read.
+    `by_order` has the amount to refund of each order that was read.
     """
 
     amount: int
@@ -76,7 +76,7 @@ STORE = ChangeStore(
 def preview_act(
     act: OrderAct, order_ids: Sequence[UUID], tracking: Mapping[UUID, str], now: datetime
 ) -> list[PreviewedOrder]:
-    """Return the preview of an act on orders, in their sequence. Raises CassandraUnavailable."""
+    """Return the preview of an act on orders, in the sequence of their ids. Raises CassandraUnavailable."""
     reading = [queries.prefetch_order(each) for each in order_ids]
     found = []
     for pending in reading:
@@ -105,16 +105,16 @@ def _check_act(act: OrderAct, order: Order, tracking: str, now: datetime) -> boo
 
 
 def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
-    """Return the id of the mail that an act resends: the confirmation, or that of the last dispatch until then. Raises MailRefused."""
+    """Return the id of the mail that an act resends: of the confirmation, or of the last dispatch by `until`. Raises MailRefused."""
     if act.mail == DISPATCH:
         return find_dispatch_mail_id(order, until)
     return find_confirmation_mail_id(order)
 
 
 def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum:
-    """Return how much money cancelling these orders refunds. Raises CassandraUnavailable.
+    """Return the money that cancelling these orders refunds. Raises CassandraUnavailable.
 
-    Reading stops once the sum exceeds `enough`. More than MAX_SUMMED orders are not read; their sum counts as more than `enough`.
+    Reading stops when the sum exceeds `enough`. More than MAX_SUMMED orders are not read, but count as more than `enough`.
     """
     if len(order_ids) > MAX_SUMMED:
         return CancellationSum(enough + 1, enough + 1, {})
@@ -125,7 +125,7 @@ def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum
         by_order |= dict.fromkeys(page, 0)
         for pending in [queries.prefetch_order(each) for each in page]:
             order = queries.order_from_rows(pending.rows())
-            # Packed orders count, too: they may be unpacked before their turn.
+            # Packed orders count, too, because staff may unpack them before the worker cancels them.
             if order and order.state not in (CANCELLED, EXPIRED):
                 cents = to_minor_units(balance.amount_to_give_up(order))
                 by_order[order.order_id] = cents
@@ -148,10 +148,10 @@ def start_change(
     now: datetime,
     refundable: Mapping[UUID, int] | None = None,
 ) -> OrderChange:
-    """Start a bulk change, which the worker executes; return it, or the one that was started under this id before.
+    """Start a bulk change, which the worker executes. Return it, or the change that was started under the same id before.
 
-    `tracking` has tracking numbers by order, `refundable` the most that cancelling may refund, in minor units, by order that was
-    summed up. Raises ValueError for no orders or more than MAX_ITEMS, CassandraUnavailable.
+    `tracking` has tracking numbers, keyed by order. `refundable` has the most that cancelling may refund, in minor units, keyed by
+    order. Raises ValueError for no orders or more than MAX_ITEMS. Also raises CassandraUnavailable.
     """
     refundable = refundable or {}
     rows = [
@@ -162,9 +162,9 @@ def start_change(
 
 
 def run_change(change: OrderChange, most: int) -> int:
-    """Continue a change with about `most` orders, and finish it once no order is left; return how many were tried.
+    """Continue a change with about `most` orders, and finish it when no order is left. Return the number of orders tried.
 
-    Raises CassandraUnavailable, UnknownOutcome; then call it again.
+    Raises CassandraUnavailable, UnknownOutcome. After an error call it again.
     """
     return STORE.run(change, most, _change_order)
 
@@ -180,13 +180,13 @@ def _derive_submit_id(change: OrderChange, order: Order) -> UUID:
 
 
 def _change_order(change: OrderChange, row: Row) -> None:
-    """Change one order, unless that was done before, and record the result."""
+    """Change one order, unless the change was made before, and record the result."""
     order = queries.get_order(row.order_id)
     if order is None:
         STORE.rows.note_result(row, "changed", _("An order that is gone"))
         return
     tracking = row.tracking or ""
-    # A process that died before its event may have taken the number.
+    # A process that died before it wrote the event may have taken the tracking number.
     numbers = [tracking] if tracking else []
     for _attempt in range(MAX_ATTEMPTS):
         # The write is conditional on the version that was read; the event is not in that version unless it is found here.
@@ -197,7 +197,7 @@ def _change_order(change: OrderChange, row: Row) -> None:
             if change.act.kind == "mailed":
                 order = resend_mail(
                     order,
-                    # A second try resends the same mail, even if something was dispatched in between.
+                    # A second try resends the same mail, even if a parcel was dispatched in between.
                     _find_mail_id(change.act, order, change.started_at),
                     actor=change.act.actor,
                     submit_id=_derive_submit_id(change, order),

@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-# By the carriers' names in pricing.delivery; the tracking number is appended.
+# The addresses of the tracking pages, keyed by the carriers' names in pricing.delivery. The tracking number is appended.
 _PAGES = {
     "An Post": "https://www.anpost.com/Post-Parcels/Track/History?item=",
     "bpost": "https://track.bpost.cloud/btr/web/#/search?itemCode=",

@@ -23,7 +23,7 @@ REASONS = {
 
 
 class UnitsChoiceField(forms.TypedChoiceField):
-    """A choice of how many units of a line, from `least` to `most`."""
+    """A form field for a number of units of a line, from `least` to `most`."""
 
     def __init__(self, least: int, most: int, label: str) -> None:
         super().__init__(
@@ -54,12 +54,12 @@ class _LinesForm(Form):
 
     @property
     def units(self) -> dict[int, int]:
-        """The units by line number."""
+        """The chosen units of each line, keyed by line number."""
         return {item.line_number: self.cleaned_data[field.name] for item, field in self.rows}
 
 
 class ChangeForm(_LinesForm):
-    """How many units of each line stay. `packed` are the units by line that cannot be removed any more."""
+    """The form that sets the number of units of each line to keep. `packed` units, by line, can no longer be removed."""
 
     def __init__(
         self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any
@@ -89,7 +89,7 @@ class ChangeForm(_LinesForm):
 
 
 class ReturnForm(_LinesForm):
-    """How many units of each line are returned, and why."""
+    """The form that requests a return: the number of units of each line, and the reason."""
 
     reason = forms.ChoiceField(
         label=_("Why are you returning it?"),
@@ -137,13 +137,13 @@ class ReturnForm(_LinesForm):
 
     @property
     def reason_text(self) -> str:
-        """The reason as it is stored."""
+        """The text of the reason that the order stores."""
         words = self.cleaned_data["words"].strip()
         return ": ".join(filter(None, (REASONS[self.cleaned_data["reason"]], words)))
 
 
 class DeliveryAddressForm(AddressFields):
-    """Another delivery address in the same country."""
+    """The form that sets another delivery address in the same country."""
 
     def __init__(self, *args: Any, current_address: Address, **kwargs: Any) -> None:
         super().__init__(

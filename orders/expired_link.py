@@ -1,4 +1,4 @@
-"""The page for links in mails that are too old."""
+"""The page that visitors get if the link in their mail is too old."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +8,6 @@ from web.rendering import render_page
 
 
 def expired_link_page(request: HttpRequest) -> HttpResponse:
-    """Say that the link is too old, and ask for the order's number and e-mail address."""
+    """Show the page that says that the link is too old, and asks for the order's number and e-mail address."""
     context = {"form": LookupForm(), "expired_after_days": settings.ORDER_LINK_DAYS}
     return render_page(request, "orders/lookup.html", context, status=410)

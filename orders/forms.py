@@ -15,7 +15,7 @@ from web.forms import Form
 
 
 class HistoryForm(Form):
-    """A filter over a member's orders: a year, or a range of days."""
+    """The form that filters a member's orders by a year or a range of days."""
 
     year = forms.ChoiceField(
         label=_("Year"),
@@ -45,7 +45,7 @@ class HistoryForm(Form):
 
 
 class ReorderForm(Form):
-    """The cart to which an order's lines are added again; None for a new one."""
+    """The form that selects the cart to which an order's lines are added; None for a new cart."""
 
     NEW = "new"
 
@@ -89,7 +89,7 @@ class LookupForm(Form):
 
 
 class WithdrawalForm(Form):
-    """A consumer's withdrawal from a contract: their name, the order's number, and the address for the acknowledgement."""
+    """The form for a consumer's withdrawal from a contract: name, order number, and the address for the acknowledgement."""
 
     name = forms.CharField(
         label=_("Your name"),

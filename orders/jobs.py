@@ -32,13 +32,13 @@ from promotions.operations import release_vouchers
 
 log = logging.getLogger(__name__)
 
-# How long the gateway is asked about an undecided payment.
+# The period after its start in which the gateway is asked about an undecided payment.
 ASK_FOR = timedelta(hours=24)
-# How long to wait before asking a gateway again that could not answer.
+# The time to wait before a gateway that could not answer is asked again.
 RETRY_AFTER = timedelta(minutes=5)
-# How many orders of bulk changes one run changes.
+# The number of orders that one run of the bulk changes handles.
 MAX_CHANGED_AT_ONCE = 300
-# A minute with this many expiries is deleted as a whole, because all shards read it again for MAX_WRITE_DELAY.
+# A minute's partition with this many expiries is deleted as a whole, because all shards read it again for MAX_WRITE_DELAY.
 MANY_EXPIRIES = 100
 _AT_ONCE = 100  # orders of the board's list read at once
 ALL_ORDERS, ALL_RESERVATIONS = Shard(DUE_EFFECTS.job), Shard(DUE_EXPIRIES.job)
@@ -46,7 +46,7 @@ ALL_ORDERS, ALL_RESERVATIONS = Shard(DUE_EFFECTS.job), Shard(DUE_EXPIRIES.job)
 
 def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
     """Apply the pending effects of a shard's orders: payment, stock, lists and mail."""
-    # Orders whose gateway hangs are postponed, so that others do not wait for it.
+    # Orders whose gateway does not answer are postponed, so that other orders do not wait for the gateway.
     with gateways.gateway_circuit_breaker(), DUE_EFFECTS.sweep(now, shard) as sweep:
         _apply_pending_effects(sweep)
     return _describe_sweep(sweep)
@@ -55,7 +55,7 @@ def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
 def apply_pending_effects(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
 ) -> set[datetime]:
-    """Apply the pending effects of these minutes; return the minutes that have to be read again."""
+    """Apply the pending effects stored under these minutes. Return the minutes that the next run has to read again."""
     sweep = Sweep(DUE_EFFECTS, minutes, now, shard)
     _apply_pending_effects(sweep)
     return sweep.kept
@@ -82,7 +82,7 @@ def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -
 def expire_reservations(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_RESERVATIONS
 ) -> set[datetime]:
-    """Release the reservations that expire in these minutes; return the minutes that have to be read again."""
+    """Release the reservations that expire in these minutes. Return the minutes that the next run has to read again."""
     sweep = Sweep(DUE_EXPIRIES, minutes, now, shard)
     _end_expired_reservations(sweep)
     return sweep.kept
@@ -108,7 +108,7 @@ def _end_expired_reservations(sweep: Sweep) -> None:
 
 
 def _drop_if_empty(minute: datetime) -> None:
-    # Only the shard that handles the last expiry finds the minute empty.
+    # Only the shard that handles the minute's last expiry finds the minute without rows.
     before = current_microseconds()
     if not DUE_EXPIRIES.list_rows([minute]):
         inventory.drop_expired_minute(minute, before)
@@ -122,13 +122,13 @@ def _describe_sweep(sweep: Sweep) -> str:
 
 
 def recover_order(order_id: UUID, now: datetime) -> None:
-    """Ask the gateway about open payment attempts, then apply the order's effects.
+    """Ask the gateway about an order's open payment attempts, then apply the order's effects.
 
-    Raises CassandraUnavailable; GatewayUnavailable after all work that needs no gateway.
+    Raises CassandraUnavailable. Raises GatewayUnavailable, but only after all work that needs no gateway.
     """
     order = queries.get_order(order_id)
     if order is None:
-        return  # a checkout that never became an order; the expiries lead to its reservations
+        return  # the checkout never became an order; the expiries lead the worker to its reservations
     unavailable: GatewayUnavailable | None = None
     for attempt in order.payment_attempts:
         if attempt.state != "started":
@@ -152,7 +152,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
 
 
 def _end_reservations(expiries: list[Row], now: datetime) -> bool:
-    """End an order's expired reservations, or record when to look again; return False if the next run has to look again."""
+    """End an order's expired reservations, or record their new deadline. Return False if the next run must handle them again."""
     order_id = expiries[0].order_id
     order = queries.get_order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
@@ -161,7 +161,7 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
             return False
     if order is None:
         if not operations.mark_checkout_abandoned(order_id):
-            return False  # it is being placed at this moment
+            return False  # the order is being placed at this moment
         release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
@@ -169,17 +169,17 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
             order_id, [allocation_from_expiry(expiry) for expiry in expiries], order.pay_until
         )
     else:
-        # The order is paid or has ended. Its effects handle its own reservations; those of a failed try are released here.
+        # The order is paid or has ended. Its effects handle its own reservations. Reservations of a failed try are released here.
         own_reservation_ids = _own_reservation_ids(order)
         if any(expiry.reservation_id in own_reservation_ids for expiry in expiries):
             operations.apply_effects(order_id, now)
         claim = None
         if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
             return False  # a late payment is reserving the units again at this moment
-        # Read it again: stock may have arrived for it, so that a reservation is now its own.
+        # Read the order again: stock may have arrived for it, so that one of the reservations is now the order's own.
         order = queries.get_order(order_id) or order
         if order.state == EXPIRED and claim is None:
-            return False  # it has just expired
+            return False  # the order has just expired
         own_reservation_ids = _own_reservation_ids(order)
         release_orphaned_reservations(
             [expiry for expiry in expiries if expiry.reservation_id not in own_reservation_ids]
@@ -211,7 +211,7 @@ def sweep_backorders(now: datetime) -> str:
 
 
 def mark_late_orders(now: datetime) -> str:
-    """Mark the orders that have waited for too long to be packed as late."""
+    """Mark orders as late if they have waited longer than LATE_AFTER to be packed."""
     found = 0
     after = ""
     while True:
@@ -234,7 +234,7 @@ def _mark_late(order_id: UUID, now: datetime) -> bool:
     try:
         operations.transition_order(order, Transition("late", actor="system", at=now))
     except (OrderChanged, TransitionRefused):
-        return False  # another write was faster, or the board's copy is stale
+        return False  # another process has changed the order, or the board's copy is stale
     return True
 
 
@@ -256,7 +256,7 @@ def sweep_guest_orders(now: datetime) -> str:
 
 
 def claim_proved_orders(sweep: Sweep) -> int:
-    """Assign guest orders to the members of a sweep; return how many orders were assigned."""
+    """Assign guest orders to the members whose rows the sweep has read. Return the number of assigned orders."""
     claimed = 0
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
@@ -267,7 +267,7 @@ def claim_proved_orders(sweep: Sweep) -> int:
 
 
 def sweep_user_stats(now: datetime) -> str:
-    """Count the sums again of members for whose orders money has moved."""
+    """Compute the order sums of members again, if money has moved for their orders."""
     with DUE_USER_STATS.sweep(now) as sweep:
         count_due_user_stats(sweep)
     return describe_count(
@@ -277,7 +277,7 @@ def sweep_user_stats(now: datetime) -> str:
 
 
 def count_due_user_stats(sweep: Sweep) -> None:
-    """Count the sums of the members of a sweep. Raises CassandraUnavailable."""
+    """Compute the order sums of the members whose rows the sweep has read. Raises CassandraUnavailable."""
     for rows in sweep.groups("user_id"):
         with sweep.handle(rows, rows[0].user_id):
             operations.count_user_stats(rows[0].user_id)

@@ -1,4 +1,4 @@
-"""Orders, what was ordered, and the lists in which an order is found."""
+"""The tables of orders, of their lines, and of the lists in which an order is found."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -12,8 +12,8 @@ class Order(Model):
 
     Before an order is placed, its partition may have a claim (`placing`, for seconds). The state "abandoned" marks a checkout
     that never became an order; it has no number. The other states are in orders.lifecycle.states.
-    Bound: the events of one order, tens.
-    Writer: orders.operations.place_order and transition_order, by conditional batches alone.
+    Bound: the events of one order, some dozens.
+    Writer: orders.operations.place_order and transition_order, only by conditional batches.
     """
 
     __table_name__ = "orders"
@@ -26,7 +26,7 @@ class Order(Model):
     order_id = columns.UUID(partition_key=True)
     event_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     number = columns.Text(static=True)
-    owner_id = columns.UUID(static=True)  # whose cart it was, a member's or a guest's
+    owner_id = columns.UUID(static=True)  # the member or guest whose cart was ordered
     user_id = columns.UUID(static=True)  # null for a guest
     email = columns.Text(static=True)
     name = columns.Text(static=True)
@@ -49,20 +49,20 @@ class Order(Model):
     delivery_address = columns.Map(columns.Text, columns.Text, static=True)
     billing_address = columns.Map(columns.Text, columns.Text, static=True)
     # Delivery as promised when it was placed: the method's code and name, and the expected days in the shop's time zone.
-    # Orders of earlier versions have the code alone. The price is in `delivery`.
+    # Orders of earlier versions have only the code. The price is in `delivery`.
     delivery_method = columns.Text(static=True)
     delivery_title = columns.Text(static=True)
     carrier = columns.Text(static=True)  # '' if it is picked up
     estimated_from = columns.Date(static=True)
     estimated_delivery = columns.Date(static=True)
-    customer_notes = columns.Text(static=True)  # what the shopper says about the delivery
+    customer_notes = columns.Text(static=True)  # the shopper's notes about the delivery
     tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     # JSON: a list of the ordered SKUs, each once; null for orders of earlier versions
     skus = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    tried = columns.Boolean(static=True)  # it was claimed before: reservations may exist
+    tried = columns.Boolean(static=True)  # it was claimed before, so reservations may exist
     placing = columns.UUID(static=True)  # the claim that reserves its units now; has a TTL
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     # identifies the submitted content: the same checkout with other content is refused
@@ -80,15 +80,15 @@ class Order(Model):
     public = columns.Boolean()  # the shopper may read it
     # JSON: the event's details, such as a parcel's lines; see orders.lifecycle.states
     details = columns.Text()
-    request_id = columns.UUID()  # of the request that caused it; null for the worker
-    # of the submitted form, the same if it is sent again (orders.submits); null for events that the shop itself causes
+    request_id = columns.UUID()  # the id of the request that caused the event; null for the worker
+    # the id of the submitted form (orders.submits), the same if the form is sent twice; null for events of the system
     submit_id = columns.UUID()
     state_after = columns.Text()
     board_after = columns.Text()
 
 
 class OrderItem(Model):
-    """Q13: an order's lines; never changed after placing.
+    """Q13: an order's lines. They are never changed after the order was placed.
 
     Bound: 1,000 lines.
     Writer: orders.operations.place_order.
@@ -152,10 +152,10 @@ class OrderYearByUser(Model):
 
 
 class UserStats(Model):
-    """How many orders a person has paid for, and the amount spent less refunds, by currency.
+    """The number of orders that a person has paid for, and the amount spent less refunds, by currency.
 
     Bound: a row for each currency that the shop ever sold in.
-    Writer: orders.operations.user_stats, called by the worker a few minutes after money has moved; all rows of a person at once.
+    Writer: orders.operations.user_stats. The worker rewrites all rows of a person a few minutes after money has moved.
     """
 
     __table_name__ = "user_stats"
@@ -168,9 +168,9 @@ class UserStats(Model):
 
 
 class PendingUserStats(Model):
-    """The members whose sums have to be counted again, by the minute in which money moved.
+    """The members whose order sums have to be computed again, by the minute in which money moved.
 
-    Written in the batch of the order's copies; deleted once the sums are counted.
+    A row is written in the batch of the order's copies, and deleted after the sums are computed.
     Bound: the members whose orders moved money in one minute.
     Writer: orders.operations.copies.write_copies.
     """
@@ -223,8 +223,8 @@ class OrderYearByEmail(Model):
 class OrderBySearchTerm(Model):
     """The staff's search for orders: by the beginning of a number or name, a SKU, or a tracking number. A copy of the order.
 
-    Bound: a year's orders with names of the same first two letters, or with the same SKU: 750,000 rows of 130 bytes, a
-    quarter of 3,000,000 orders, are 100 MB.
+    Bound: a year's orders with the same SKU, or with names of the same first two letters. If these are 750,000 of 3,000,000
+    orders, the rows of 130 bytes make 100 MB.
     Writer: orders.operations.write_copies; orders.operations.anonymize_order deletes names and tracking numbers.
     """
 
@@ -239,13 +239,13 @@ class OrderBySearchTerm(Model):
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
-    label = columns.Text()  # the text that the term is made of, as the order has it
+    label = columns.Text()  # the order's text from which the term is made
 
 
 class SearchTermByOrder(Model):
-    """The terms under which the staff's search lists an order, earlier ones included, so that erasure can delete them.
+    """The terms, present and former, under which the staff's search lists an order, so that erasure can delete them.
 
-    Bound: 60 terms of each of four kinds, and those of former addresses.
+    Bound: 60 terms of each of four kinds, and the terms of former addresses.
     Writer: orders.operations.write_copies and anonymize_order.
     """
 
@@ -259,9 +259,9 @@ class SearchTermByOrder(Model):
 
 
 class ViewerByOrder(Model):
-    """Q12: the staff who have an order's page open, so that two do not work on it unknowingly.
+    """Q12: the staff who have an order's page open, so that two people do not work on the order unknowingly.
 
-    Bound: a row for each of the staff, gone 15 seconds after their page last reported.
+    Bound: a row for each member of staff. It expires 15 seconds after their page last reported.
     Writer: orders.viewers.
     """
 
@@ -273,7 +273,7 @@ class ViewerByOrder(Model):
         "on_erase": "expires",
         "why": "gone 15 seconds after the page is closed",
     }
-    number = columns.Text(partition_key=True)  # the order's
+    number = columns.Text(partition_key=True)  # the order's number
     user_id = columns.UUID(primary_key=True)
     name = columns.Text()
 
@@ -281,7 +281,7 @@ class ViewerByOrder(Model):
 class RecentOrderTag(Model):
     """Q15: the tags that staff have recently put on orders, for suggestions and filters.
 
-    Bound: the tags of 90 days, some dozens; 200 are read.
+    Bound: the tags of 90 days, some dozens. At most 200 are read.
     Writer: orders.operations.change_tags.
     """
 
@@ -297,8 +297,8 @@ class OrderByStatus(Model):
     """Q15: orders by their column on the staff's board and the day they were placed; a copy of the order.
 
     No TTL (fault 5): an open order of any age stays on the board.
-    Bound: the orders of a day in one column: 400,000 of 250 bytes are 100 MB.
-    Writer: orders.operations.write_copies, with the timestamp "placed + version" so that late writes lose.
+    Bound: the orders of a day in one column: 400,000 orders of 250 bytes make 100 MB.
+    Writer: orders.operations.write_copies, with the timestamp "placed + version", so that late writes of earlier versions lose.
     """
 
     __table_name__ = "orders_by_status"
@@ -322,19 +322,19 @@ class OrderByStatus(Model):
     payment = columns.Text()
     payment_method = columns.Text()
     fulfilment = columns.Text()
-    is_pickup = columns.Boolean()  # no carrier brings it
+    is_pickup = columns.Boolean()  # the customer picks the order up
     delivery_method = columns.Text()  # its code
     estimated_delivery = columns.Date()  # the last day on which it was promised
-    skus = columns.Text()  # JSON: a list of what was ordered, each once
+    skus = columns.Text()  # JSON: a list of the ordered SKUs, each once
     tags = columns.Text()  # JSON: a list in alphabetical order
     version = columns.Integer()
 
 
 class OrderDayByStatus(Model):
-    """Q15: on which days a column of the board has orders.
+    """Q15: the days on which a column of the board has orders.
 
     Bound: a row a day.
-    Writer: orders.operations.write_copies; emptied days are removed by its sweeper an hour behind real time.
+    Writer: orders.operations.write_copies; a job deletes days without orders, with a timestamp an hour behind real time.
     """
 
     __table_name__ = "order_days_by_status"
@@ -345,9 +345,9 @@ class OrderDayByStatus(Model):
 
 
 class DeliveredOrderByDay(Model):
-    """Q15: the orders that had fully arrived on a day, for requests to review them.
+    """Q15: the orders whose last parcel arrived on a day, for mails that ask customers to review the products.
 
-    Bound: the orders of a day: 400,000 of 40 bytes are 16 MB; 500 are read at a time. Gone after 60 days.
+    Bound: the orders of a day: 400,000 rows of 40 bytes make 16 MB; 500 are read at a time. A row expires after 60 days.
     Writer: orders.operations.deliveries.note_delivery, an effect of an order's events.
     """
 
@@ -360,7 +360,7 @@ class DeliveredOrderByDay(Model):
 
 
 class OrderIdByNumber(Model):
-    """Q12: which order a number names; claimed by IF NOT EXISTS.
+    """Q12: the order that has a number. An order claims its number by IF NOT EXISTS.
 
     Bound: one row a partition.
     Writer: orders.operations.claim_order_number.
@@ -376,8 +376,8 @@ class OrderIdByNumber(Model):
 class UnpaidUnits(Model):
     """The units on the unpaid orders of one mailbox, or of one network: a row for each order.
 
-    Bound: at most as many rows as units that a bucket takes (shop_settings.terms), each with a TTL.
-    Writer: orders.operations.unpaid_units, by conditional writes alone. The orders are authoritative.
+    Bound: at most as many rows as a bucket's limit of units (shop_settings.terms). Each row has a TTL.
+    Writer: orders.operations.unpaid_units, only by conditional writes. The orders are authoritative.
     """
 
     __table_name__ = "unpaid_units"
@@ -415,8 +415,8 @@ class Payment(Model):
 class PaymentWebhook(Model):
     """The webhooks of gateways that were processed, so that each event is processed once.
 
-    Bound: one row a partition; gone after a week, when no gateway sends a webhook again.
-    Writer: orders.operations.process_webhook, by conditional writes alone.
+    Bound: one row a partition. It expires after a week, when no gateway repeats the webhook any more.
+    Writer: orders.operations.process_webhook, only by conditional writes.
     """
 
     __table_name__ = "payment_webhooks"
@@ -432,9 +432,9 @@ class PaymentWebhook(Model):
 class OrderChange(BulkChangeColumns):
     """Bulk changes of orders, by the month in which they were started, the newest first.
 
-    `unfinished` lists the changes that the worker has not finished; the same conditional batch writes it and the change.
-    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
-    Writer: orders.bulk_changes, by conditional writes alone.
+    `unfinished` lists the changes that the worker has not finished. The same conditional batch writes this list and the change.
+    Bound: 2,000 changes a month make 1 MB; 100 are read. A change expires after 90 days.
+    Writer: orders.bulk_changes, only by conditional writes.
     """
 
     __table_name__ = "order_changes"
@@ -450,9 +450,9 @@ class OrderChange(BulkChangeColumns):
 class OrderChangeRow(BulkChangeRowColumns):
     """The orders of a bulk change, in sequence, with the result for each.
 
-    They are written before the change, under its new id, so a change always has all of its rows.
-    Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row.
-    Writer: orders.bulk_changes, by conditional writes alone.
+    The rows are written before the change, under its new id, so a change always has all of its rows.
+    Bound: 500 rows a bucket, 20 buckets a change; about 200 bytes a row.
+    Writer: orders.bulk_changes, only by conditional writes.
     """
 
     __table_name__ = "order_change_rows"
@@ -460,16 +460,16 @@ class OrderChangeRow(BulkChangeRowColumns):
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = None
     order_id = columns.UUID()
-    tracking = columns.Text()  # the number of its parcel, if it is to be shipped with one
-    refundable = columns.BigInt()  # the most that cancelling may refund, if it was summed up
+    tracking = columns.Text()  # the tracking number for the order's parcel, if it gets one
+    refundable = columns.BigInt()  # the most that cancelling may refund; null if unknown
 
 
 class TrackingNumber(Model):
-    """The order that owns a tracking number. It is taken before the parcel is shipped, so that no other order gets it.
+    """The order that owns a tracking number. It takes the number before the parcel is shipped, so no other order gets the number.
 
     `version` is the version of the order on which the event with the number is conditional.
-    Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
-    Writer: orders.operations.tracking_numbers, by conditional writes alone.
+    Bound: one row a partition. It expires after 400 days, when carriers begin to reuse numbers.
+    Writer: orders.operations.tracking_numbers, only by conditional writes.
     """
 
     __table_name__ = "tracking_numbers"
@@ -482,9 +482,9 @@ class TrackingNumber(Model):
 
 
 class PendingEffectByMinute(Model):
-    """The orders that may have effects (copies, stock, mail) to apply, by the minute from which on the worker looks.
+    """The orders that may have effects (copies, stock, mail) to apply, by the minute from which the worker checks the order.
 
-    Written before the event, deleted once all its effects are applied; a crash leaves a row too many.
+    A row is written before the event, and deleted when all effects of the event are applied. A crash may leave a needless row.
     Bound: the orders of one minute.
     Writer: orders.operations.
     """

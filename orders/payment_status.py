@@ -1,4 +1,4 @@
-"""Asking the gateway for the outcome of an order's payment. The functions raise CassandraUnavailable."""
+"""Functions that ask the gateway for the outcome of an order's payment. They raise CassandraUnavailable."""
 
 import logging
 from uuid import UUID
@@ -25,7 +25,7 @@ def poll_payment(order: Order, payment_id: UUID) -> Order:
     try:
         return operations.settle_order_payment(order, payment_id, current_time())
     except OrderChanged as stale:
-        return stale.order  # the worker settles it
+        return stale.order  # the worker settles the payment later
     except (GatewayUnavailable, LookupError, ValueError) as error:
         # The worker asks again.
         log.warning("order %s: the gateway does not answer: %s", order.number, error)

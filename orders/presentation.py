@@ -157,7 +157,7 @@ def transfer_amount(order: Order) -> Money | None:
 
 
 def cash_on_delivery_text(order: Order) -> str:
-    """Return the sentence about the amount to pay on delivery or pickup; '' for none."""
+    """Return the sentence about the amount to pay on delivery or pickup; '' if there is no such amount."""
     amount = balance.amount_to_capture(order)
     is_confirmed = order.state in (CONFIRMED, ON_HOLD, CLOSED)
     if order.payment_method != CASH_ON_DELIVERY or not is_confirmed or not amount.amount:
@@ -194,9 +194,9 @@ def can_change_address(order: Order) -> bool:
 
 
 def return_deadline(order: Order) -> date | None:
-    """Return the last day for requesting a return; None before anything was delivered.
+    """Return the last day for requesting a return; None before a parcel was delivered.
 
-    It follows from the latest parcel with units that are in no return.
+    The day follows from the latest parcel with units that are in no return.
     """
     arrived = sorted(
         (
@@ -231,7 +231,7 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     parts = []
     if several and details.get("parcel"):
         parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
-    # A corrected number may be another customer's by now, so it is hidden.
+    # A replaced tracking number may belong to another customer's parcel by now, so it is hidden.
     numbers = {each.tracking for each in order.parcels() if each.tracking}
     if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in numbers:
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
@@ -250,7 +250,7 @@ RETURN_KINDS = frozenset(returns.KINDS)
 
 
 def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
-    """Return the events of these kinds after the event id that a page has `seen`, newest first; after an unknown id, all."""
+    """Return the events of these kinds after the event with the id `seen`, newest first; all of them if that id is unknown."""
     news: list[Event] = []
     for event in order.events:
         if event.event_id.hex == seen:

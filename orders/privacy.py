@@ -20,7 +20,7 @@ from orders.presentation import event_label
 from payments.methods import MANUAL_METHODS
 from web.personal_data import DataSubject, ErasureRefused
 
-# How far back to look for a person's orders: longer than any law requires them to be stored.
+# The years in which a person's orders are searched: more than any law requires an order to be stored.
 YEARS = 20
 # How long a gateway may take to decide about a payment (orders.jobs.ASK_FOR).
 BANK_DECIDES = timedelta(hours=24)
@@ -39,7 +39,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 
 def _claim_guest_orders(person: DataSubject) -> None:
-    # The worker may not have assigned them yet the orders that they placed as a guest since their last login.
+    # The worker may not yet have assigned the orders that the person placed as a guest since their last login.
     member = accounts.get_user(person.user_id)
     if member and member.verified_at:
         operations.claim_guest_orders(person.user_id, person.email)
@@ -128,7 +128,7 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 def _is_under_way(order: Order, now: datetime) -> bool:
     if order.is_unproved:
-        return False  # anybody may have placed it in their name
+        return False  # anybody may have placed the order in the person's name
     if order.due_refunds or order.has_open_return:
         return True
     if order.state in (CANCELLED, EXPIRED):
@@ -151,7 +151,7 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """Remove the person from all orders, then delete the lists of these orders. Raises ErasureRefused while one is in progress."""
+    """Remove the person from their orders, then delete their lists of orders. Raises ErasureRefused if an order is in progress."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:

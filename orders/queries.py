@@ -97,7 +97,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
 
 
 def _promised_delivery(head: Row) -> PromisedDelivery:
-    """Return the promised delivery; for an older order without one, that of its method at that time."""
+    """Return the promised delivery. An older order stores none, so return the promise that its delivery method made then."""
     if head.delivery_title is None:
         return former_promise(head.country, head.delivery_method, head.placed_at)
     return PromisedDelivery(
@@ -236,7 +236,7 @@ def load_payment_references(order: Order) -> Order:
 USER_STATS = read(
     "Q11", "SELECT currency, order_count, total_spent FROM user_stats WHERE user_id = :user_id"
 )
-# Q11: the part of an order's header that counts in these sums.
+# Q11: the columns of an order from which a person's sums are computed.
 PAID = read(
     "Q11",
     "SELECT user_id, currency, captured, refunded FROM orders WHERE order_id = :order_id LIMIT 1",
@@ -300,7 +300,7 @@ BY_USER_SINCE = read(
 )
 # Q11: the years in which a person has ordered.
 YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
-# Q15: the orders that were placed with an e-mail address in a year, and the years with any.
+# Q15: the orders that were placed with an e-mail address in a year, and the years with orders of the address.
 BY_EMAIL = read(
     "Q15", "SELECT order_id FROM orders_by_email_and_year WHERE email = :email AND year = :year"
 )
@@ -327,7 +327,7 @@ def prefetch_orders_of_year(user_id: UUID, year: int) -> PendingResult:
 
 
 def summaries_from_rows(rows: Iterable[Row]) -> list[OrderSummary]:
-    """Return the rows of `orders_by_user` as summaries."""
+    """Return the order summaries in rows of `orders_by_user`."""
     return [_order_summary(row) for row in rows]
 
 

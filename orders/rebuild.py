@@ -8,7 +8,7 @@ from orders.queries import ORDER_IDS, USERS_WITH_ORDERS
 
 
 def rebuild_order_lists(now: datetime) -> str:
-    """Rewrite the copies of all orders; return how many orders, as text. Raises CassandraUnavailable."""
+    """Rewrite the copies of all orders. Return a line about the number of orders. Raises CassandraUnavailable."""
     rebuilt = 0
     for row in ORDER_IDS.iterate_table():
         if order := queries.get_order(row.order_id):
@@ -18,7 +18,7 @@ def rebuild_order_lists(now: datetime) -> str:
 
 
 def rebuild_user_stats(now: datetime) -> str:
-    """Count the sums of all members who have ordered; return how many members, as text. Raises CassandraUnavailable."""
+    """Compute the sums of all members who have ordered. Return a line about the number of members. Raises CassandraUnavailable."""
     counted = 0
     for row in USERS_WITH_ORDERS.iterate_table():
         count_user_stats(row.user_id)

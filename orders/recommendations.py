@@ -6,7 +6,7 @@ from uuid import UUID
 
 from orders.queries import ORDERED_PRODUCTS
 
-# On orders with more products, two of them say little about each other.
+# In an order with more products, two products say little about each other, so the order is left out.
 MAX_PRODUCTS_PER_ORDER = 30
 
 

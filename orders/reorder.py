@@ -1,4 +1,4 @@
-"""An order's lines as they could be bought today."""
+"""Compares an order's lines with today's catalogue, so that the shopper can buy them again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ReorderItem:
 
     @property
     def quantity(self) -> int:
-        """The units that "Buy again" adds to a cart."""
+        """The number of units that "Buy again" adds to a cart."""
         return min(self.item.quantity, self.available_units) if self.variant else 0
 
     @property

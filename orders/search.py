@@ -55,9 +55,9 @@ class OrderSearch:
 
 
 def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> OrderSearch:
-    """Start searching these years by a typed text, for `found_orders`; `email` is its key if it is an address, else "".
+    """Start searching the orders of these years for a typed text. `found_orders` returns the results.
 
-    Numbers and names match by their beginnings, other terms as a whole.
+    `email` is the address key of a typed address, else "". Numbers and names match by their beginnings, other terms in full.
     """
     if email:
         reading = [BY_EMAIL.start(email=email, year=year, most=MAX_ROWS) for year in years]

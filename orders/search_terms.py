@@ -5,9 +5,9 @@ from orders.lifecycle.entities import Order
 from orders.numbers import normalize_order_number
 
 NUMBER, NAME, SKU, TRACKING = "number", "name", "sku", "tracking"
-# The kinds that are deleted when the person is erased.
+# The kinds of terms that are deleted when the order's person is erased.
 PERSONAL_KINDS = (NAME, TRACKING)
-# The shortest term to search for, and the part of prefixes that belongs to the partition key.
+# The length of the shortest term to search for. Of a number or name, the first HEAD letters belong to the partition key.
 HEAD = 2
 # The most terms of each kind: an order's copies are one batch, which may have 50 KiB.
 MAX_TERMS = 60
@@ -24,18 +24,18 @@ def fold_code(typed: str) -> str:
 
 
 def fold_number(typed: str) -> str:
-    """Return an order's number, or its beginning, normalized and without the hyphen."""
+    """Return a typed order number, or the typed beginning of a number, normalized and without the hyphen."""
     return normalize_order_number(typed).replace("-", "")
 
 
 def list_former_terms(order: Order) -> list[str]:
-    """Return the corrected tracking numbers of an order, as terms; the search must not find it by them."""
+    """Return the search terms of the tracking numbers that an order no longer has. The search must not find the order by them."""
     current = {fold_code(each.tracking) for each in order.parcels()}
     return sorted({fold_code(each) for each in order.former_tracking_numbers} - current)
 
 
 def list_terms(order: Order) -> dict[tuple[str, str], str]:
-    """Return an order's terms, as (kind, term), with the texts that they are made of."""
+    """Return an order's search terms: the key is (kind, term), the value is the text from which the term is made."""
     names = dict.fromkeys((order.name, order.delivery_address.name, order.billing_address.name))
     by_kind = {
         NUMBER: {fold_number(order.number): order.number},

@@ -1,7 +1,7 @@
 """Repeated submits: a form about an order that is sent twice takes effect once, and gets the same answer.
 
-Each event of a submit has its id, derived from the user, the page and the fields. The fields include the order's version or
-the last event that the page knew, so the same input from a later page is another submit.
+Each event that a submit causes stores the submit's id. The id is derived from the user, the page and the fields. The fields
+include the order's version or last event when the page was opened, so the same input in a page opened later is a new submit.
 """
 
 import json
@@ -20,7 +20,7 @@ from orders.operations.transitions import submit_under_way
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, Order, P], HttpResponse]
-# The answer to a submit that has succeeded, given the order with its event.
+# A function that returns the answer to a successful submit. It gets the order after the submit's event.
 Answer = Callable[[HttpRequest, Order], HttpResponse]
 
 
@@ -31,7 +31,7 @@ def find_submitted_event(request: HttpRequest, order: Order) -> Event | None:
 
 
 def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
-    """Decorate a view so that it answers a repeated submit with `answer`, as it answers the first one itself."""
+    """Decorate a view so that a repeated submit gets the answer of `answer`, which is the same as the first submit's."""
 
     def decorated(view: View[P]) -> View[P]:
         @wraps(view)

@@ -1,4 +1,4 @@
-"""The staff who have an order's page open. The page reports every few seconds; a viewer expires when it stops."""
+"""The staff who have an order's page open. The page reports them every few seconds. Without reports a viewer's row expires."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

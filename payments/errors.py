@@ -1,4 +1,4 @@
-"""Why a payment gateway fails, with messages for shoppers."""
+"""The errors of payment gateways, with messages for shoppers."""
 
 from django.utils.translation import gettext as _
 

@@ -1,7 +1,7 @@
 """An order's money, folded from its events: the captured amount, due refunds, and the refunded amount.
 
-`captured` never exceeds the order's total, and `refunded` never exceeds `captured` (I2): an event that would break this is
-refused before it is written. `Item.units_total` says what units of a line cost, to the cent.
+`captured` never exceeds the order's total, and `refunded` never exceeds `captured` (I2). An event that would break this rule is
+refused before it is written. `Item.units_total` returns the price of units of a line, to the cent.
 """
 
 from collections.abc import Mapping
@@ -47,10 +47,10 @@ def change_refund_ids(order: Order) -> frozenset[str]:
 def refunded_units_by_line(
     order: Order, ordered: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Return by line the refunded units that are still in the order, and the refunded units that changes removed later.
+    """Return the refunded units that are still in the order, and the refunded units that changes removed later, each by line.
 
-    `ordered` are the placed units by line. A change removes refunded units first. Units that a change itself refunds are
-    in neither result.
+    `ordered` has the units by line when the order was placed. A change removes refunded units first. Units that a change itself
+    refunds are in neither result.
     """
     current, refunded, removed = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
     skipped = change_refund_ids(order)
@@ -72,7 +72,7 @@ def refunded_units_by_line(
 
 
 def refundable_amount(order: Order) -> Money:
-    """Return how much may still be refunded: the captured amount less refunds, sent or due."""
+    """Return the amount that may still be refunded: the captured amount less the refunds, sent or due."""
     return (
         order.captured
         - order.refunded
@@ -86,7 +86,7 @@ def amount_given_back(order: Order) -> Money:
 
 
 def amount_to_give_up(order: Order) -> Money:
-    """Return how much money cancelling the order gives back: the refundable amount, and an authorised one."""
+    """Return the amount that cancelling the order gives back: the refundable amount and the authorised amount."""
     approved = amount_to_capture(order) if order.payment == "authorized" else order.total * 0
     return refundable_amount(order) + approved
 
@@ -100,12 +100,12 @@ def is_paid_since(order: Order, moment: datetime) -> bool:
 
 
 def amount_to_capture(order: Order) -> Money:
-    """Return how much of the order's total is still to be captured; never less than zero."""
+    """Return the part of the order's total that is still to be captured; never less than zero."""
     return max(order.total - order.captured, order.total * 0)
 
 
 def balance_by_payment(order: Order) -> dict[UUID, Money]:
-    """Return the captured less the refunded amount of each payment."""
+    """Return the captured amount less the refunded amount of each payment, keyed by payment id."""
     balances: dict[UUID, Money] = {}
     for event in reversed(order.events):
         if event.kind == "captured":
@@ -119,7 +119,7 @@ def balance_by_payment(order: Order) -> dict[UUID, Money]:
 
 
 def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
-    """Return how much of a refund each payment pays, newest payment first."""
+    """Return the part of a refund that comes from each payment, keyed by payment id, newest payment first."""
     sources: dict[UUID, Money] = {}
     for payment_id, left in reversed(balance_by_payment(order).items()):
         part = min(left, amount)
@@ -130,7 +130,7 @@ def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
 
 
 def capture_keys(order: Order) -> frozenset[str]:
-    """Return the keys of the recorded captures; a key is recorded once."""
+    """Return the idempotency keys of the recorded captures. Each key is recorded once."""
     return frozenset(event.details["key"] for event in order.events if event.kind == "captured")
 
 

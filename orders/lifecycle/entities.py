@@ -75,9 +75,7 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
-    return_days: (
-        int  # how long after arrival an item may be returned, by the terms of the day it was placed
-    )
+    return_days: int  # the days after arrival in which an item may be returned, by the terms of the day of the order
     customer_notes: str = ""  # the shopper's notes for the delivery
     skus: tuple[str, ...] = ()  # the ordered SKUs, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
@@ -88,7 +86,7 @@ class Order:
 
     @property
     def added_to(self) -> str:
-        """The number of the order that it adds to, or ""."""
+        """The number of the earlier order to which this order adds, or ""."""
         return str(self._placed_details.get("added_to", ""))
 
     @property
@@ -102,7 +100,7 @@ class Order:
 
     @cached_property
     def reserved_units(self) -> dict[str, dict[int, int]]:
-        """The units by line that each warehouse has reserved for it, or sent."""
+        """The units that each warehouse has reserved for the order or sent, keyed by warehouse and line."""
         found: dict[str, dict[int, int]] = {}
         for warehouse, lines in json.loads(self.allocations_json).items():
             if warehouse != "take":
@@ -113,11 +111,11 @@ class Order:
 
     @cached_property
     def quantities(self) -> dict[int, int]:
-        """Its units by line, after all changes."""
+        """The order's units by line, after all changes."""
         return parcels.units_by_line(self.reserved_units)
 
     def current_lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
-        """Return its items after all changes, without those that have no units left."""
+        """Return the order's items after all changes, without those that have no units left."""
         quantities = self.quantities
         left = tuple(
             item
@@ -148,7 +146,7 @@ class Order:
         return parcels.fold_parcels(self.events, self.reserved_units)
 
     def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
-        """Return its parcels in the order of packing; with `items`, they have contents."""
+        """Return the order's parcels in the order of packing; with `items`, they have contents."""
         items_by_line = {item.line_number: item for item in items}
         return tuple(
             replace(
@@ -169,17 +167,17 @@ class Order:
 
     @cached_property
     def returns(self) -> tuple[Return, ...]:
-        """Its returns, oldest first."""
+        """The order's returns, oldest first."""
         return returns.fold_returns(self.events)
 
     @cached_property
     def refunds(self) -> tuple[Refund, ...]:
-        """Its refunds, sent or due, oldest first."""
+        """The order's refunds, sent or due, oldest first."""
         return refunds.fold_refunds(self.events, self.total.currency.code)
 
     @cached_property
     def payment_attempts(self) -> tuple[PaymentAttempt, ...]:
-        """The attempts to pay it, oldest first; with references once `payment_references` are read."""
+        """The attempts to pay the order, oldest first. They have references after `payment_references` are read."""
         is_former = not any(event.kind == "payment_started" for event in self.events)
         former = self._former_attempts() if is_former and to_minor_units(self.total) else ()
         attempts = fold_payment_attempts(
@@ -191,7 +189,7 @@ class Order:
         return tuple(self._with_reference(each) for each in attempts)
 
     def _former_attempts(self) -> tuple[PaymentAttempt, ...]:
-        """Return the attempts of an older order whose events do not name them: the failed ones, and the next."""
+        """Return the payment attempts of an older order whose events do not name them: the failed attempts, and the next attempt."""
         gateway = self.payment_method if self.payment_method in MANUAL_METHODS else ""
         causes = [
             str(event.details.get("cause", "declined"))
@@ -213,7 +211,7 @@ class Order:
 
     @property
     def open_payment_attempt(self) -> PaymentAttempt | None:
-        """The attempt without an outcome, or None."""
+        """The payment attempt without an outcome, or None."""
         return next((each for each in self.payment_attempts if each.state == "started"), None)
 
     @property
@@ -223,13 +221,13 @@ class Order:
         return tuple(each for each in self.refunds if each.refund_id not in sent_ids)
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
-        """Return the units that may be returned at `now`, by line; without `now`, of any age."""
+        """Return the units that may be returned at `now`, by line; without `now`, ignore the return period."""
         return self.returnable_units_since(
             start_of_day(localdate(now) - timedelta(days=self.return_days)) if now else None
         )
 
     def returnable_units_since(self, arrived_since: datetime | None) -> dict[int, int]:
-        """Return the units that arrived since then (None: ever) and are in no return, by line."""
+        """Return the units, by line, that arrived since `arrived_since` (None: at any time) and are in no return."""
         return returns.returnable_units(self._parcels, self.returns, arrived_since)
 
     def last_return_day(self, arrived_at: datetime) -> date:
@@ -243,7 +241,7 @@ class Order:
 
     @property
     def has_units_to_pack(self) -> bool:
-        """Whether something is still to be packed."""
+        """Whether units of the order are still to be packed."""
         return bool(self.units_to_pack)
 
     @property
@@ -277,13 +275,13 @@ class Order:
 
     @property
     def is_late(self) -> bool:
-        """Whether it was marked as late since it was last confirmed, held or resumed."""
+        """Whether the order was marked as late since it was last confirmed, held or resumed."""
         since = ("late", "held", "resumed", *states.CONFIRMING_EVENTS)
         return next((event.kind == "late" for event in self.events if event.kind in since), False)
 
     @property
     def to_pack_since(self) -> datetime:
-        """When it was last confirmed or resumed, in UTC."""
+        """The time when the order was last confirmed or resumed, in UTC."""
         since = ("resumed", *states.CONFIRMING_EVENTS)
         return next((event.at for event in self.events if event.kind in since), self.placed_at)
 
@@ -301,12 +299,12 @@ class Order:
 
     @property
     def withdrawals(self) -> tuple[Event, ...]:
-        """Its buyer's statements of withdrawal, newest first: one for each name that was given."""
+        """The buyer's statements of withdrawal, newest first: one for each name that the buyer gave."""
         return tuple(event for event in self.events if event.kind == "withdrawn")
 
     @property
     def has_open_withdrawal(self) -> bool:
-        """Whether its buyer has withdrawn before all of it has arrived."""
+        """Whether the buyer has withdrawn from the contract before all parcels have arrived."""
         return (
             bool(self.withdrawals)
             and self.state in (states.CONFIRMED, states.CLOSED)
@@ -322,7 +320,7 @@ class Order:
 
     @property
     def customer_label(self) -> str:
-        """Its status for the shopper, untranslated, as lists of orders store it."""
+        """The order's status for the shopper, untranslated, as lists of orders store it."""
         label = ORDER_LABELS["status"][states.customer_status(self)]
         return (self.is_pickup and label.pickup) or label.customer
 
@@ -341,7 +339,7 @@ class Order:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether it is sent before it is paid for (payments.methods.is_paid_afterwards)."""
+        """Whether the order is sent before it is paid for (payments.methods.is_paid_afterwards)."""
         return is_paid_afterwards(self.payment_method, to_minor_units(self.total))
 
     @property
@@ -367,12 +365,12 @@ class Order:
 
     @property
     def lacks_email_confirmation(self) -> bool:
-        """Whether it is unproved, and its customer has to confirm it because it is sent before it is paid for."""
+        """Whether the order is unproved, and its customer has to confirm it because it is sent before it is paid for."""
         return self.is_unproved and self.is_paid_afterwards
 
     @property
     def needs_email_confirmation(self) -> bool:
-        """Whether it expires unless its e-mail address is confirmed."""
+        """Whether the order expires unless its e-mail address is confirmed."""
         return self.state == states.PENDING and self.lacks_email_confirmation
 
     @property
@@ -381,25 +379,25 @@ class Order:
         return tuple(self._placed_details.get("buckets", ()))
 
     def is_over(self, now: datetime) -> bool:
-        """Return whether it was cancelled or expired, or its time to pay has run out."""
+        """Return whether the order was cancelled or expired, or its time to pay has run out."""
         is_too_late = self.state == states.PENDING and self.pay_until <= now
         return is_too_late or self.state in (states.CANCELLED, states.EXPIRED)
 
     @property
     def has_items_in_cart(self) -> bool:
-        """Whether its lines are still in its cart: until it is paid or, if by transfer, until it is confirmed."""
+        """Whether the order's lines are still in its cart: until it is paid or, with a transfer, until it is confirmed."""
         return self.state == states.PENDING and (
             self.payment_method != TRANSFER or self.needs_email_confirmation
         )
 
     @property
     def is_erased(self) -> bool:
-        """Whether its person was erased; then only staff see it."""
+        """Whether the order's person was erased. Only staff see an erased order."""
         return any(event.kind == states.ERASED for event in self.events)
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether its shopper may still cancel it; a packed order cannot be cancelled."""
+        """Whether the shopper may still cancel the order. A packed order cannot be cancelled."""
         return states.TRANSITION_RULES["cancelled"].is_allowed(self)
 
     @property
@@ -408,7 +406,7 @@ class Order:
 
     @property
     def has_invoice(self) -> bool:
-        """Whether it has an invoice: once it is confirmed, and for good if it was paid."""
+        """Whether the order has an invoice: once it is confirmed, and for good if it was paid."""
         unconfirmed = (states.PENDING, states.CANCELLED, states.EXPIRED)
         return self.state not in unconfirmed or self.has_been_paid
 
@@ -424,12 +422,12 @@ class Order:
 
     @property
     def changed_at(self) -> datetime:
-        """When its last event happened, without notes, tags, and payments that were started or closed."""
+        """The time of the order's last event, without notes, tags, and payments that were started or closed."""
         skipped = ("note", "tagged", "payment_started", "payment_closed")
         return next((each.at for each in self.events if each.kind not in skipped), self.placed_at)
 
     def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
-        """Return its allocations: the units of each line that each warehouse has reserved, or sent."""
+        """Return the order's allocations: the units of each line that each warehouse has reserved, or sent."""
         items_by_line = {item.line_number: item for item in items}
         warehouses = json.loads(self.allocations_json)
         take = warehouses.pop("take")
@@ -490,7 +488,7 @@ class BoardOrder:
 
 @dataclass(frozen=True)
 class CappedCount:
-    """A number of orders, exact up to 500; `has_more` if there are more."""
+    """A number of orders, counted up to 500. `has_more` says whether there are more orders."""
 
     number: int
     has_more: bool = False

@@ -12,7 +12,7 @@ class OrderError(Exception):
 
 
 class CheckoutUsed(OrderError):
-    """This checkout has become the order `order` already, with other content."""
+    """This checkout has already become the order `order`, but with other content."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -22,7 +22,7 @@ class CheckoutUsed(OrderError):
 
 
 class CartOrdered(OrderError):
-    """The cart has become the order `order` already, which waits for its payment."""
+    """The cart has already become the order `order`, which waits for its payment."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -33,7 +33,7 @@ class CartOrdered(OrderError):
 
 
 class CheckoutAbandoned(OrderError):
-    """This checkout was abandoned and its units were released; it needs a new id."""
+    """This checkout was abandoned and its units were released. The shopper needs a checkout with a new id."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class CheckoutBusy(OrderError):
 
 
 class TooManyUnpaidUnits(OrderError):
-    """A mailbox or network would have too many units on unpaid orders. `left` is how many more it may have."""
+    """A mailbox or network would have too many units on unpaid orders. `left` is the number of units that it may still order."""
 
     def __init__(self, left: int) -> None:
         super().__init__(
@@ -68,7 +68,7 @@ class TooManyUnpaidUnits(OrderError):
 
 
 class TransitionRefused(OrderError):
-    """The order does not allow an event of this kind. `why` is the reason, if its state alone does not say it."""
+    """The order does not allow an event of this kind. `why` is the reason, unless the order's state explains the refusal."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
         super().__init__(describe_refusal(order, kind, why))
@@ -78,7 +78,7 @@ class TransitionRefused(OrderError):
 
 
 class OrderChanged(OrderError):
-    """Another write has changed the order since it was read. `order` is the order now, `event` the event that changed it."""
+    """Another write has changed the order since it was read. `order` is the changed order, `event` the event that changed it."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(
@@ -94,7 +94,7 @@ class InvalidTag(OrderError):
 
 
 class TooManyTags(OrderError):
-    """An order has the most tags that are allowed."""
+    """An order would have more tags than are allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -116,7 +116,7 @@ class MailRefused(OrderError):
 
 
 class TooManyPaymentAttempts(OrderError):
-    """An order's payment was tried the most times that are allowed."""
+    """An order has had as many payment attempts as are allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -167,7 +167,7 @@ class NotPayable(OrderError):
 
 
 class SettlementUnstable(OrderError):
-    """Each step to settle an order's money leads to another one."""
+    """The captures, voids and refunds of an order do not come to an end."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(f"The money of order {order.number} does not come to rest.")

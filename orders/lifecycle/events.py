@@ -1,4 +1,4 @@
-"""The events of an order, as its partition stores them; the order's whole state follows from them."""
+"""The events of an order, as its partition stores them. The whole state of the order follows from its events."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,5 +29,5 @@ class Event:
 
 
 def parse_line_units(lines: Any) -> dict[int, int]:
-    """Return units by line number from an event's details; JSON has the numbers as texts."""
+    """Return the units by line number in an event's details. In JSON the line numbers are texts."""
     return {int(line): int(count) for line, count in (lines or {}).items() if int(count)}

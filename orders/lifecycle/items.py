@@ -12,7 +12,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Item(VariantSnapshot):
-    """A line of an order as it was placed; Order.current_lines has it now. Prices include tax unless there is `tax_added`."""
+    """A line of an order when it was placed; Order.current_lines has the present lines. Prices do not include `tax_added`."""
 
     line_number: int
     unit_price: Money
@@ -54,7 +54,7 @@ class Item(VariantSnapshot):
 
 
 def prorate_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
-    """Return lines that share a discount in proportion to their present discounts; no line's discount grows."""
+    """Return the lines with a new total discount, divided in proportion to their present discounts. No line's discount grows."""
     discounts = [to_minor_units(line.discount) for line in lines]
     if to_minor_units(discount) >= sum(discounts):
         return lines

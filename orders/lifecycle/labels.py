@@ -12,20 +12,20 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class Label:
-    """The words for a state or an event; an empty text is never shown. Tones are those of badges (docs/style-guide.md)."""
+    """The words for a state or an event. An empty text is not shown. `tone` is the tone of its badge (docs/style-guide.md)."""
 
     staff: str
-    customer: str = ""  # an event without this is hidden from the shopper's history
+    customer: str = ""  # an event without this word is left out of the shopper's history
     tone: str = "plain"
     customer_tone: str = ""
-    pickup: str = ""  # replaces both words for pickup
+    pickup: str = ""  # replaces `customer` and `staff` if the order is picked up
     explanation: str = ""  # tells the shopper what comes next
     # The halves of "This order has been shipped and can’t be packed.": of a state, and of an event.
     situation: str = ""
     impossible: str = _("doesn’t allow this")
-    button: str = ""  # of an event that staff cause: its button
+    button: str = ""  # the button by which staff cause the event
     done: str = (
-        ""  # of an event that staff cause: tells them what they did; formatted with its details
+        ""  # the message to staff who have caused the event; formatted with the event's details
     )
 
 

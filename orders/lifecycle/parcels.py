@@ -18,7 +18,7 @@ from orders.lifecycle.events import Event, parse_line_units
 from orders.lifecycle.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
-# The state from which, and the one to which, an event takes a parcel.
+# For each event: the state of a parcel before the event, and its state after.
 STEPS = {
     "shipped": (PACKED, SHIPPED),
     "delivered": (SHIPPED, DELIVERED),
@@ -27,7 +27,7 @@ STEPS = {
 }
 # A sent parcel gets another carrier or number.
 TRACKED = "tracked"
-# The units by line that each warehouse has reserved, or sent.
+# The units that each warehouse has reserved or sent, keyed by warehouse and line.
 UnitsByWarehouse = Mapping[str, Mapping[int, int]]
 
 
@@ -41,7 +41,7 @@ class ItemUnits:
 
 @dataclass(frozen=True)
 class Parcel:
-    """A parcel. `lines` are units by line number; times are UTC, None before the event."""
+    """A parcel. `lines` are units by line number. Each time is UTC, and None until its event has happened."""
 
     parcel_id: str
     warehouse: str
@@ -56,7 +56,7 @@ class Parcel:
 
     @property
     def is_sent(self) -> bool:
-        """Whether it has left the warehouse."""
+        """Whether the parcel has left the warehouse."""
         return self.state in (SHIPPED, DELIVERED, LOST)
 
     @property
@@ -122,7 +122,7 @@ def _advanced_parcels(
 def plan_packing(
     details: Mapping[str, Any], before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> list[dict[str, Any]]:
-    """Return the parcels that a packing makes, each as {parcel, warehouse, lines}; without details, of all units to pack."""
+    """Return the parcels that an event `packed` makes, each as {parcel, warehouse, lines}. Without details: all units to pack."""
     if "parcels" in details:
         return list(details["parcels"])
     if "warehouse" in details:
@@ -139,7 +139,7 @@ def plan_packing(
 def units_to_pack(
     reserved_units: UnitsByWarehouse, parcels: Iterable[Parcel]
 ) -> dict[str, dict[int, int]]:
-    """Return the units to pack, by warehouse and line; warehouses and lines without any are left out."""
+    """Return the units to pack, by warehouse and line. Warehouses and lines without units to pack are left out."""
     packed = packed_units(parcels)
     # Backordered units are in no real warehouse, so they cannot be packed.
     rest = {
@@ -172,7 +172,7 @@ def packed_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
 
 
 def units_by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
-    """Return units by line, over all warehouses."""
+    """Return the units of each line, added up over all warehouses."""
     found: dict[int, int] = {}
     for lines in units.values():
         for line, count in lines.items():
@@ -206,7 +206,7 @@ def fulfilment_status(reserved_units: UnitsByWarehouse, parcels: Sequence[Parcel
 def parcel_problem(
     event: Event, parcels: Sequence[Parcel], reserved_units: UnitsByWarehouse
 ) -> str:
-    """Return the reason why an event cannot happen to these parcels, for people; '' if it can."""
+    """Return the reason why these parcels do not allow an event, as a text to show; '' if they allow it."""
     if event.kind == "packed":
         planned, rest = (
             plan_packing(event.details, parcels, reserved_units),

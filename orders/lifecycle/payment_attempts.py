@@ -18,7 +18,7 @@ from pricing.money import from_minor_units, to_minor_units
 
 @dataclass(frozen=True)
 class PaymentAttempt:
-    """An attempt to pay an order. `reference` is its gateway's; '' if it was not read or does not exist yet."""
+    """An attempt to pay an order. `reference` is the gateway's reference; '' if it was not read or does not exist yet."""
 
     payment_id: UUID
     gateway: str
@@ -45,10 +45,10 @@ def fold_payment_attempts(
     is_undecided: bool,
     former: Sequence[PaymentAttempt] = (),
 ) -> tuple[PaymentAttempt, ...]:
-    """Return the attempts in these events (newest first), oldest first.
+    """Return the payment attempts in these events (newest first), oldest first.
 
-    `total` is the order's. An attempt by transfer or on delivery is captured once the whole total has arrived, unless the
-    order `is_undecided`. `former` are the attempts of older orders, which have no `payment_started`.
+    An attempt by transfer or on delivery is captured when the order's whole `total` has arrived, unless the order
+    `is_undecided`. `former` are the attempts of an older order, which has no events `payment_started`.
     """
     found = {each.payment_id: each for each in former}
     captured: dict[UUID, Money] = {}
@@ -75,7 +75,7 @@ def fold_payment_attempts(
 
 
 def _moved_amounts(event: Event) -> Iterator[tuple[UUID, int]]:
-    """Yield the amount that an event captures or (negative) refunds of each payment, in minor units."""
+    """Yield for each payment the amount that an event captures, or the negative amount that it refunds, in minor units."""
     if event.kind == "captured":
         yield UUID(event.details["payment_id"]), event.details["amount"]
     elif event.kind == "refunded":

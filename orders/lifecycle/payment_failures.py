@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class PaymentFailure:
-    """What happened, and why and what to do next; both untranslated."""
+    """Two untranslated texts: one tells the shopper the failure, the other its cause and the next steps."""
 
     headline: str
     explanation: str
@@ -22,7 +22,7 @@ PAYMENT_FAILURES = {
         _("Your order isn’t paid yet. Nothing was charged."),
         _("You left the payment page without paying. You can go back to it and pay."),
     ),
-    # It was for another amount, currency or order.
+    # The payment was for another amount, currency or order.
     "failed": PaymentFailure(
         _("Your payment didn’t go through. We don’t keep it."),
         _(

@@ -1,7 +1,7 @@
-"""The order after an event. Nothing here reads or writes.
+"""Computes the order after an event. This module reads and writes nothing.
 
-`apply_event` is the only way in which an order changes. The rules of its state allow an event (orders.lifecycle.states), and so
-must its parcels, returns and money (the modules of these names).
+Only `apply_event` changes an order. The order's state must allow the event (orders.lifecycle.states), and so must its parcels,
+returns and money (the modules parcels, returns and balance).
 """
 
 from dataclasses import replace
@@ -21,9 +21,9 @@ from pricing.money import from_minor_units
 
 
 def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order:
-    """Return the order after an event; the event is then its first, with its board column.
+    """Return the order after an event. The event becomes the first in the order's events, and stores the order's board column.
 
-    `allocations_json` are its new allocations as the header stores them; '' keeps the old ones.
+    `allocations_json` are the order's new allocations as the header stores them; '' keeps the old allocations.
     Raises TransitionRefused if the order does not allow the event.
     """
     rule = TRANSITION_RULES[event.kind]
@@ -77,7 +77,7 @@ def _problem(order: Order, event: Event) -> str:
 
 
 def _change_problem(order: Order, details: dict[str, Any]) -> str:
-    """Return why a change is refused, or ''. A change removes unpacked units only, and leaves at least one."""
+    """Return the reason why a change is refused, or ''. A change may only remove unpacked units, and must leave one unit."""
     fewer = {int(line): int(count) for line, count in details["lines"].items()}
     packed_units, quantities = (
         parcels.units_by_line(parcels.packed_units(order.parcels())),

@@ -1,4 +1,4 @@
-"""An order's refunds, folded from its events: due until they are sent."""
+"""An order's refunds, folded from its events. A refund is due until it is sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pricing.money import from_minor_units
 
 @dataclass(frozen=True)
 class Refund:
-    """A refund that was decided. `lines` are units by line number, empty for the whole order."""
+    """A refund that was decided. `lines` are the refunded units by line number, or empty for the whole order."""
 
     refund_id: str
     amount: Money

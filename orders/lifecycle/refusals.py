@@ -1,4 +1,4 @@
-"""Puts together the sentence that says why an order does not allow an event. Its words are in labels.py."""
+"""Builds the sentence that says why an order does not allow an event. The words of the sentence are in labels.py."""
 
 from django.utils.translation import gettext
 
@@ -8,7 +8,7 @@ from orders.lifecycle.states import CONFIRMED
 
 
 def describe_refusal(order: Order, kind: str, why: str = "") -> str:
-    """Return the sentence for a refused event of this kind; the reason is `why` or, without it, the order's state."""
+    """Return the sentence about a refused event of this kind. The reason is `why` or, if that is "", the order's state."""
     impossible = gettext(ORDER_LABELS["event"][kind].impossible)
     if why:
         return gettext("This order %(impossible)s: %(why)s.") % {

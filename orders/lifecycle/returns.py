@@ -16,7 +16,7 @@ from orders.lifecycle.parcels import Parcel, delivered_units, units_by_line
 
 REQUESTED, APPROVED, REJECTED = "requested", "approved", "rejected"
 RECEIVED, REFUNDED, CLOSED = "received", "refunded", "closed"
-# The state from which, and the one to which, an event takes a return.
+# For each event: the state of a return before the event, and its state after.
 STEPS = {
     "return_approved": (REQUESTED, APPROVED),
     "return_rejected": (REQUESTED, REJECTED),
@@ -37,19 +37,19 @@ class Return:
     reason: str
     requested_at: datetime
     state: str = REQUESTED
-    answer: str = ""  # for the shopper: why it was rejected or not refunded
+    answer: str = ""  # tells the shopper why the return was rejected or not refunded
     restock: dict[int, int] | None = None  # the restocked units; None until it was received
     changed_at: datetime | None = None
-    refund_id: str = ""  # the refund that was decided for it
+    refund_id: str = ""  # the id of the refund that was decided for the return
 
     @property
     def is_awaiting_refund(self) -> bool:
-        """Whether it has arrived, and staff have not decided its refund yet."""
+        """Whether the return has arrived, and staff have not decided its refund yet."""
         return self.state == RECEIVED and not self.refund_id
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not finished yet."""
+        """Whether the return is not finished yet."""
         return self.state in (REQUESTED, APPROVED, RECEIVED)
 
     @property
@@ -98,7 +98,7 @@ def _advanced_return(was: Return, event: Event) -> Return:
 def returnable_units(
     parcels: Iterable[Parcel], returns: Iterable[Return], arrived_since: datetime | None = None
 ) -> dict[int, int]:
-    """Return by line the units that were delivered since `arrived_since` (None: ever) and are in no return yet."""
+    """Return the units, by line, that were delivered since `arrived_since` (None: at any time) and are in no return yet."""
     found = units_by_line(
         delivered_units(
             each
@@ -114,7 +114,7 @@ def returnable_units(
 
 
 def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
-    """Return the reason why an event cannot happen to these returns, for people; '' if it can."""
+    """Return the reason why these returns do not allow an event, as a text to show; '' if they allow it."""
     return_id = str(event.details.get("return", ""))
     found = next((each for each in returns if each.return_id == return_id), None)
     if event.kind == "return_requested":
@@ -149,7 +149,7 @@ def has_all_units(wanted: Mapping[int, int], available: Mapping[int, int]) -> bo
 def restocked_units(
     parcels: Iterable[Parcel], returns: Iterable[Return]
 ) -> dict[str, dict[str, dict[int, int]]]:
-    """Return the units that each return restocks, by warehouse and line: at the warehouses that sent them, in turn."""
+    """Return the units that each return restocks, by warehouse and line. The warehouses that sent the units get them in turn."""
     delivered = delivered_units(parcels)
     found: dict[str, dict[str, dict[int, int]]] = {}
     for each in returns:

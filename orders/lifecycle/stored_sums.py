@@ -10,7 +10,7 @@ from pricing.tax import TaxPart
 
 
 def dump_taxes(taxes: Iterable[TaxPart]) -> list[dict[str, Any]]:
-    """Return the tax by rate as values for JSON."""
+    """Return the tax of each rate as values for JSON."""
     return [
         {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
         for part in taxes
@@ -18,7 +18,7 @@ def dump_taxes(taxes: Iterable[TaxPart]) -> list[dict[str, Any]]:
 
 
 def parse_taxes(stored: Iterable[Mapping[str, Any]], currency: str) -> tuple[TaxPart, ...]:
-    """Return the tax by rate from the values of `dump_taxes`."""
+    """Return the tax of each rate from the values of `dump_taxes`."""
     return tuple(
         TaxPart(
             Decimal(part["rate"]),

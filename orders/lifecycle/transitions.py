@@ -1,4 +1,4 @@
-"""A change of an order: built once where it is decided, and passed unchanged to the function that writes it."""
+"""A transition of an order. The code that decides it builds it once, and passes it unchanged to the function that writes it."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -9,13 +9,13 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Transition:
-    """An event that an order has to allow, and its changes of the order's header.
+    """An event that an order has to allow, and the changes that it makes in the order's header.
 
     `kind` is one of TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
-    `companion_events` are the details, by kind, of events that are written in the same batch.
-    `payment_id` is the payment that now pays the order, `allocations_json` its new allocations as the header stores them;
-    None and '' keep the old ones. `claim` is the claim under which its units were reserved; the write ends it. Without
-    `claim`, the write fails while any process has one.
+    `companion_events` are the details, keyed by kind, of events that are written in the same batch.
+    `payment_id` is the payment that now pays the order; None keeps the old payment. `allocations_json` are the new allocations
+    as the header stores them; '' keeps the old allocations. `claim` is the claim under which the order's units were reserved;
+    the write ends the claim. Without `claim`, the write fails while any process has a claim.
     """
 
     kind: str
@@ -31,5 +31,5 @@ class Transition:
 
     @property
     def events(self) -> dict[str, Mapping[str, Any]]:
-        """The details of all its events by kind, its own first."""
+        """The details of all events of the transition, keyed by kind. Its main event comes first."""
         return {self.kind: self.details, **self.companion_events}

@@ -17,7 +17,7 @@ from promotions.operations import release_vouchers
 
 # The TTL of the mark: longer than a checkout page's id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
-# How late the sweeper may be.
+# The longest time by which the sweeper of expired reservations may be late.
 MAX_SWEEP_DELAY = timedelta(minutes=5)
 
 DELETE_ITEMS = write("Q13", "DELETE FROM order_items WHERE order_id = :order_id")
@@ -29,9 +29,9 @@ ABANDON = conditional_write(
 
 
 def mark_checkout_abandoned(order_id: UUID) -> bool:
-    """Mark a checkout as abandoned, so that it can no longer become an order; return whether it is abandoned now.
+    """Mark a checkout as abandoned, so that it can no longer become an order. Return whether the checkout is abandoned now.
 
-    False: it is being placed, or has become an order. Raises CassandraUnavailable.
+    It is not if it is being placed, or has become an order. Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
         if_lost=applied_if(lambda row: row.state == ABANDONED),
@@ -91,7 +91,7 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
 
 
 def allocation_from_expiry(expiry: Row) -> Allocation:
-    """Return the allocation in a reservation's expiry row. Its line and product are unknown, and not needed to release it."""
+    """Return the allocation in a reservation's expiry row, without line and product, which a release does not need."""
     return Allocation(
         0,
         expiry.variant_id,

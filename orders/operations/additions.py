@@ -11,7 +11,7 @@ _NODE_BITS = 48
 
 
 def note_addition(order: Order) -> None:
-    """Note this order, for staff, in the history of the order that it adds to. Raises CassandraUnavailable."""
+    """Add a note for staff about this order to the history of the order that it adds to. Raises CassandraUnavailable."""
     if not order.added_to:
         return
     first = queries.get_order_by_number(order.added_to)

@@ -27,10 +27,10 @@ log = logging.getLogger(__name__)
 
 
 def allocate_backorders(now: datetime) -> int:
-    """Reserve arrived stock for the waiting orders; return how many got units. Raises CassandraUnavailable.
+    """Reserve arrived stock for the waiting orders. Return the number of orders that got units. Raises CassandraUnavailable.
 
-    One worker runs it at a time. Younger orders do not overtake an order that needs more than has arrived. Product pages
-    offer the rest only afterwards (see `manage.py stock`).
+    One worker runs it at a time. Younger orders do not overtake an order that needs more units than have arrived. Product pages
+    offer the remaining units only after this run (see `manage.py stock`).
     """
     served = 0
     for variant_id, product_id in stock.list_backordered_variants():
@@ -38,7 +38,7 @@ def allocate_backorders(now: datetime) -> int:
             order_ids = stock.list_waiting_orders(variant_id)
             for order_id in order_ids:
                 is_served: bool | None = None
-                # Younger orders do overtake an order that always raises.
+                # Younger orders overtake an order whose allocation raises an error.
                 with guard_row(f"backorder {order_id}"):
                     is_served = _allocate_order(order_id, variant_id, now)
                 served += bool(is_served)
@@ -86,7 +86,7 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
 
 
 def _allocations_with_arrivals(order: Order, take: int, arrived: list[Allocation]) -> str:
-    """Return the order's allocations with the arrived units in their warehouses, as its header stores them."""
+    """Return the order's allocations, with the arrived units in their warehouses, as the order's header stores them."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     for each in arrived:
         units_by_line = reserved_units.setdefault(each.warehouse_id, {})

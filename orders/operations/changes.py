@@ -1,4 +1,4 @@
-"""An order is changed before it is packed: fewer units of a line, or another delivery address in the same country.
+"""Changes an order before it is packed: fewer units of a line, or another delivery address in the same country.
 
 The sums are recalculated at the prices of the order; delivery costs the same. The new discount is at most the share that the
 remaining lines had: after "buy two, get the third free" the third alone is not free. The same batch decides the refund.
@@ -108,7 +108,7 @@ def plan_change(
 def recalculate_sums(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the order's sums with these quantities, in minor units as the event stores them."""
+    """Return the order's sums with these quantities, in minor units, as the event of the change stores them."""
     if quantities == order.quantities:
         lines, discounts = order.current_lines(items), order.discounts
         subtotal, discount, taxes, total = order.subtotal, order.discount, order.taxes, order.total
@@ -158,7 +158,7 @@ def recalculate_sums(
 
 
 def _share_of_discount(order: Order, subtotal: Money) -> Money:
-    """Return the share of the order's discount that lines of this subtotal have, in proportion."""
+    """Return the share of the order's discount, in proportion, for lines with this subtotal."""
     cents = (
         to_minor_units(order.discount)
         * to_minor_units(subtotal)
@@ -178,7 +178,7 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
 
 
 def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
-    """Return the allocations after the change: backordered units go first, then those of the warehouse with the fewest."""
+    """Return the allocations after the change. Backordered units go first, then units of the warehouse with the fewest units."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     free = units_to_pack(reserved_units, order.parcels())
     if BACKORDER_WAREHOUSE in reserved_units:
@@ -205,7 +205,7 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
 def _due_refund(
     order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the details of the refund for the removed units; {} if they were not paid for, or are refunded already."""
+    """Return the details of the refund for the removed units; {} if they were not paid for, or were refunded before."""
     items, zero = tuple(items), order.total * 0
     removed = {line: order.quantities[line] - count for line, count in fewer.items()}
     refunded_units, _ = balance.refunded_units_by_line(

@@ -21,9 +21,9 @@ from pricing.money import to_minor_units
 
 
 def confirm_email(order: Order, now: datetime) -> Order:
-    """Confirm an order's e-mail address; return the order. Confirming it again changes nothing.
+    """Confirm an order's e-mail address; return the order. A second call changes nothing.
 
-    The deadline of a transfer begins now. An order on delivery is confirmed by this; the effects confirm a free one.
+    The time to pay by transfer begins now. An order with payment on delivery is confirmed, too; the effects confirm a free order.
     Raises ConfirmationTooLate if the order has ended, OrderChanged if other writes keep changing it, CassandraUnavailable.
     """
 
@@ -69,7 +69,7 @@ def reject_order(order: Order, now: datetime) -> Order:
 
 
 def resend_confirmation_mail(order: Order, now: datetime) -> bool:
-    """Mail an order's confirmation link again, at most once a minute; return whether the order still needs it.
+    """Mail an order's confirmation link again, at most once a minute. Return whether the order still needs the confirmation.
 
     Raises CassandraUnavailable.
     """

@@ -56,7 +56,7 @@ BY_TERM = write(
     """INSERT INTO orders_by_search_term (kind, head, year, term, placed_at, order_id, number, label)
        VALUES (:kind, :head, :year, :term, :placed_at, :order_id, :number, :label) USING TIMESTAMP :at""",
 )
-# The terms by order, so that they can be deleted from the search.
+# An order's search terms, so that they can be deleted from the search.
 TERM = write(
     "order search",
     """INSERT INTO search_terms_by_order (order_id, kind, term, number) VALUES (:order_id, :kind, :term, :number)
@@ -73,16 +73,16 @@ OFF_TERM = write(
     """DELETE FROM search_terms_by_order USING TIMESTAMP :at
        WHERE order_id = :order_id AND kind = :kind AND term = :term""",
 )
-# Timestamped in real time; the sweeper of emptied days relies on it.
+# The row's timestamp is real time. `delete_empty_days` relies on this.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
 
 def write_copies(order: Order) -> None:
     """Write the order's copies: the board, the search, and the lists of its owner and e-mail address.
 
-    It deletes the order from its former board columns, and notes a paying member whose sums have to be counted again.
-    Repeating it changes nothing. Raises CassandraUnavailable; then some copies may be written, and the order's pending effect
-    (docs/decisions/004) writes all of them again.
+    It deletes the order from its former board columns, and records a paying member whose sums have to be computed again.
+    A second call changes nothing. Raises CassandraUnavailable. After this error some copies may be written, and the order's
+    pending effect (docs/decisions/004) leads the worker to write all of them again.
     """
     write_batch(copy_statements(order))
 
@@ -182,9 +182,9 @@ DELETE_DAY = write(
 
 
 def delete_empty_days(now: datetime) -> int:
-    """Delete the days on which a column of the board has no more orders; return how many. Raises CassandraUnavailable.
+    """Delete the days on which a column of the board has no more orders. Return their number. Raises CassandraUnavailable.
 
-    The deletion is dated an hour back, so that a day to which an order was just added stays.
+    The deletion has a timestamp an hour back, so that a day to which an order was just added stays.
     """
     before = current_microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
     board_days: list[tuple[str, date]] = [

@@ -38,7 +38,7 @@ from promotions.operations import has_voucher_use, redeem_voucher, release_vouch
 
 log = logging.getLogger(__name__)
 
-# How often a transition, or the use of a voucher, is retried while the order changes.
+# The number of tries of a transition, or of the use of a voucher, while other writes change the order.
 MAX_ATTEMPTS = 5
 
 
@@ -118,7 +118,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         payment_error = error
         order = queries.get_order(order.order_id) or order
     except (LookupError, ValueError) as error:
-        # For example after another account's key was configured. Staff have to settle it; the other effects do not wait.
+        # The key of another account may be configured. Staff have to settle the payment; the other effects do not wait.
         log.exception("order %s: its gateway does not settle the payment", order.number)
         payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
@@ -225,7 +225,7 @@ def _sync_voucher(order: Order, now: datetime) -> None:
                 return
 
 
-# How long a cart remembers the orders whose lines were removed from it.
+# The time for which a cart remembers the orders whose lines were removed from it.
 _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
@@ -239,7 +239,7 @@ def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) ->
 
 
 def ensure_bought_items_removed(order: Order, now: datetime) -> None:
-    """Do the same, but first check cheaply whether it was done already. Raises CassandraUnavailable."""
+    """Remove an order's lines from its cart, unless a cheap check shows that they were removed. Raises CassandraUnavailable."""
     if (
         order.cart_id
         and _has_bought_items(order)

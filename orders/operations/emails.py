@@ -1,4 +1,4 @@
-"""The mails about an order: one for each event that its shopper is told about; orders.operations.mail_texts has the texts."""
+"""Queues the mails about an order: one for each event of which the shopper is told (orders.operations.mail_texts)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -57,19 +57,19 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
 
 
 def mail_event_key(event: Event) -> str:
-    """Return the key of an event's mail, for `mail.queries.derive_mail_id`; all confirming events have one."""
+    """Return the key of an event's mail, for `mail.queries.derive_mail_id`. All events that confirm an order have the same key."""
     return "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
 
 
 def mail_options(order: Order) -> MailOptions:
-    """Return how mails about an order are treated: as its member prefers. Raises CassandraUnavailable."""
+    """Return the mail options for mails about an order, as its member prefers them. Raises CassandraUnavailable."""
     member = accounts.get_user(order.user_id) if order.user_id else None
     # A member may have ordered with another address than the account's, so the mail is also linked to the member.
     return MailOptions(bool(member and member.plain_mail), order.user_id, order.number)
 
 
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:
-    """Return the context of an order's mail. It has typed words only if the e-mail address is confirmed."""
+    """Return the template context of an order's mail. It has words that the shopper typed only if the address is confirmed."""
     is_confirmed = order.is_email_confirmed
     track_url = reverse("orders:track", args=[links.order_access_token(order.order_id)])
     return {

@@ -1,4 +1,4 @@
-"""Expiring orders that were not paid in time."""
+"""The function that expires orders that were not paid in time."""
 
 import logging
 from datetime import datetime

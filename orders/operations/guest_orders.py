@@ -16,9 +16,9 @@ SET_OWNER = conditional_write(
 
 
 def claim_guest_orders(user_id: UUID, email: str) -> int:
-    """Assign the guest orders with an e-mail address to the member who has proved it; return how many.
+    """Assign the guest orders with an e-mail address to the member who has proved it. Return the number of assigned orders.
 
-    Orders of members stay theirs, and unproved orders stay unassigned. A second call changes nothing.
+    Orders of other members stay as they are, and so do unproved orders. A second call changes nothing.
     Raises CassandraUnavailable.
     """
     claimed = 0
@@ -28,7 +28,7 @@ def claim_guest_orders(user_id: UUID, email: str) -> int:
             continue
         if order.is_unproved:
             continue
-        # This is not cleared: a concurrent event may write copies of the earlier order, so the worker writes them again.
+        # The pending effect is not cleared: a concurrent event may write stale copies, so the worker writes the copies again.
         record_pending_effects(order_id)
         if SET_OWNER.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),

@@ -1,4 +1,4 @@
-"""What an order is made of, and the values of its rows when it is placed."""
+"""The draft from which an order is placed, and the values of the order's first rows."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ from pricing.quotes import snapshot_columns
 
 @dataclass(frozen=True)
 class OrderDraft:
-    """Everything that an order is made of. `order_id` is the checkout's id; `fingerprint` identifies its content."""
+    """All data from which an order is placed. `order_id` is the checkout's id; `fingerprint` identifies the checkout's content."""
 
     order_id: UUID
     owner_id: UUID
@@ -52,8 +52,8 @@ class OrderDraft:
     voucher: str = ""  # the typed code; `promotions` have its effect
     promotions: tuple[quotes.Promotion, ...] = ()
     cart: Cart | None = None  # the reviewed cart; if it has changed since, nothing is placed
-    checkout_number: int = 0  # how many of the cart's checkouts ended without payment
-    # the units that the page has read, by variant and warehouse
+    checkout_number: int = 0  # the number of the cart's checkouts that ended without payment
+    # the units in stock that the page has read, by variant and warehouse
     stock: Mapping[UUID, Mapping[str, int]] | None = None
     # whether the e-mail address needs no confirmation: a member's own, or an importer's
     is_email_confirmed: bool = True
@@ -74,7 +74,7 @@ class OrderDraft:
         return is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
     def pay_until(self, now: datetime) -> datetime:
-        """Return until when its units stay reserved without payment or, if needed, without confirmation of its e-mail address."""
+        """Return the time until which the units stay reserved without payment or, if needed, without an e-mail confirmation."""
         if self.is_paid_afterwards and not self.is_email_confirmed:
             return now + timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
         return gateways.METHODS[self.payment_method].pay_until(now)

@@ -27,10 +27,10 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
 
 
 def extend_payment_deadline(order: Order, now: datetime) -> datetime:
-    """Reserve an order's units for ten minutes from now, at most an hour in all; return until when they are reserved.
+    """Reserve an order's units for ten minutes from now, but for at most an hour after placing. Return the new deadline.
 
     An immediate second call changes nothing. `now` is in UTC. Raises NotPayable if the order is not waiting for a payment or
-    its deadline has passed, CassandraUnavailable.
+    its deadline has passed. Also raises CassandraUnavailable.
     """
     if order.state != PENDING or order.pay_until <= now:
         raise NotPayable

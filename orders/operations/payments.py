@@ -135,7 +135,7 @@ def _find_gateway(order: Order) -> PaymentAttempt:
 
 
 def _extend_deadline(order: Order, now: datetime) -> None:
-    """Reserve the order's units for another ten minutes, at most an hour in all."""
+    """Reserve the order's units for ten minutes from now, but for at most an hour after placing."""
     until = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
     if until - order.pay_until >= MIN_EXTENSION:
         EXTEND_DEADLINE.apply(
@@ -198,7 +198,7 @@ def settle_payment(
 def settle_order_payment(
     order: Order, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order:
-    """Do the same as `settle_payment` for an order that has just been read."""
+    """Settle a payment like `settle_payment`, but for an order that has just been read."""
     order = queries.load_payment_references(order)
     attempt = next((each for each in order.payment_attempts if each.payment_id == payment_id), None)
     if attempt is None:
@@ -251,7 +251,7 @@ def _return_wrong_payment(order: Order, settlement: _Settlement) -> Order:
 
 
 def _close_attempt(order: Order, settlement: _Settlement, outcome: str, note: str = "") -> Order:
-    """Record the outcome of an attempt that does not pay the order, once; return the order.
+    """Record, only once, the outcome of an attempt that does not pay the order. Return the order.
 
     If the order waits for payment, a failed attempt is the event `payment_failed`, so that the shopper is told.
     """
@@ -364,7 +364,7 @@ def _accept_late_payment(
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines; else ''.
+    """Return the reason why an expired order must not be revived, or ''. Its cart was ordered again, or lacks the order's lines.
 
     A transfer's lines have left the cart long ago, so they do not count. Raises CheckoutBusy while another checkout of the
     cart is being placed, CassandraUnavailable.
@@ -446,7 +446,7 @@ def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order
 def record_manual_refund(order: Order, refund_id: str, *, actor: str, now: datetime) -> Order:
     """Record that staff have sent a due refund; return the order.
 
-    Raises NotPayable if a gateway sends it, or it is not due; OrderChanged, CassandraUnavailable.
+    Raises NotPayable if a gateway sends the refund, or the refund is not due. Also raises OrderChanged, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in MANUAL_METHODS:

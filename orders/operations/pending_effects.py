@@ -1,7 +1,7 @@
-"""Pending effects: the orders that may have effects to apply, and from when on the worker looks.
+"""Pending effects: rows of the orders that may have effects to apply, by the minute from which the worker checks the order.
 
-They are recorded before an event, and cleared once its effects are applied. Both writes have the timestamp of the recording, so
-clearing one event's pending effect keeps a later one of the same order and minute.
+A pending effect is recorded before an event, and cleared when the event's effects are applied. Both writes have the timestamp of
+the recording, so clearing it keeps a later pending effect of the same order and minute.
 """
 
 from collections.abc import Iterator
@@ -33,13 +33,13 @@ DUE_EFFECTS = DueRows(
     delete=DELETE_PENDING_EFFECT,
     wait=2 * MINUTE,
 )
-# How long the worker waits before it asks the gateway about an attempt without an outcome.
+# The time that the worker waits before it asks the gateway about a payment attempt without an outcome.
 ASK_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class PendingEffect:
-    """An order that the worker looks at from a minute on. `write_timestamp` is in microseconds since 1970."""
+    """A record that the worker checks an order from a minute on. `write_timestamp` is in microseconds since 1970."""
 
     minute: datetime
     order_id: UUID
@@ -47,13 +47,13 @@ class PendingEffect:
 
 
 def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
-    """Record that the worker looks at an order, by default from this minute of real time on. Raises CassandraUnavailable."""
+    """Record that the worker checks an order from `look_at` on (default: this minute in real time). Raises CassandraUnavailable."""
     row = DUE_EFFECTS.note(look_at, order_id=order_id)
     return PendingEffect(row["minute"], order_id, row["written"])
 
 
 def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
-    """Have the worker ask the gateway about a payment, ASK_AFTER its start. Raises CassandraUnavailable."""
+    """Record that the worker asks the gateway about a payment, ASK_AFTER the payment's start. Raises CassandraUnavailable."""
     return record_pending_effects(order_id, max(started_at, current_time()) + ASK_AFTER)
 
 
@@ -63,7 +63,7 @@ _under_way: ContextVar[PendingEffect | None] = ContextVar("pending_effect", defa
 
 @contextmanager
 def effects_under_way(pending_effect: PendingEffect) -> Iterator[None]:
-    """Let the events that these effects cause share a pending effect; the caller clears it after the block."""
+    """Let the events inside the block share a pending effect. The caller clears this pending effect after the block."""
     token = _under_way.set(pending_effect)
     try:
         yield
@@ -74,8 +74,8 @@ def effects_under_way(pending_effect: PendingEffect) -> Iterator[None]:
 def ensure_pending_effects(order_id: UUID) -> PendingEffect:
     """Return the pending effect for an event that is about to be written: the shared one of this minute, or a new one.
 
-    Another process can have cleared the shared one only with an event of its own; then this event is refused, and
-    `forget_pending_effects` makes the next one record its own. Raises CassandraUnavailable.
+    If another process has cleared the shared pending effect, it has also written an event. Then the present event is refused,
+    and `forget_pending_effects` makes the next event record a new pending effect. Raises CassandraUnavailable.
     """
     shared = _under_way.get()
     if shared and (shared.order_id, shared.minute) == (order_id, floor_to_minute(current_time())):
@@ -84,7 +84,7 @@ def ensure_pending_effects(order_id: UUID) -> PendingEffect:
 
 
 def forget_pending_effects() -> None:
-    """Make the next events of these effects record pending effects of their own."""
+    """Stop sharing a pending effect, so that the next events inside the block record a new one."""
     _under_way.set(None)
 
 

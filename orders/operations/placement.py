@@ -73,12 +73,12 @@ from promotions.operations import redeem_voucher
 
 log = logging.getLogger(__name__)
 
-# How long after its claim a process may begin a write, in seconds.
+# The time in which a process may begin a write after its claim, in seconds.
 WORK_SECONDS = 20
 # The TTL of a claim, in seconds. A write that outlasts it does no harm: the order is placed only under the claim, recorded
 # expiries release the units, and the lines of a later claim have later timestamps.
 CLAIM_SECONDS = WORK_SECONDS + 5
-# How long a second submit of a checkout waits for the first; then its page asks again by itself.
+# The seconds that a second submit of a checkout waits for the first submit. After that its page repeats the request by itself.
 WAIT_SECONDS = 4.0
 
 
@@ -242,7 +242,7 @@ def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
 
 
 def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
-    """Claim the cart for the checkout, if the cart has not changed since its review and no other checkout has it.
+    """Claim the cart for the checkout, if the cart has not changed since its review and no other checkout has claimed it.
 
     Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
     """
@@ -266,10 +266,10 @@ def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
 
 @contextmanager
 def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
-    """Yield whether the checkout that has the cart no longer needs it; False while that checkout is being placed.
+    """Yield True if the checkout that has claimed the cart no longer needs it, and False while that checkout is being placed.
 
-    It removes bought lines from the cart, and releases the units of an abandoned checkout. Inside the block no payment revives
-    an expired order. Raises CartOrdered if the cart's order waits for its payment.
+    Before that, remove bought lines from the cart, and release the units of an abandoned checkout. Inside the block no payment
+    revives an expired order. Raises CartOrdered if the cart's order waits for its payment.
     """
     order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
     if cart.checkout_id in (None, by):
@@ -289,7 +289,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
                 unclaim_expired_order(order, claim)
     else:
         if order.state == CANCELLED:
-            # Its units may be the ones that are wanted now.
+            # The expired order's units may be the units that the new checkout needs.
             with suppress(GatewayUnavailable):
                 apply_effects(order.order_id, now)
         ensure_bought_items_removed(order, now)
@@ -298,7 +298,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
 
 
 def _close_payment_pages(order: Order) -> None:
-    """Close the open payment pages of an order that has ended, as far as the gateway can: its cart is another checkout's now."""
+    """Close, as far as the gateway can, the open payment pages of an ended order whose cart now belongs to another checkout."""
     if order.state not in (CANCELLED, EXPIRED):
         return
     for attempt in queries.load_payment_references(order).payment_attempts:
@@ -349,7 +349,7 @@ def unclaim_expired_order(order: Order, claim: Claim) -> None:
 
 
 def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
-    """Claim a use of the draft's voucher; if it is refused, release the units. Raises VoucherRefused, CassandraUnavailable."""
+    """Claim a use of the draft's voucher; if the use is refused, release the units. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
@@ -373,7 +373,7 @@ def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
 
 
 def claim_order_number(order_id: UUID) -> str:
-    """Claim a unique number for an order; claiming again returns the same. Raises CassandraUnavailable."""
+    """Claim a unique number for an order. A second call returns the same number. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.derive_order_number(order_id, attempt)
         claim = INSERT_NUMBER.apply(

@@ -88,7 +88,7 @@ def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: d
 def _handle_capture_refusal(
     order: Order, attempt: PaymentAttempt, refused: Exception, now: datetime
 ) -> Order:
-    """Handle a refused capture: the order has changed, or the amount was captured already, or the bank refuses."""
+    """Handle a refused capture. The order has changed, or the amount was captured before, or the bank refuses."""
     fresh = queries.get_order(order.order_id)
     if fresh and fresh.version != order.version:
         return fresh
@@ -101,7 +101,7 @@ def _handle_capture_refusal(
 
 
 def _void_payment(order: Order, now: datetime) -> Order:
-    """Void the authorisation of an order that has ended; if it was captured meanwhile, record that instead."""
+    """Void the authorised amount of an order that has ended. If the amount was captured meanwhile, record the capture instead."""
     attempt = _paying_attempt(order)
     _gateway_for(attempt).void(attempt.reference)
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
@@ -113,7 +113,7 @@ def _void_payment(order: Order, now: datetime) -> Order:
 def _append_about(
     order: Order, kind: str, attempt: PaymentAttempt, now: datetime, note: str = ""
 ) -> Order:
-    """Append an event of the system about a payment attempt; return the order."""
+    """Append an event by the system about a payment attempt; return the order."""
     details = {"payment_id": str(attempt.payment_id)}
     transition = Transition(kind, actor="system", at=now, note=note, details=details)
     return append_event(order, transition)[0]

@@ -17,7 +17,7 @@ from orders.operations.transitions import add_note, submit_under_way
 
 
 def get_order_mail(order: Order, mail_id: UUID) -> Row | None:
-    """Return a mail of `mail.queries.get_mail` that is about this order, or None. Raises CassandraUnavailable."""
+    """Return the mail with this id, or None if it is not about this order. Raises CassandraUnavailable."""
     mail = mails.get_mail(mail_id)
     return mail if mail and mail.recipient and mail.order_number == order.number else None
 
@@ -25,10 +25,10 @@ def get_order_mail(order: Order, mail_id: UUID) -> Row | None:
 def resend_mail(
     order: Order, mail_id: UUID, *, actor: str, submit_id: UUID, now: datetime
 ) -> Order:
-    """Send a mail about an order again with the same text, to the order's present address; return the order with a note.
+    """Send a mail about an order again with the same text, to the order's present address. Return the order with a note.
 
-    It is sent once for each `submit_id`. `now` is in UTC. Raises MailRefused, whose message says why; CassandraUnavailable, then
-    call it again.
+    The mail is sent once for each `submit_id`. `now` is in UTC. Raises MailRefused, whose message says why. Also raises
+    CassandraUnavailable; then call it again.
     """
     if any(event.submit_id == submit_id for event in order.events):
         return order
@@ -69,7 +69,7 @@ def find_confirmation_mail_id(order: Order) -> UUID:
 
 
 def find_dispatch_mail_id(order: Order, until: datetime) -> UUID:
-    """Return the id of the mail about an order's last dispatch until then (UTC). Raises MailRefused if nothing was shipped."""
+    """Return the id of the mail about an order's last dispatch by `until` (UTC). Raises MailRefused if nothing was shipped."""
     for event in order.events:
         if event.kind == "shipped" and event.at <= until:
             return derive_mail_id(order.order_id, mail_event_key(event))

@@ -1,6 +1,6 @@
-"""Counting a day's paid orders by new and returning customers (Q18). A customer is a mailbox; erased orders do not count.
+"""Counts a day's paid orders by new and returning customers (Q18). A customer is a mailbox; erased orders do not count.
 
-The worker counts them later: the facts of sales list a day's orders, an order its mailbox, and the mailbox its earlier orders.
+The worker counts past days. The sales facts of a day name its orders, an order has a mailbox, and a mailbox lists earlier orders.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ EARLIER = read(
 
 
 def count_returning_customers(now: datetime, most: int) -> int:
-    """Count the past days whose number of paid orders has changed, latest first, at most `most`; return how many.
+    """Count the customers of at most `most` past days whose paid orders have changed, latest first. Return the number of days.
 
     Raises CassandraUnavailable.
     """

@@ -22,7 +22,7 @@ from pricing.money import to_minor_units
 def request_return(
     order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime
 ) -> Order:
-    """Request a return of units by line number; it is the last return of the returned order.
+    """Request a return of units by line number. In the returned order it is the last return.
 
     Delivered units can be returned once, within the order's `return_days`.
     """
@@ -87,8 +87,8 @@ def decide_refund(
 ) -> Order:
     """Decide a refund for units by line number, or without any for the whole order.
 
-    The effects send it the way the payment came. All refunds together never exceed the captured amount.
-    `return_id` is the return that it is for; `delivery` says whether it includes the delivery costs.
+    The effects send the refund by the way on which the payment came. All refunds together never exceed the captured amount.
+    `return_id` names the return that is refunded; `delivery` says whether the refund includes the delivery costs.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),

@@ -72,13 +72,13 @@ def release_tracking_numbers(order: Order) -> None:
 
 
 def release_unused_numbers(order: Order, numbers: Iterable[str]) -> None:
-    """Free the numbers that no parcel of an order has, nor can get by an event on an earlier version. Raises CassandraUnavailable."""
+    """Free the numbers that no parcel of an order has, or can still get by a pending event. Raises CassandraUnavailable."""
     for tracking in sorted(set(numbers) - list_tracking_numbers(order)):
         _release(tracking, order.order_id, order.version)
 
 
 def release_taken_number(tracking: str, order_id: UUID, version: int | None) -> bool:
-    """Free a number, if an order took it last for this version; return whether it did. Raises CassandraUnavailable."""
+    """Free a number if the order's last claim of it was for this version. Return whether it was. Raises CassandraUnavailable."""
     return bool(
         RELEASE_TRACKING.apply(
             if_lost=SEND_AGAIN, tracking=tracking, order_id=order_id, seen=version
@@ -92,7 +92,7 @@ def list_tracking_numbers(order: Order) -> set[str]:
 
 
 def _release(tracking: str, order_id: UUID, before: int) -> None:
-    """Free a number of an order unless it was taken for this version of it, or a later one."""
+    """Free a number of an order, unless the number was taken for the version `before` of the order, or a later version."""
     for _ in retry_attempts(MAX_ATTEMPTS):
         row = OWNER.one(tracking=tracking)
         if row is None or row.order_id != order_id or (row.version or 0) >= before:

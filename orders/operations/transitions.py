@@ -42,7 +42,7 @@ UPDATE_HEADER = conditional_write(
                          allocations = :allocations, placing = null
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
-# These three are batched with UPDATE_HEADER, whose condition guards the whole batch.
+# The next three statements are batched with UPDATE_HEADER, whose condition guards the whole batch.
 UPDATE_SUMS = conditional_write(
     "Q12",
     """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
@@ -73,7 +73,7 @@ def make_event(
     board: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> Event:
-    """Return an event as it will be read, with the ids of the request and the form that cause it."""
+    """Return an event in the form in which it will be read, with the ids of the request and the form that cause it."""
     # JSON turns numbers as keys into texts.
     stored_details = json.loads(json.dumps(details or {}))
     return Event(
@@ -129,7 +129,7 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     then, rows = _apply_events(order, transition)
     then = replace(
         then,
-        version=order.version + 1,  # one for the batch, however many events it has
+        version=order.version + 1,  # the version grows by one for each batch of events
         payment_id=transition.payment_id or order.payment_id,
     )
     pending_effect = ensure_pending_effects(order.order_id)

@@ -49,17 +49,17 @@ KEEP_ORDER = conditional_write(
 RELEASE_ORDER = conditional_write(
     "limits", "DELETE FROM unpaid_units WHERE bucket = :bucket AND order_id = :order_id IF EXISTS"
 )
-# How late the worker may be with an expired order.
+# The longest time after its deadline until the worker expires an order.
 _MARGIN = timedelta(hours=1)
-# A deadline in days ends with its last day, which has at most 25 hours.
+# A deadline in days is the end of the last day, and a day has at most 25 hours.
 _LONGEST = max(method.pay_within for method in METHODS.values()) + timedelta(hours=25) + _MARGIN
 MAX_ATTEMPTS = 20
 
 
 def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, int]:
-    """Return the buckets of a mailbox and its networks, each with its limit of units; those without a limit are left out.
+    """Return the buckets of a mailbox and its networks, each with its limit of units. Buckets without a limit are left out.
 
-    `networks` are those of web.rate_limits.list_networks; the limit of a network is multiplied by its share.
+    `networks` come from web.rate_limits.list_networks: pairs of a network and the factor by which its limit is multiplied.
     """
     terms = get_terms()
     bounds = {f"mailbox {email_key(email)}": terms.unpaid_units_of_mailbox} | {
@@ -74,9 +74,9 @@ def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, i
 
 
 def count_unpaid_units(order_id: UUID, buckets: Mapping[str, int], units: int) -> None:
-    """Count an order's units, once, in each of its buckets. Raises TooManyUnpaidUnits if they exceed a bucket's limit.
+    """Count an order's units in each of its buckets. A second call counts nothing. After an error call `release_unpaid_units`.
 
-    Also raises CheckoutBusy, CassandraUnavailable. After an error call `release_unpaid_units`.
+    Raises TooManyUnpaidUnits if the units exceed a bucket's limit. Also raises CheckoutBusy, CassandraUnavailable.
     """
     for bucket, most in buckets.items():
         _count_in_bucket(order_id, bucket, most, units)
@@ -110,9 +110,10 @@ def _count_in_bucket(order_id: UUID, bucket: str, most: int, units: int) -> None
 
 
 def sync_unpaid_units(order: Order) -> None:
-    """Count an order's units as long as it may stay unpaid, and release them once it is paid or has ended.
+    """Adjust the count of unpaid units in an order's buckets to its state. An order that is paid or has ended is not counted.
 
-    Repeating it changes nothing. Raises CassandraUnavailable.
+    An order that waits for payment stays counted for the longest time to pay. An order with an unconfirmed e-mail address
+    is left as it is. A second call changes nothing. Raises CassandraUnavailable.
     """
     is_over = order.state in (CANCELLED, EXPIRED)
     is_paid = order.captured >= order.total and not order.needs_email_confirmation

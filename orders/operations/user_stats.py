@@ -46,7 +46,7 @@ def mark_statement(user_id: UUID) -> BoundStatement:
 
 
 def count_user_stats(user_id: UUID) -> None:
-    """Count a person's sums again from the orders; repeating it changes nothing. Raises CassandraUnavailable."""
+    """Compute a person's sums from the orders and store them. A second call changes nothing. Raises CassandraUnavailable."""
     read_at = current_microseconds()
     sums = queries.compute_user_stats(user_id)
     write_batch(

@@ -13,7 +13,7 @@ from payments.gateways import WebhookEvent
 
 log = logging.getLogger(__name__)
 
-# How long a request has the exclusive right to process a webhook, in seconds.
+# The time for which a request has the exclusive right to process a webhook, in seconds.
 BUSY_SECONDS = 120
 # How long a processed webhook is remembered, in seconds: longer than any gateway sends one again.
 KNOWN_SECONDS = 7 * 24 * 3600
@@ -35,7 +35,7 @@ FORGET_WEBHOOK = conditional_write(
 
 
 def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
-    """Ask the gateway about a webhook's payment, once for each event; return whether this was the first time.
+    """Ask the gateway about a webhook's payment, once for each event. Return whether the event was new.
 
     A webhook that failed may come again. Raises LookupError if the payment is not this order's, or has another reference at this
     gateway; WebhookBusy, GatewayUnavailable, CassandraUnavailable.

@@ -37,7 +37,7 @@ class WithdrawalStatement:
 
     @property
     def statement_id(self) -> UUID:
-        """The id of the statement; the same for the same words."""
+        """The id of the statement. Statements with the same words have the same id."""
         return uuid5(_STATEMENTS, f"{self.number} {email_key(self.email)} {self.name}")
 
 

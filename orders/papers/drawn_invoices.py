@@ -1,6 +1,6 @@
 """A cache of recently drawn invoices in this process's memory.
 
-All are forgotten together, two minutes after the first was drawn. An erasure waits that long before it begins, so it leaves none.
+The cache is emptied two minutes after its first invoice was drawn. An erasure waits two minutes, so no invoice outlasts it.
 """
 
 import threading

@@ -156,7 +156,7 @@ class _Page(Sheet):
         )
 
     def write_totals(self) -> None:
-        """Write how the lines add up to the total."""
+        """Write the sums from the subtotal of the lines to the total."""
         self.ln(3)
         for row in list_sum_rows(self.order, self.order.method.name):
             self._write_amount(row.label, row.amount, "B" if row.kind == TOTAL else "")
@@ -211,7 +211,7 @@ class _Page(Sheet):
         self._write_amount(_("Refunded"), format_money(refunded), "B")
 
     def write_missing_letters(self) -> None:
-        """Say where to read text whose letters the typeface lacks."""
+        """If the typeface lacks letters of a text, write where to read that text."""
         if self.lacks_letters:
             self.ln(5)
             url = f"{settings.PUBLIC_URL}{reverse('orders:detail', args=[self.order.number])}"

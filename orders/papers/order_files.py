@@ -1,7 +1,7 @@
 """The kinds of files of orders: papers for the warehouse, and CSV tables. They contain addresses, so they are stored encrypted.
 
-The worker writes lines of text for some orders at a time. In the end a table consists of these lines, and a paper is drawn from
-them.
+The worker writes lines of text for some orders at a time. A finished table consists of these lines; a paper is drawn from the
+lines.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,7 +67,7 @@ def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
 
 
 def _pick_lines(found: OrderItems) -> Lines:
-    """Yield the units to pack; an order without any gets a line with its number alone."""
+    """Yield a line for the units to pack; an order without units to pack gets a line with only its number."""
     wanted = []
     for order, items in found:
         by_line = {each.line_number: each for each in items}
@@ -91,7 +91,7 @@ def _pick_lines(found: OrderItems) -> Lines:
 
 
 def _list_boxes(order: Order, items: Sequence[Item]) -> dict[str, dict[int, int]]:
-    """Return the units, by warehouse and line, to pack or in packed parcels; if there are none, the sent ones."""
+    """Return the units, by warehouse and line, to pack or in packed parcels. If there are none, return the sent units."""
     if order.state not in (CONFIRMED, CLOSED):
         return {}
     waiting = [each for each in order.parcels() if each.state == parcels.PACKED]
@@ -205,7 +205,7 @@ _ORDER_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
     "voucher": lambda order, items: order.voucher,
     "account": lambda order, items: "yes" if order.user_id else "no",
 }
-# For those who pack and send: nothing about money.
+# The columns for staff who pack and send orders. They contain no amounts of money.
 _DELIVERY_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
     "number": lambda order, items: order.number,
     "placed": lambda order, items: _placed(order),
@@ -218,7 +218,7 @@ _DELIVERY_COLUMNS: dict[str, Callable[[Order, Sequence[Item]], str]] = {
     "delivery_address": lambda order, items: _address(order),
     "delivery_notes": lambda order, items: order.customer_notes,
 }
-# A row for each line of an order, as it is now.
+# The columns of a table with a row for each present line of an order.
 _ITEM_COLUMNS: dict[str, Callable[[Order, Item], str]] = {
     "number": lambda order, item: order.number,
     "placed": lambda order, item: _placed(order),
@@ -315,5 +315,5 @@ ORDER_FILES = {
 
 
 def list_order_files(role: str) -> dict[str, OrderFile]:
-    """Return the kinds of files that a role may make and fetch, by name."""
+    """Return the kinds of files that a role may make and fetch, keyed by the kind's name."""
     return {name: kind for name, kind in ORDER_FILES.items() if is_allowed(role, kind.roles)}

@@ -33,7 +33,7 @@ def return_deadline(order: Order) -> date | None:
 
 @register.simple_tag
 def return_days() -> int:
-    """Return how many days after its delivery an item may be returned."""
+    """Return the number of days after its delivery in which an item may be returned."""
     return get_terms().return_days
 
 

@@ -29,7 +29,7 @@ MAX_ATTEMPTS = 3
 
 
 def _back_to_order(message: str) -> Answer:
-    """Return the answer that redirects to the order's page with this message."""
+    """Return a function that redirects to the order's page with this message, for `handle_once`."""
 
     def answer(request: HttpRequest, order: Order) -> HttpResponse:
         messages.success(request, _(message))
@@ -52,7 +52,7 @@ _RETURN_REQUESTED = _back_to_order(
 @access.order_owner_required
 @handle_once(_LINES_CHANGED)
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Remove unpacked units from an order."""
+    """Show the page for removing unpacked units from an order, and remove the chosen units."""
     lines = order.current_lines(queries.list_items(order))
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
     form = ChangeForm(request.POST or None, items=lines, packed=packed)
@@ -72,7 +72,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_ADDRESS_CHANGED)
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
-    """Change the delivery address of an unpacked order within its country."""
+    """Show the page for changing the delivery address of an unpacked order within its country, and change the address."""
     form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
     return _handle_change_form(
         request,
@@ -92,7 +92,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_RETURN_REQUESTED)
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:
-    """Request a return of delivered units, within the shop's return period."""
+    """Show the page for returning delivered units within the shop's return period, and request the return."""
     items = queries.list_items(order)
     contents = presentation.item_units(items, order.returnable_units(current_time()))
     form = ReturnForm(request.POST or None, contents=contents)
@@ -124,7 +124,7 @@ def _handle_change_form(
     make_change: Callable[[Order, datetime], Order],
     answer: Answer,
 ) -> HttpResponse:
-    """Show the page; on POST make the change and answer with `answer`, or say why not."""
+    """Show the page of a change. If the form was sent, make the change and return `answer`, or show the page with the reason."""
 
     def refuse(**reason: Any) -> HttpResponse:
         return render_page(request, template, context | {"typed": True} | reason, status=409)

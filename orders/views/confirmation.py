@@ -19,7 +19,7 @@ from web.rendering import render_page
 @get_or_post
 @owner_only
 def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: ask whether the order is theirs. Only the buttons act, because mail scanners open links."""
+    """Show the page that asks whether the order is the reader's. Only its buttons change the order: mail scanners open links."""
     order_id = links.order_id_from_confirmation_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None or order.is_erased:
@@ -51,7 +51,7 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
 def _confirmation_page(
     request: HttpRequest, token: str, order: Order, error: str = "", status: int = 200
 ) -> HttpResponse:
-    """Show the order's lines and sums, and no typed words: the reader may be a stranger."""
+    """Show the order's lines and sums, but no words that the shopper typed, because the reader may be a stranger."""
     items = queries.list_items(order)
     is_over = order.is_over(current_time())
     context = {

@@ -1,4 +1,4 @@
-"""An order's own page, its invoice, and the ways to it: the mailed link, and the search by number and address."""
+"""The order's page, its invoice, and the two ways to the page: the mailed link, and the search by number and e-mail address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Payment:
 @owner_only
 @access.order_owner_required
 def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
-    """An order: its status, its lines, its delivery address."""
+    """Show the page of an order: its status, its lines and its delivery address."""
     # If a payment is open, ask the gateway now; the worker would ask a little later.
     order = poll_open_payment(order)
     items = queries.list_items(order)
@@ -136,7 +136,7 @@ def _is_new(order: Order) -> bool:
 @owner_only
 @access.order_owner_required
 def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
-    """An order's invoice as a PDF file to download."""
+    """Return an order's invoice as a PDF file to download."""
     if not order.has_invoice:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
@@ -150,9 +150,9 @@ def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
 @require_safe
 @owner_only
 def open_order_access_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: remember the order in this browser and redirect to its page; a member's order needs a login there.
+    """Open a mailed link: let this browser open the order, and redirect to its page, where a member first has to sign in.
 
-    An old link to a guest's order leads to a page that asks for the number and the e-mail address.
+    If the link to a guest's order is too old, show a page that asks for the number and the e-mail address.
     """
     order_id = links.order_id_from_access_token(token)
     order = queries.get_order(order_id) if order_id else None
@@ -169,7 +169,7 @@ def open_order_access_link(request: HttpRequest, token: str) -> HttpResponse:
 @no_store
 @public
 def order_lookup(request: HttpRequest) -> HttpResponse:
-    """Find an order by its number and the e-mail address it was placed with."""
+    """Show the page that finds an order by its number and its e-mail address, and redirect to the found order."""
     form = LookupForm(request.POST or None)
     if request.method != "POST":
         return render_page(request, "orders/lookup.html", {"form": form})
@@ -192,7 +192,7 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             response = redirect("orders:detail", order.number)
             access.remember_order(request, response, order.order_id)
             return response
-        # One sentence for both errors: it does not reveal which numbers exist.
+        # An unknown number and a wrong address get the same message, so nobody learns which numbers exist.
         form.add_error(
             None,
             _(

@@ -1,4 +1,4 @@
-"""Paying an order at a gateway, giving it up, and the gateways' webhooks."""
+"""The views with which a shopper pays or cancels an unpaid order, and the view for the gateways' webhooks."""
 
 import logging
 from uuid import UUID
@@ -56,7 +56,7 @@ def _answer_giving_up(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_answer_giving_up)
 def cancel_unpaid_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
+    """Cancel an unpaid order. Its units are released, and its lines stay in the cart."""
     order = poll_open_payment(order)
     try:
         if not order.is_awaiting_payment:
@@ -92,7 +92,7 @@ def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
 @owner_only
 @without_badge_prefetch
 def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
-    """The shopper comes back from the gateway: ask it for the payment's outcome, whatever the address says."""
+    """Receive the shopper from the gateway's page. Ask the gateway for the payment's outcome, and ignore what the address says."""
     order = access.get_existing_order(number)
     if not access.is_own_order(request, order):
         if _has_lost_session(request, order, payment_id):
@@ -122,7 +122,7 @@ def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> b
 @no_store
 @public
 def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
-    """A gateway's webhook says that a payment has changed: verify its signature, then ask the gateway."""
+    """Receive a gateway's webhook about a changed payment. Verify its signature, then ask the gateway about the payment."""
     try:
         webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:

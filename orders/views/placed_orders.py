@@ -40,7 +40,7 @@ _FIRST_DAY = date(1970, 1, 2)
 @require_safe
 @member_required
 def order_history(request: HttpRequest) -> HttpResponse:
-    """A member's orders, newest first: all of them, a year's, or those of a range of days."""
+    """Show the page of a member's orders, newest first: all orders, the orders of a year, or the orders of a range of days."""
     visitor = current_member(request)
     years = queries.list_order_years(visitor.user_id)
     form = HistoryForm(request.GET or None, years=years)
@@ -79,7 +79,7 @@ def _span(form: HistoryForm) -> tuple[datetime, datetime]:
 @owner_only
 @access.order_owner_required
 def reorder(request: HttpRequest, order: Order) -> HttpResponse:
-    """Show which of an order's lines can be bought today, and add them to a chosen cart."""
+    """Show the page with those of an order's lines that can be bought today, and add the lines to a chosen cart."""
     items = list_reorder_items(queries.list_items(order))
     form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
     if form.is_valid() and any(each.quantity for each in items):
@@ -159,7 +159,7 @@ def _answer_cancellation(request: HttpRequest, order: Order) -> HttpResponse:
 @access.order_owner_required
 @handle_once(_answer_cancellation)
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Ask for confirmation and cancel an order; for a packed order, say what can be done instead."""
+    """Show the page that asks for confirmation, and cancel the order. For a packed order the page names the alternatives."""
     if request.method != "POST":
         return _cancellation_page(request, order)
     seen = request.POST.get("seen", "")

@@ -22,7 +22,7 @@ _FORM, _CONFIRM = "orders/withdraw.html", "orders/withdraw_confirm.html"
 @no_store
 @owner_only
 def withdraw(request: HttpRequest) -> HttpResponse:
-    """Ask who withdraws from which contract, show the statement, and record it once it is confirmed."""
+    """Show the form for a withdrawal from a contract, then the statement. Record the statement when the consumer confirms it."""
     if request.method != "POST":
         return render_page(request, _FORM, {"form": WithdrawalForm(initial=_initial(request))})
     form = WithdrawalForm(request.POST)
@@ -39,7 +39,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 
 
 def _is_above_limit(request: HttpRequest, statement: WithdrawalStatement) -> bool:
-    """Count a statement; return whether its address had too many. That is no error: nobody can block another's withdrawal."""
+    """Count a statement. Return whether its address has sent too many. This is no error: nobody shall block another's withdrawal."""
     try:
         hit_rate_limit(request, "withdrawal", accounts.email_key(statement.email))
     except TooManyAttempts:
@@ -62,5 +62,5 @@ def _initial(request: HttpRequest) -> dict[str, str]:
 @no_store
 @public
 def withdrawal_received(request: HttpRequest) -> HttpResponse:
-    """Say that the statement was received, and what comes next."""
+    """Show the page after a withdrawal from a contract: the shop has received it, and these are the next steps."""
     return render_page(request, "orders/withdrawn.html", {})

@@ -1,7 +1,7 @@
 """The interface of payment gateways.
 
-A payment is authorized, which confirms the order, and captured later. An unwanted authorization is voided; a captured payment is
-refunded in whole or in part.
+The gateway authorizes a payment, which confirms the order. The shop captures the money later. It voids an unwanted authorization,
+and refunds a captured payment in whole or in part.
 """
 
 import json
@@ -28,9 +28,9 @@ from web.days import end_after_days
 
 @dataclass(frozen=True)
 class PaymentRequest:
-    """A payment to start. `payment_id` is the idempotency key: starting it again continues the same payment.
+    """A payment to start. `payment_id` is the idempotency key: a second start with the same id continues the same payment.
 
-    The URLs are absolute: for the returning shopper, for leaving without paying, and for the gateway's webhooks.
+    The URLs are absolute. They serve a shopper who returns, a shopper who leaves without paying, and the gateway's webhooks.
     """
 
     payment_id: UUID
@@ -45,7 +45,7 @@ class PaymentRequest:
 
 @dataclass(frozen=True)
 class PaymentSession:
-    """The gateway's reference of a payment, and the address of its payment page."""
+    """The gateway's reference of a payment, and the address of the page on which the shopper pays."""
 
     reference: str
     url: str
@@ -53,9 +53,9 @@ class PaymentSession:
 
 @dataclass(frozen=True)
 class PaymentOutcome:
-    """The gateway's state of a payment: its order's number and amount, and how much was captured and refunded.
+    """The gateway's state of a payment, with the order's number and the amounts: to pay, captured and refunded.
 
-    "declined" is the bank's no, "left_unpaid" the shopper's; "voided" means that the shop voided it.
+    "declined": the bank refused to pay. "left_unpaid": the shopper has not paid. "voided": the shop voided the payment.
     """
 
     state: Literal[
@@ -69,9 +69,9 @@ class PaymentOutcome:
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """A gateway's message that an order's payment has changed. An `event_id` may arrive more than once.
+    """A gateway's message that an order's payment has changed. The same `event_id` may arrive more than once.
 
-    `staff_message` is for staff, about facts that the gateway's API does not show.
+    `staff_message` tells staff facts that the gateway's API does not show.
     """
 
     event_id: str
@@ -82,38 +82,38 @@ class WebhookEvent:
 
 
 class CaptureRefused(Exception):
-    """The authorized amount cannot be captured: it was voided, or the bank has changed its mind."""
+    """The authorized amount cannot be captured: the authorization was voided, or the bank has withdrawn it."""
 
 
 class Gateway(Protocol):
     """A payment provider. All calls may be repeated. They raise GatewayUnavailable if the provider cannot be reached.
 
-    `key` is an idempotency key: calls with the same key take effect once. All raise LookupError for an unknown reference.
+    `key` is an idempotency key: calls with the same key take effect once. Methods raise LookupError for an unknown `reference`.
     """
 
     @property
     def is_test(self) -> bool:
-        """Whether it accepts test cards without real money, which a real shop must not use."""
+        """Whether the gateway accepts test cards without real money. A real shop must not use a test gateway."""
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Start a payment and return its reference and page."""
+        """Start a payment, and return its reference and the address of its page."""
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return a payment's present outcome."""
+        """Return the present outcome of a payment."""
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Capture this amount of the authorized one. Raises CaptureRefused."""
+        """Capture `amount` out of the authorized amount. Raises CaptureRefused."""
 
     def void(self, reference: str) -> None:
-        """Void the authorized amount that is not captured; captured money is not refunded."""
+        """Void the part of the authorized amount that is not captured. Captured money is not refunded."""
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Refund this amount of the captured one."""
+        """Refund `amount` out of the captured amount."""
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return the event of a webhook, or None if it does not concern the shop.
+        """Return the event in a webhook, or None if the webhook does not concern the shop.
 
-        Raises PermissionError if the gateway has not just signed it, ValueError or KeyError if it is malformed.
+        Raises PermissionError if the gateway has not just signed the webhook. Raises ValueError or KeyError if it is malformed.
         """
 
 
@@ -127,7 +127,7 @@ class PaymentMethod:
     pay_within: timedelta = RESERVATION_DURATION
 
     def pay_until(self, now: datetime) -> datetime:
-        """Return until when an order placed now may be paid; with days, until the end of the last one."""
+        """Return the deadline for paying an order that is placed now. A deadline in days is the end of the last day."""
         days = self.pay_within.days
         return end_after_days(now, days) if days else now + self.pay_within
 
@@ -174,7 +174,7 @@ def resolve_gateway_name(method: str) -> str:
 
 
 def get_gateway(name: str) -> Gateway:
-    """Return the gateway with this name. Raises GatewayMissing if the shop has none, or may not use it."""
+    """Return the gateway with this name. Raises GatewayMissing if the shop has no such gateway, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise GatewayMissing
     found = load_gateway(name)
@@ -184,29 +184,29 @@ def get_gateway(name: str) -> Gateway:
 
 
 def load_gateway(name: str) -> Gateway:
-    """Return the gateway with this name, even if the shop may not use it. Raises KeyError."""
+    """Return the gateway with this name, even if the shop may not use it. Raises KeyError for an unknown name."""
     found: Gateway = import_module(settings.PAYMENT_GATEWAYS[name]).GATEWAY
     return found
 
 
 def decode_webhook_body(body: bytes) -> dict[str, Any]:
-    """Return a webhook's JSON object. Raises ValueError for anything else."""
+    """Return the JSON object in a webhook's body. Raises ValueError if the body is no JSON object."""
     content = json.loads(body)
     if not isinstance(content, dict):
         raise ValueError("a webhook is an object")
     return content
 
 
-# After a failed call that took this many seconds, the gateway is not called again (gateway_circuit_breaker).
+# After a failed call that took at least this many seconds, gateway_circuit_breaker makes no further calls.
 SLOW_CALL_SECONDS = 1.0
 _silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
 def gateway_circuit_breaker() -> Iterator[None]:
-    """Within the block, wait only once for a silent gateway; later calls raise GatewayUnavailable at once.
+    """Within the block, wait only once for a gateway that does not answer. Later calls raise GatewayUnavailable at once.
 
-    For jobs that process many orders, most of which need no gateway. A gateway that refuses quickly is called each time.
+    Jobs use it that process many orders, most of which need no gateway. A gateway that fails quickly is called each time.
     """
     token = _silent.set(set())
     try:
@@ -222,7 +222,7 @@ def _gateway_call(name: str) -> Iterator[None]:
         raise GatewayUnavailable
     since = monotonic()
     try:
-        # A demo gateway's own statements do not count for the shop's page.
+        # A demo gateway's own CQL statements do not count as statements of the shop's page.
         with count_statements():
             yield
     except (OSError, GatewayUnavailable) as error:
@@ -235,7 +235,7 @@ def _gateway_call(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _GuardedGateway:
-    """A gateway whose network errors become GatewayUnavailable."""
+    """A gateway that raises GatewayUnavailable for each network error."""
 
     name: str
     gateway: Gateway
@@ -265,5 +265,5 @@ class _GuardedGateway:
             self.gateway.refund(reference, amount, key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        # Needs no network, and its PermissionError is an OSError.
+        # This call is not guarded: it needs no network, and PermissionError is an OSError, which the guard would translate.
         return self.gateway.parse_webhook(body, headers)

@@ -1,8 +1,8 @@
 """The Stripe gateway: its hosted checkout page authorizes money, and the shop captures it later.
 
-Card numbers never reach the shop. A payment's reference is its checkout session; the money belongs to the session's payment intent.
-Calls that change something carry an idempotency key, so the SDK may repeat them. Stripe remembers keys for a day, so refunds are looked
-up before they are requested.
+Card numbers never reach the shop. A payment's reference is the id of its checkout session; the session's payment intent has the
+money. Calls that change something carry an idempotency key, so the SDK may repeat them. Stripe forgets a key after a day, so the
+shop looks for an existing refund before it requests one.
 """
 
 import logging
@@ -30,7 +30,7 @@ from payments.gateways import (
 from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
-# How long Stripe may take for a call, and how often the SDK repeats a lost one.
+# The time that Stripe may take for a call, and the number of times that the SDK repeats a lost call.
 TIMEOUT_SECONDS = 8
 RETRIES = 2
 # The largest age of a webhook, in seconds.
@@ -45,19 +45,19 @@ PAYMENT_EVENTS = (
 )
 # A refund that fails days later, for example because the card is closed.
 REFUND_FAILED = "refund.failed"
-# The states of a refund that did not happen.
+# The states of a refund that has not reached the customer.
 FAILED_REFUND_STATES = ("failed", "canceled")
-# The reason that Stripe stores when the shop voids a payment, unlike when the bank does.
+# The reason that Stripe stores when the shop voids a payment. If the bank voids it, Stripe stores another reason.
 CANCELLATION_REASON = "abandoned"
 
 
 class Stripe:
-    """Payments as checkout sessions whose payment intent is captured manually."""
+    """The Stripe gateway. A payment is a checkout session whose payment intent the shop captures later."""
 
     is_test = False
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Start a hosted page for the payment; the same `payment_id` gets the same page."""
+        """Start a payment on Stripe's hosted page. The same `payment_id` gets the same page."""
         metadata = {
             "order": str(request.order_id),
             "number": request.number,
@@ -93,11 +93,11 @@ class Stripe:
         return PaymentSession(session.id, session.url or request.return_url)
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Return a payment's present outcome. Raises LookupError."""
+        """Return the present outcome of a payment. Raises LookupError."""
         return outcome_from_session(_get_session(reference))
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Capture this amount of the authorized one. Raises LookupError, CaptureRefused."""
+        """Capture `amount` out of the authorized amount. Raises LookupError, CaptureRefused."""
         intent = _payment_intent(_get_session(reference))
         if intent is None:
             raise CaptureRefused("nothing was authorized")
@@ -112,7 +112,7 @@ class Stripe:
                 raise CaptureRefused(str(refused)) from refused
 
     def void(self, reference: str) -> None:
-        """Close the page, or void the authorized amount; captured money stays. Raises LookupError."""
+        """Close the payment page, or void the authorized amount. Captured money stays. Raises LookupError."""
         session = _get_session(reference)
         intent = _payment_intent(session)
         with _translate_errors():
@@ -128,9 +128,9 @@ class Stripe:
                 )
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Refund this amount, once per key, and again if that refund has failed since.
+        """Refund `amount` once for each key. If the refund has failed since, a further call requests another refund.
 
-        Raises LookupError, ValueError if there is nothing to refund.
+        Raises ValueError if there is nothing to refund. Also raises LookupError.
         """
         session = _get_session(reference)
         intent = _payment_intent(session)
@@ -152,7 +152,7 @@ class Stripe:
                     "amount": to_minor_units(amount),
                     "metadata": metadata,
                 },
-                # With the same key Stripe would return the failed refund.
+                # For the same key Stripe would return the failed refund, so the key changes.
                 {
                     "idempotency_key": f"{key} again {len(earlier_refunds)}"
                     if earlier_refunds
@@ -161,9 +161,9 @@ class Stripe:
             )
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return the event of a webhook, or None if it does not concern the shop.
+        """Return the event in a webhook, or None if the webhook does not concern the shop.
 
-        Webhooks of other users of the account lack our metadata. Raises PermissionError, ValueError, KeyError.
+        Webhooks of other users of the Stripe account lack the shop's metadata. Raises PermissionError, ValueError, KeyError.
         """
         verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
         event = decode_webhook_body(body)
@@ -251,7 +251,7 @@ def _payment_intent(session: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Translate Stripe's errors into the shop's."""
+    """Translate Stripe's errors inside the block into the shop's errors."""
     try:
         yield
     except stripe.InvalidRequestError as refused:
@@ -279,7 +279,7 @@ def _client() -> stripe.StripeClient:
 @lru_cache(maxsize=4)
 def _make_client(key: str, address: str) -> stripe.StripeClient:
     stripe.enable_telemetry = False
-    logging.getLogger("stripe").setLevel(logging.WARNING)  # no line for each call
+    logging.getLogger("stripe").setLevel(logging.WARNING)  # otherwise each call logs a line
     return stripe.StripeClient(
         key,
         base_addresses={"api": address},

@@ -12,12 +12,12 @@ from mail.bounces import MAX_REPORT_BYTES, read_delivery_report
 from mail.messages import read_bounce_address
 from mail.operations import note_trouble, receive_hard_bounce
 
-# Exit codes that mail servers understand (sysexits.h): the message is not ours; try again later.
+# Exit codes that mail servers understand (sysexits.h): the shop did not send the mail; the server shall try again later.
 NOT_OURS, TRY_AGAIN = 65, 75
 
 
 class Command(BaseCommand):
-    """Read a delivery report from standard input, and record it at its mail."""
+    """The command that reads a delivery report from standard input, and records it with the mail that failed."""
 
     help = "Takes a mail that came back: the mail server pipes it in (docs/operations/configuration.md)"
 
