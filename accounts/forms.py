@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib.auth.hashers import check_password
@@ -19,9 +19,7 @@ from accounts.models import User
 from accounts.validators import is_too_long
 from mail.addresses import validate_reachable
 from web.forms import Form
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrOrPromise as StrOrPromise
+from web.types import StrOrPromise
 
 EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from catalogue.entities import STATUSES, ProductPicture
 from pricing.tax import TAX_CLASSES
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 def _as_is(value: Any) -> Any:

@@ -2,14 +2,11 @@
 
 from datetime import datetime
 from smtplib import SMTPDataError, SMTPRecipientsRefused
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import Row
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 WAITING, SENT = "waiting", "sent"
 REFUSED = "refused"  # the server refused its recipient or the mail for good
@@ -17,7 +14,7 @@ FAILED = "failed"  # given up after a day
 BOUNCED = "bounced"  # accepted, then returned
 UNDELIVERABLE = "undeliverable"  # not sent: an earlier mail to its address bounced
 FAILURES = frozenset({REFUSED, FAILED, BOUNCED, UNDELIVERABLE})
-LABELS: dict[str, tuple["StrOrPromise", str]] = {
+LABELS: dict[str, tuple[StrOrPromise, str]] = {
     WAITING: (_("Waiting"), "calm"),
     SENT: (_("Sent"), "good"),
     REFUSED: (_("Refused"), "bad"),

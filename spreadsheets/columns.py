@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -30,9 +30,7 @@ from spreadsheets.typed_values import (
     parse_price,
 )
 from web.text import clean_text
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 Thing = TypeVar("Thing")
 

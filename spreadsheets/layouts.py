@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.utils.functional import lazy
@@ -22,9 +22,7 @@ from spreadsheets.errors import FileRefused
 from spreadsheets.files import Table, normalize_name
 from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
 from spreadsheets.stock import plan_stock, stock_lines
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from django import forms
 from django.core import validators
@@ -14,9 +14,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from web.text import clean_text
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 Entity = TypeVar("Entity")
 _ENTER, _CHOOSE = gettext_lazy("Enter %(field)s"), gettext_lazy("Choose %(field)s")

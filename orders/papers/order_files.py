@@ -7,7 +7,6 @@ lines.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.utils import timezone
@@ -22,9 +21,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CLOSED, CONFIRMED
 from orders.queries import items_from_rows, order_from_rows, prefetch_items, prefetch_order
-
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from web.types import StrOrPromise
 
 # A paper is drawn in memory; this many orders take some megabytes and half a minute. Tables have no such bound.
 MAX_PRINTED_ORDERS = 1000
@@ -43,8 +40,8 @@ class OrderFile:
     """
 
     name: str
-    label: "StrOrPromise"
-    help: "StrOrPromise"
+    label: StrOrPromise
+    help: StrOrPromise
     format: str
     list_lines: Callable[[OrderItems], Lines]
     head: list[str]
