@@ -107,7 +107,7 @@ def collect_failed_rows(remembered: Iterable[FailedRow] = ()) -> Iterator[Failed
 
 
 def get_retry_delay(row: object) -> timedelta | None:
-    """Return how long a row that has just failed has to wait; None if it failed because Cassandra was unavailable."""
+    """Return how long a row that has just failed has to wait; None if only CassandraUnavailable made it fail."""
     failed = _failed_rows.get()
     found = failed.remembered.get(str(row)[:_MAX_NAME_LENGTH]) if failed else None
     return found.delay if found else None

@@ -295,7 +295,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # Attempts of an account, of a network address and of the whole shop within a number of seconds; 0 does not count. The environment can
-# set each: LIMIT_LOGIN=10,100,3000,900. Above the shop's number answers come later, but nobody is refused.
+# set each: LIMIT_LOGIN=10,100,3000,900. Above the shop's number all answers come later (web.rate_limits), but nobody is refused.
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {

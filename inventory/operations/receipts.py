@@ -215,7 +215,7 @@ def adjust_stock(
     """Add units to a stock item, or remove them (a negative number), once per id. Return whether this call booked it.
 
     Only units that are not reserved can be removed. Pages show the change after `copy_stock`. With `counted`, the correction is
-    refused if units came or went after the count. Raises ValueError for 0 units or no reason, and LookupError without a receipt.
+    refused if units came or went after the count. Raises ValueError for 0 units or no reason, and LookupError if no units ever arrived there.
     Also raises NotEnoughAvailable, StockChanged and CassandraUnavailable.
     """
     if not units or not reason.strip():

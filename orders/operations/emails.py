@@ -26,7 +26,7 @@ CONFIRMED_FOR = timedelta(days=29)
 def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     """Queue the mails about an order's events, each once. Raises CassandraUnavailable.
 
-    Events older than NEWS_FOR get none, except the confirmation; nor do erased orders. An address that may be a stranger's gets
+    Events older than NEWS_FOR get none; the confirmation of an order from a cart is mailed up to CONFIRMED_FOR. An address that may be a stranger's gets
     only the mail that asks to confirm the order.
     """
     if order.is_erased:
