@@ -35,7 +35,7 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
 
 
 def describe_order(order: Order) -> str:
-    """Return an order's number and id."""
+    """Return a text that names an order by number and id, for reports."""
     return f"order {order.number} ({order.order_id})"
 
 

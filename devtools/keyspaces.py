@@ -11,7 +11,7 @@ from cassandra_db.session import get_session
 
 
 def choose_keyspace(name: str) -> str:
-    """Return `name`, or name_2, name_3, … if that keyspace has the tables of another version. Raises CassandraUnavailable.
+    """Return the first of `name`, name_2, name_3, … that has no tables of another version. Raises CassandraUnavailable.
 
     The keyspace with the returned name need not exist yet.
     """

@@ -138,7 +138,7 @@ def _find_view(request: HttpRequest) -> ResolverMatch | None:
 
 
 def _parameters(match: ResolverMatch) -> tuple[str, ...] | None:
-    """Return the query parameters that a view's whole page reads, or None if it has none."""
+    """Return the names of the query parameters that a view's page depends on; None if it is no `whole_page`."""
     return getattr(match.func, "page_parameters", None)
 
 

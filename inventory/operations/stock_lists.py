@@ -71,7 +71,7 @@ def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
 
 @dataclass
 class ListChanges:
-    """The writes that change lists, in their order: marks, new rows, new listings in the copy, deleted rows, ends of the marks."""
+    """The writes that change stock lists, in order: marks that old rows may be left, new rows, the copy for pages, deletions, ends of marks."""
 
     marks: list[BoundStatement] = field(default_factory=list)
     inserts: list[BoundStatement] = field(default_factory=list)

@@ -127,7 +127,7 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
 
 
 def _find_gateway(order: Order) -> PaymentAttempt:
-    """Return the open attempt of an older order, whose events do not name its gateway."""
+    """Return the open attempt with its gateway, which the events of older orders do not name."""
     attempt = queries.load_payment_references(order).open_payment_attempt
     assert attempt
     gateway = attempt.gateway or gateways.resolve_gateway_name(order.payment_method)
