@@ -48,20 +48,12 @@ def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
     """Apply the pending effects of a shard's orders: payment, stock, lists and mail."""
     # Orders whose gateway does not answer are postponed, so that other orders do not wait for the gateway.
     with gateways.gateway_circuit_breaker(), DUE_EFFECTS.sweep(now, shard) as sweep:
-        _apply_pending_effects(sweep)
+        apply_pending_effects(sweep)
     return _describe_sweep(sweep)
 
 
-def apply_pending_effects(
-    minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
-) -> set[datetime]:
-    """Apply the pending effects stored under these minutes. Return the minutes that the next run has to read again."""
-    sweep = Sweep(DUE_EFFECTS, minutes, now, shard)
-    _apply_pending_effects(sweep)
-    return sweep.kept
-
-
-def _apply_pending_effects(sweep: Sweep) -> None:
+def apply_pending_effects(sweep: Sweep) -> None:
+    """Do the interrupted work of the orders that a sweep finds. Raises CassandraUnavailable."""
     for rows in sweep.groups("order_id"):
         order_id = rows[0].order_id
         with sweep.handle(rows, order_id):

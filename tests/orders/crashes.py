@@ -20,6 +20,7 @@ from jobs.minutes import MINUTE, minutes_between
 from orders import jobs
 from orders.operations import placement
 from tests.clock import now
+from tests.orders.sweeps import apply_pending_effects
 from tests.shards import ItemsShard, SingleItemShard
 
 
@@ -124,7 +125,7 @@ def run_worker(since: datetime, until: datetime, *order_ids: UUID) -> None:
     """Let the worker process what was due for these orders between two moments."""
     shard = ItemsShard("orders", item_ids=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
-    jobs.apply_pending_effects(minutes, until, shard)
+    apply_pending_effects(minutes, until, shard)
     jobs.expire_reservations(minutes, until, shard)
 
 

@@ -18,6 +18,7 @@ from orders.lifecycle.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_user
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.reads import fresh
+from tests.orders.sweeps import apply_pending_effects
 
 # Half a minute before each. The shop's days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest first: the
 # driver's clock moves along, and never back.
@@ -49,7 +50,7 @@ def get_stock_numbers(order: Order) -> dict[str, int]:
 def run_worker(since: datetime, until: datetime) -> None:
     """Let the worker process everything: at these moments there are only the orders of this test."""
     minutes = minutes_between(since, until)
-    jobs.apply_pending_effects(minutes, until)
+    apply_pending_effects(minutes, until)
     jobs.expire_reservations(minutes, until)
 
 

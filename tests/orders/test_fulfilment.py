@@ -29,13 +29,14 @@ from tests.orders.consistency_checks import (
 from tests.orders.crashes import kill_in
 from tests.orders.paper_orders import AT_HOME
 from tests.orders.reads import fresh
+from tests.orders.sweeps import apply_pending_effects
 from tests.shards import SingleItemShard
 
 
 def run_worker(order: Order) -> None:
     """Let the worker process what was due for an order just now."""
     minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
-    jobs.apply_pending_effects(
+    apply_pending_effects(
         minutes, now() + timedelta(minutes=4), SingleItemShard("orders", item_id=order.order_id)
     )
 

@@ -39,6 +39,7 @@ from tests.orders.consistency_checks import (
 )
 from tests.orders.crashes import kill_in, run_worker_after
 from tests.orders.reads import fresh, get_bank_state
+from tests.orders.sweeps import apply_pending_effects
 from tests.shards import ItemsShard, SingleItemShard
 
 # ---- Staff
@@ -347,7 +348,7 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
     ours = ItemsShard("orders", item_ids=frozenset({broken.order_id, other.order_id}))
     minutes = [pending[0].minute, pending[1].minute]
     with collect_failed_rows():
-        assert not jobs.apply_pending_effects(minutes, at, ours)
+        assert not apply_pending_effects(minutes, at, ours)
     assert {broken.order_id, other.order_id} == set(seen)
     remaining = {row.order_id for row in DUE_EFFECTS.list_rows(minutes)}
     assert not {broken.order_id, other.order_id} & remaining
@@ -402,7 +403,7 @@ def test_an_event_in_the_minute_of_a_later_look_spares_its_pending_effects() -> 
         assert has_pending_effect(later.minute, order_id)
         # The worker, which processes all orders, comes two minutes later, whenever in its minute it was due.
         travel.move_to(later.minute + timedelta(minutes=2))
-        jobs.apply_pending_effects([later.minute], now())
+        apply_pending_effects([later.minute], now())
         assert not has_pending_effect(later.minute, order_id)
 
 

@@ -43,6 +43,7 @@ from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import kill_in
 from tests.orders.reads import fresh
+from tests.orders.sweeps import apply_pending_effects
 from tests.shards import SingleItemShard
 from web.days import end_after_days
 
@@ -239,7 +240,7 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
             operations.apply_effects(order.order_id, now())
         at = now()
         with collect_failed_rows() as failed:
-            jobs.apply_pending_effects(
+            apply_pending_effects(
                 [pending_effect.minute], at, SingleItemShard("orders", item_id=order.order_id)
             )
     assert "SettlementUnstable" in str(failed)
