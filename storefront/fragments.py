@@ -31,6 +31,7 @@ from storefront.structured_data import (
     summarize_product,
 )
 from web.days import start_of_day
+from web.types import StrOrPromise
 
 SHOP_DESCRIPTION = gettext_lazy(
     "Well-made things for everyday life: for your kitchen, home, wardrobe and desk."
@@ -106,6 +107,19 @@ class CategoryHead(_Head):
     def json_ld(self) -> SafeString:
         url = reverse("category", args=(self.slug,))
         return json_ld_script(breadcrumb_data(self.trail, self.title, url))
+
+
+@dataclass(frozen=True)
+class CategoryTop:
+    """The part of a category's page above its products. The page offers `sorts` if there are products."""
+
+    name: str
+    slug: str
+    words: str
+    children: tuple[MenuEntry, ...]
+    total: int | None
+    sorts: tuple[tuple[str, StrOrPromise], ...]
+    sort: str
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from catalogue.photos import parse_photo
 from catalogue.queries.products import get_products, leave_out
 from catalogue.queries.suggestions import list_suggestions
 from pricing.money import from_minor_units
+from web.types import StrOrPromise
 
 PAGE_LENGTH = 16
 # The orders of a list, by their names in web addresses: the stored sort, and whether it is read backwards.
@@ -111,7 +112,7 @@ def default_sort(node: CategoryNode) -> str:
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
-def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
+def sort_labels(node: CategoryNode) -> tuple[tuple[str, StrOrPromise], ...]:
     """Return the orders that shoppers can choose for a category, with their labels."""
     own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
     return (*own, *SORT_LABELS)

@@ -45,7 +45,7 @@ from shop_settings.terms import get_terms
 from storefront import recently_viewed
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.delivery_tables import make_delivery_table, weight_rows
-from storefront.fragments import CategoryHead, FrontPage, FrontPageHead, HelpPage
+from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead, HelpPage
 from storefront.media import CACHE_CONTROL
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
@@ -118,7 +118,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         if cards.next_token
         else ""
     )
-    context = _category_context(node, cards) | {"after": after, "sort": sort, "next_url": next_url}
+    context = _category_context(node, cards, sort) | {"after": after, "next_url": next_url}
     if not after:
         response = render_page(request, "storefront/category.html", context)
         return note_event(response, NotedEvent("category", category_id=node.category_id))
@@ -141,19 +141,20 @@ def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(list_url(address, sort=request.GET.get("sort", "")), permanent=True)
 
 
-def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
-    url = reverse("category", args=(node.slug,))
+def _category_context(node: CategoryNode, cards: CardPage, sort: str) -> dict[str, Any]:
+    children = tuple(each.menu_entry for each in node.children)
+    sorts = queries.sort_labels(node) if cards.cards else ()
     trail = tuple((each.name, each.slug) for each in node.ancestors)
     return {
         "category": node,
         "category_head": CategoryHead(trail, node.name, node.slug, node.description, node.picture),
-        "category_url": url,
+        "category_url": reverse("category", args=(node.slug,)),
         "nav_current": node.path[0].slug,
         "ancestors": node.ancestors,
-        "children": tuple(each.menu_entry for each in node.children),
+        "category_top": CategoryTop(
+            node.name, node.slug, node.description, children, _count_products(node), sorts, sort
+        ),
         "cards": cards.cards,
-        "total": _count_products(node),
-        "sorts": queries.sort_labels(node),
         **({"page_description": node.description} if node.description else {}),
     }
 
