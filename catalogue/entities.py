@@ -74,6 +74,7 @@ class Product:
     created_at: datetime | None = None  # None: not saved yet
     updated_at: datetime | None = None
     availability: str = "out"
+    in_stock_ids: frozenset[UUID] = frozenset()  # the variants that can be bought now
     version: int = 0
     active_from: datetime | None = None
     active_until: datetime | None = None

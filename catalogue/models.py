@@ -36,8 +36,8 @@ class Product(Model):
     """Q1: a product with its variants. The product's columns are static; each row is a variant.
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at most.
-    Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `rating`, `rating_count`,
-    `popularity` and `bestseller` are written without a condition, by set_availability, set_rating and set_popularity (decisions
+    Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability`, `in_stock_ids`, `rating`,
+    `rating_count`, `popularity` and `bestseller` are written without a condition, by set_availability, set_rating and set_popularity (decisions
     013, 035, 065).
     """
 
@@ -78,6 +78,7 @@ class Product(Model):
     successor_id = columns.UUID(static=True)  # offered on its page once the product is gone
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, ahead, out
+    in_stock_ids = columns.Set(columns.UUID, static=True)  # the variants that can be bought
     rating = columns.Float(static=True)  # the average, to one decimal; null without a review
     rating_count = columns.Integer(static=True)
     popularity = columns.Integer(static=True)  # a coarse level; null until first computed

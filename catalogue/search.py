@@ -1,6 +1,5 @@
 """The shoppers' search by words (Q3), and the lists and counts from the search index: deals, new arrivals, products on sale."""
 
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import NEW_FOR, CategoryNode
+from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.search_index import BOOSTS, READER, SearchResult, to_milliseconds, unpack_card
 from catalogue.words import split_words, word_forms
 
@@ -70,7 +70,7 @@ def search_products(
         return SearchResult((), 0)
 
     def find(schema: Any, searcher: Any) -> SearchResult:
-        wanted = all_of([_query(schema, words), _on_sale(schema, current_time())])
+        wanted = all_of([_query(schema, words), on_sale(schema, current_time())])
         return _list(searcher, wanted, SORTS[sort], limit, offset)
 
     return READER.recall((*words, limit, offset, sort), find)
@@ -113,41 +113,20 @@ def _list(
 
 def count_on_sale_in(node: CategoryNode) -> int:
     """Return how many products a category's list has, without the changes of the last seconds. Raises SearchIndexMissing."""
-    schema, searcher, counts = READER.searcher_and_counts()
+
+    def find() -> int:
+        schema, searcher = READER.searcher()
+        return count(searcher, all_of([in_category(schema, node), on_sale(schema, current_time())]))
+
     # The key has the categories below, too: the tree may change while the index stays.
-    key = frozenset(each.category_id for each in node.subtree)
-    if key not in counts:
-        wanted = all_of([in_category(schema, node), _on_sale(schema, current_time())])
-        counts[key] = searcher.search(wanted, limit=1, count=True).count
-    return counts[key]
-
-
-def in_category(schema: Any, node: CategoryNode | None) -> Any:
-    # The index stores only a product's own categories. The present tree tells which categories are above them.
-    ids = [each.category_id.hex for each in node.subtree] if node else []
-    return tantivy.Query.term_set_query(schema, "category", ids)
-
-
-def _on_sale(schema: Any, now: datetime) -> Any:
-    """Return the index query for products on sale at this moment. It does not change the ranking."""
-    moment, integer = to_milliseconds(now), tantivy.FieldType.Integer
-    on_sale = all_of(
-        [
-            tantivy.Query.term_query(schema, "marks", "sellable"),
-            tantivy.Query.range_query(schema, "sale_from", integer, upper_bound=moment),
-            tantivy.Query.range_query(
-                schema, "sale_until", integer, lower_bound=moment, include_lower=False
-            ),
-        ]
-    )
-    return tantivy.Query.const_score_query(on_sale, 0.0)
+    return READER.keep(frozenset(each.category_id for each in node.subtree), find)
 
 
 def _in_stock(schema: Any) -> Any:
     """Return the index query for products on sale at this moment that are not sold out."""
     sold_out = tantivy.Query.term_query(schema, "availability", "out")
     return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, _on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
+        [(tantivy.Occur.Must, on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
     )
 
 
@@ -200,14 +179,6 @@ def _with_typo(schema: Any, field: str, form: str) -> Any:
     )
 
 
-def any_of(found: list[Any]) -> Any:
-    return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
-
-
-def all_of(wanted: list[Any]) -> Any:
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, each) for each in wanted])
-
-
 def find_near_queries(query: str, most: int = 4) -> list[str]:
     """Return queries that find products, similar to one that finds none: other spellings, fewer words. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
@@ -230,7 +201,7 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
     """Return whether a search for exactly these words finds a product."""
     written = _all_words(schema, words, words[-1], frozenset())
-    wanted = all_of([written, _on_sale(schema, current_time())])
+    wanted = all_of([written, on_sale(schema, current_time())])
     return bool(searcher.search(wanted, limit=1, count=True).count)
 
 

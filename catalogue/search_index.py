@@ -13,14 +13,14 @@ import fcntl
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import tantivy
@@ -31,6 +31,16 @@ from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
+from catalogue.filter_tokens import (
+    IN_STOCK,
+    ON_SALE,
+    has_several_prices,
+    list_combinations,
+    list_product_values,
+    make_option_token,
+    short_details,
+    value_token,
+)
 from catalogue.operations import (
     card_columns,
     list_changed_products,
@@ -44,8 +54,9 @@ from catalogue.words import fold_text, search_terms, split_words
 from jobs.rows import guard_row
 from pricing.money import from_minor_units, to_minor_units
 
+T = TypeVar("T")
 # Add 1 whenever `_schema` or `make_document` changes: older indexes are then rebuilt.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is visible a moment after it was recorded: so each run reads the last seconds anew.
 OVERLAP = timedelta(seconds=15)
@@ -54,6 +65,8 @@ _MAX_KEPT = 64
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 # Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
+# Fields for several values that are not split: catalogue.filter_tokens.
+_WHOLE_VALUES = ("combination", "detail", "value", "brand_name")
 _ALWAYS = 1 << 62
 
 
@@ -77,8 +90,11 @@ def _schema() -> Any:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in _EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    for name in _WHOLE_VALUES:
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("looks", stored=True, indexed=False)
     for name in (
-        *("price", "created", "changed", "discount", "name_order", "rating", "popularity"),
+        *("price", "created", "changed", "discount", "name_order", "rating", "stars", "popularity"),
         *("sale_from", "sale_until"),
     ):
         builder.add_integer_field(name, fast=True)
@@ -94,8 +110,8 @@ class IndexReader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
-        # The number of products by categories; forgotten when the index changes.
-        self._counts: dict[frozenset[UUID], int] = {}
+        # What was counted; forgotten when the index changes.
+        self._kept: dict[Hashable, Any] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
         self._found: dict[tuple[Any, ...], SearchResult] = {}
@@ -113,13 +129,18 @@ class IndexReader:
                 found[key] = result
         return result
 
+    def keep(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return the result of `find`, remembered until the index changes. Raises SearchIndexMissing."""
+        self.searcher()
+        # If another thread opens a newer index now, this result is forgotten with the former ones.
+        kept = self._kept
+        if key not in kept:
+            kept[key] = find()
+        found: T = kept[key]
+        return found
+
     def searcher(self) -> tuple[Any, Any]:
         """Return the schema and the searcher of the current index. Raises SearchIndexMissing."""
-        schema, searcher, _ = self.searcher_and_counts()
-        return schema, searcher
-
-    def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
-        """Return the current index's schema, searcher and counts. The caller adds to the counts. Raises SearchIndexMissing."""
         home = index_home()
         if (
             monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
@@ -128,11 +149,9 @@ class IndexReader:
         ):
             with self._lock:
                 self._look(home)
-        # The counts are read first: if another thread opens a newer index now, these counts still belong to the former one.
-        counts, index = self._counts, self._index
-        if index is None:
+        if (index := self._index) is None:
             raise SearchIndexMissing
-        return index.schema, index.searcher(), counts
+        return index.schema, index.searcher()
 
     def _look(self, home: Path) -> None:
         self._found = {}
@@ -150,7 +169,7 @@ class IndexReader:
         elif changed != self._changed:
             self._index.reload()
         if changed != self._changed:
-            self._counts = {}
+            self._kept = {}
         self._changed, self.looked_at = changed, monotonic()
 
 
@@ -279,6 +298,8 @@ def make_document(product: Product) -> Any:
         "sellable": product.status == "active" and bool(sold),
         "bare": not all(product.picture_of(variant) for variant in sold),
         "reduced": any(variant.compare_at for variant in sold),
+        "bestseller": product.bestseller,
+        "several-prices": has_several_prices(product),
     }
     return tantivy.Document(
         id=product.product_id.hex,
@@ -290,6 +311,10 @@ def make_document(product: Product) -> Any:
         ),
         options=" ".join({term for value in options for term in search_terms(value)}),
         text=_join_terms(" ".join(texts)),
+        combination=sorted(list_combinations(product, make_option_token)),
+        detail=[value_token(*each) for each in short_details(product)],
+        value=list_product_values(product),
+        brand_name=product.brand,
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=brand_token(product.brand),
@@ -305,8 +330,9 @@ def make_document(product: Product) -> Any:
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
         discount=round(10_000 * card.discount) if card else 0,
         rating=rating_rank(card) if card else 0,
+        stars=int(product.rating or 0),
         popularity=popularity_rank(card) if card else 0,
-        **({"card": _packed(card)} if card else {}),
+        **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
     )
 
 
@@ -325,6 +351,24 @@ def _packed(card: ProductCard) -> bytes:
         "created_at": card.created_at.isoformat(),
     }
     return json.dumps(values, ensure_ascii=False).encode()
+
+
+def _packed_looks(product: Product) -> bytes:
+    """Return what a card shows of each sold variant, if the product has several."""
+    sold = sorted((each for each in product.variants if each.sold), key=lambda each: each.price)
+    looks = [
+        {
+            "sku": each.sku,
+            "tokens": [make_option_token(*pair) for pair in each.options.items()]
+            + ([IN_STOCK] if each.variant_id in product.in_stock_ids else [])
+            + ([ON_SALE] if each.compare_at else []),
+            "picture": product.picture_of(each),
+            "price": to_minor_units(each.price),
+            "compare_at": to_minor_units(each.compare_at) if each.compare_at else None,
+        }
+        for each in sold
+    ]
+    return json.dumps(looks if len(looks) > 1 else [], ensure_ascii=False).encode()
 
 
 def unpack_card(packed: bytes) -> ProductCard:

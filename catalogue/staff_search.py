@@ -9,7 +9,8 @@ import tantivy
 
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
-from catalogue.search import all_of, any_of, in_category, query_words
+from catalogue.index_queries import all_of, any_of, in_category
+from catalogue.search import query_words
 from catalogue.search_index import READER, brand_token, sku_token
 
 STAFF_DEEPEST = 10_000

@@ -46,7 +46,7 @@ def save_as_staff(product: Product, now: datetime) -> Product:
     )
     add_former_prices(former_prices(like, now))
     save_product(like, now)
-    set_availability(like.product_id, product.availability)
+    set_availability(like.product_id, product.availability, [each.variant_id for each in variants])
     return like
 
 

@@ -153,7 +153,7 @@ def test_i13_stock_of_a_wrong_clock_is_repaired_above_its_timestamp_and_stays_na
 def test_i13_a_product_that_says_other_than_its_stock_is_named_and_put_right() -> None:
     product = make_product("Hourglass", stock=5)
     copy_stock(product.product_id)
-    operations.set_availability(product.product_id, "out")
+    operations.set_availability(product.product_id, "out", ())
     only = Scope(products=frozenset({product.product_id}))
     (named,) = found(only, "I13")
     assert "its availability is not what its stock says (out, not in)" in named

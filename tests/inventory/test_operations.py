@@ -309,16 +309,16 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     variant_id = product.variants[0].variant_id
     set_availability = catalogue.set_availability
 
-    def set_late(product_id: UUID, availability: str) -> None:
+    def set_late(product_id: UUID, *new: Any, **how: Any) -> None:
         monkeypatch.setattr(catalogue, "set_availability", set_availability)
         # Another process sells all, copies, and has nothing to do: the word is what it was.
         wanted = WantedLine(1, product_id, variant_id, 5)
         operations.reserve_stock(uuid4(), [wanted], NOW)
         stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
-        set_availability(product_id, availability)
+        set_availability(product_id, *new, **how)
 
     monkeypatch.setattr(catalogue, "set_availability", set_late)
-    catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out")
+    catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out", in_stock_ids=set())
     operations.copy_stock(product.product_id)
     found = get_product_at_quorum(product.product_id)
     assert found

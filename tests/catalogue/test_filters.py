@@ -1,0 +1,202 @@
+"""Filters of lists: one variant satisfies the whole selection, and every count is exact (decision 081)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from itertools import count
+from math import inf
+from random import Random
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import tantivy
+from django.test import override_settings
+from moneyed import EUR, Money
+
+from benchmarks.scale import product_statements
+from cassandra_db import write_batch
+from catalogue import filters, search_index
+from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
+from catalogue.facets import Scope, find_facets
+from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection
+from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
+from catalogue.queries import get_category_tree, get_products_at_quorum, leave_out
+from catalogue.search_index import READER, make_document
+from tests.clock import now
+from tests.factories import make_category
+
+COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
+NAMES = ("size", "material")
+
+
+def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
+    """A product with random variants. "Material" is an option of some products and a detail of others."""
+    product_id, options = uuid4(), {"Colour": COLOURS, "Size": SIZES}
+    is_detail = random.random() < 0.5
+    if not is_detail and random.random() < 0.5:
+        options["Material"] = MATERIALS
+    price = random.choice([500, 1500, 2500])
+    has_several_prices, made = random.random() < 0.4, {}
+    for number in range(random.randint(1, 6)):
+        chosen = {name: random.choice(values) for name, values in options.items()}
+        euros = (
+            Decimal(price + (random.choice([0, 1, 333, 1000]) if has_several_prices else 0)) / 100
+        )
+        reduced = Money(euros * 2, EUR) if random.random() < 0.3 else None
+        made[tuple(chosen.values())] = Variant(
+            uuid4(),
+            f"F-{product_id.hex[:12]}-{number}",
+            chosen,
+            Money(euros, EUR),
+            reduced,
+            "mug/4f6d7a-efeae0",
+            100,
+            sold=number == 0 or random.random() < 0.9,
+            position=number,
+        )
+    variants = tuple(made.values())
+    created = now() - timedelta(days=random.choice([1, 29, 31, 90]))
+    rating = random.choice([None, 1.0, 3.9, 4.0, 5.0])
+    return Product(
+        product_id=product_id,
+        slug=product_id.hex,
+        name="Filtered thing",
+        brand=random.choice(["Hald", "Nordlicht", "hald"]),
+        description="",
+        details={"Material": random.choice(MATERIALS)} if is_detail else {},
+        category_id=random.choice(categories).category_id,
+        category_ids=frozenset({random.choice(categories).category_id}),
+        option_names=tuple(options),
+        tax_class="standard",
+        variants=variants,
+        status=random.choice(["active"] * 9 + ["draft"]),
+        created_at=created,
+        updated_at=created,
+        in_stock_ids=frozenset(each.variant_id for each in variants if random.random() < 0.6),
+        rating=rating,
+        rating_count=1 if rating else 0,
+        bestseller=random.random() < 0.3,
+        active_until=now() - timedelta(days=1) if random.random() < 0.05 else None,
+    )
+
+
+@pytest.fixture(scope="module")
+def products(
+    keyspace: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[list[Product], list[CategoryNode]]]:
+    """Random products in Cassandra, and an index of eight segments with deletions that has them."""
+    random, parent = Random(7), make_category("Parent of filtered things")
+    categories = [parent, *(make_category(parent=parent) for _ in range(2)), make_category()]
+    made = [_make_product(random, categories) for _ in range(160)]
+    for each in made:
+        write_batch(product_statements(each))
+        UPDATE_RATING.run(product_id=each.product_id, rating=each.rating, rating_count=1, at=1)
+        counts = {"popularity": 0, "bestseller": each.bestseller, "at": 1}
+        UPDATE_POPULARITY.run(product_id=each.product_id, **counts)
+    stored = get_products_at_quorum([each.product_id for each in made], leave_out)
+    everything = [stored[each.product_id] for each in made]
+    folder = tmp_path_factory.mktemp("filtered")
+    with override_settings(SEARCH_INDEX_DIR=folder):
+        search_index.build_index(everything[:20])
+        _add_segments(everything)
+        yield everything, categories
+
+
+def _add_segments(everything: list[Product]) -> None:
+    """Write the products in small parts, each deleting what it replaces, until READER has eight segments."""
+    home = search_index.index_home()
+    path = home / next(home.glob("current-*")).read_text()
+    index = tantivy.Index.open(str(path))
+    writer = index.writer(heap_size=15_000_000, num_threads=1)
+    step = len(everything) // 7
+    for start in count(0, step):
+        for each in [everything[(start + number) % len(everything)] for number in range(step + 4)]:
+            writer.delete_documents_by_term("id", each.product_id.hex)
+            writer.add_document(make_document(each))
+        writer.commit()
+        READER.looked_at = -inf
+        if READER.searcher()[1].num_segments >= 8 and start >= len(everything):
+            return
+        assert start < 40 * len(everything), "segments are always merged first"
+
+
+def _matches(product: Product, selection: Selection, nodes: dict[UUID, CategoryNode]) -> bool:
+    """The rule, as a scan."""
+    chosen, moment = dict(selection.values), now()
+    slugs = {above.slug for each in product.all_category_ids for above in nodes[each].path}
+    if not product.is_on_sale(moment) or (
+        filters.CATEGORY in chosen and not slugs & {*chosen[filters.CATEGORY]}
+    ):
+        return False
+    assert product.created_at is not None
+    facts = {
+        filters.BRAND: lambda values: product.brand.casefold() in values,
+        filters.RATING: lambda values: (product.rating or 0) >= min(map(int, values)),
+        filters.NEW: lambda _: product.created_at > moment - NEW_FOR,
+        filters.BESTSELLER: lambda _: product.bestseller,
+    }
+    if not all(fact(chosen[name]) for name, fact in facts.items() if name in chosen):
+        return False
+    return any(_variant_matches(product, each, selection) for each in product.variants if each.sold)
+
+
+def _variant_matches(product: Product, variant: Variant, selection: Selection) -> bool:
+    values = {name.casefold(): text.casefold() for name, text in product.details.items()}
+    values |= {name.casefold(): text.casefold() for name, text in variant.options.items()}
+    chosen, price = dict(selection.values), selection.price or PriceRange()
+    return (
+        all(values.get(name) in chosen[name] for name in ("colour", *NAMES) if name in chosen)
+        and (filters.STOCK not in chosen or variant.variant_id in product.in_stock_ids)
+        and (filters.SALE not in chosen or variant.compare_at is not None)
+        and (price.low is None or variant.price.amount >= price.low)
+        and (price.high is None or variant.price.amount <= price.high)
+    )
+
+
+def _choose(random: Random, categories: list[CategoryNode]) -> Selection:
+    selection = NOTHING_CHOSEN
+    values: dict[str, list[str]] = {
+        filters.COLOUR: [each.casefold() for each in COLOURS],
+        "size": [each.casefold() for each in SIZES],
+        "material": [each.casefold() for each in MATERIALS],
+        filters.BRAND: ["hald", "nordlicht"],
+        filters.RATING: ["4", "3"],
+        filters.CATEGORY: [each.slug for each in categories],
+    }
+    for name in random.sample(sorted(values), random.randint(0, 3)):
+        few = random.sample(values[name], random.randint(1, 2))
+        selection = selection.with_values(name, few)
+    for name in random.sample(filters.MARKS, random.choice([0, 0, 1, 2])):
+        selection = selection.with_values(name, [filters.YES])
+    if random.random() < 0.4:
+        ends = sorted(random.choice([0, 5, 8.33, 15, 15.01, 18.33, 25, 35]) for _ in range(2))
+        low, high = (Decimal(str(each)) for each in ends)
+        selection = replace(selection, price=PriceRange(low, random.choice([high, None])))
+    return selection
+
+
+def test_x320_every_count_is_that_of_a_scan(
+    products: tuple[list[Product], list[CategoryNode]],
+) -> None:
+    everything, categories = products
+    nodes, random = get_category_tree().by_id, Random(11)
+    searcher: Any = READER.searcher()[1]
+    assert searcher.num_segments >= 8
+    scope, faults, counted = Scope(("all",), tantivy.Query.all_query()), [], 0
+    for _ in range(60):
+        selection = _choose(random, categories)
+        found = find_facets(scope, selection, NAMES)
+        expected = sum(_matches(each, selection, nodes) for each in everything)
+        if found.total != expected:
+            faults.append(f"{selection.parameters}: {found.total}, not {expected}")
+        for facet in found.facets:
+            for value in facet.values:
+                alone = selection.with_values(facet.name, [value.value])
+                expected = sum(_matches(each, alone, nodes) for each in everything)
+                counted += expected > 0
+                if value.count != expected:
+                    faults.append(f"{alone.parameters}: {value.count}, not {expected}")
+    assert not faults, "\n".join(faults[:20])
+    assert counted > 300
