@@ -44,6 +44,8 @@ ENTRIES = (
     Entry("stock", _("Stock"), "truck"),
     Entry("climate", _("Climate"), "chart"),
     Entry("categories", _("Categories"), "tree"),
+    Entry("filters", _("Filters"), "list"),
+    Entry("colours", _("Colours"), "star"),
     Entry("spreadsheets", _("Import and export"), "column"),
     Entry("front_page", _("Front page"), "pin"),
     Entry("promotions", _("Promotions"), "tag"),

@@ -6,6 +6,7 @@ from adminpanel.catalogue.views import (
     bulk_changes,
     categories,
     category_picture,
+    filters,
     front_page,
     pictures,
     products,
@@ -49,6 +50,10 @@ urlpatterns = [
     path("categories/new/", categories.create_category, name="category_new"),
     path("categories/move/", categories.move_category, name="category_move"),
     path("categories/<uuid:category_id>/", include(_category_urls)),
+    path("filters/", filters.filters, name="filters"),
+    path("filters/<path:key>/", filters.filter_detail, name="filter"),
+    path("colours/", filters.colours, name="colours"),
+    path("colours/<str:key>/", filters.colour_detail, name="colour"),
     path("front-page/", front_page.front_page, name="front_page"),
     path("front-page/<str:row>/", front_page.pin_on_front_page, name="front_page_row"),
 ]

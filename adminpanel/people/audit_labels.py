@@ -90,6 +90,8 @@ ACTS = {
     "adminpanel:category_upload": gettext_lazy("Uploaded pictures of a category"),
     "adminpanel:category_order": gettext_lazy("Changed the order of a category’s products"),
     "adminpanel:category_remove": gettext_lazy("Removed a category"),
+    "adminpanel:filter": gettext_lazy("Changed a filter"),
+    "adminpanel:colour": gettext_lazy("Changed a colour"),
     "adminpanel:front_page_row": gettext_lazy("Pinned products on the front page"),
     "adminpanel:bulk_change_new": gettext_lazy("Changed many products"),
     "adminpanel:import_new": gettext_lazy("Sent a file of products, prices or stock"),

@@ -52,6 +52,7 @@ LOOKS = {
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("product_pictures", "category_picture"),
     *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
+    *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
     *("import_new", "export_new", "export_file"),

@@ -343,6 +343,8 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
     "warehouse": of_setting("warehouse", {"name": "Corker"}, "cork"),
     "terms_detail": of_setting("terms_detail", {"seller_name": "Another"}, "first"),
     "parcel_weights": of_setting("parcel_weights", {"surcharge_1": "77"}),
+    "filter": of_setting("filter", {"filter_kind": "plain"}, "size"),
+    "colour": of_setting("colour", {"hex": "#123456"}, "ink"),
     "review_rules": of_setting("review_rules", {"words": "another"}),
     "country_tax": of_setting("country_tax", {"standard_0": "26"}, "DE"),
     "review_decide": of_review("review_decide", {"act": "refuse", "reason": "No links, please."}, {"act": "publish"}),

@@ -344,6 +344,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             _NOTHING,
         ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
+        "filters": ShopPage("adminpanel:filters", "/staff/filters/", "admin"),
+        "a filter": ShopPage("adminpanel:filter", "/staff/filters/size/", "admin"),
+        "a filter, refused": ShopPage(
+            "adminpanel:filter", "/staff/filters/size/", "admin", 422, _NOTHING
+        ),
+        "colours": ShopPage("adminpanel:colours", "/staff/colours/", "admin"),
+        "a colour": ShopPage("adminpanel:colour", "/staff/colours/ink/", "admin"),
         "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
         "delivery methods": ShopPage(
             "adminpanel:delivery_methods", "/staff/settings/delivery/", "admin"

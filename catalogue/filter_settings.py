@@ -1,0 +1,65 @@
+"""Which options and details of products are filters, in which order, and which of them are colours or sizes."""
+
+from dataclasses import asdict, dataclass
+from datetime import date
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from shop_settings.errors import SettingRefused
+from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.queries import get_settings
+
+MAX_FILTERS = 50
+COLOUR, SIZE, PLAIN, OFF = "colour", "size", "plain", "off"
+KIND_LABELS = {
+    OFF: gettext_lazy("No filter"),
+    COLOUR: gettext_lazy("Colours"),
+    SIZE: gettext_lazy("Sizes"),
+    PLAIN: gettext_lazy("List of values"),
+}
+
+
+@dataclass(frozen=True)
+class FilterName:
+    """The name of an option or a detail by which shoppers may filter. `key` is the folded name, as the index has it."""
+
+    key: str
+    name: str
+    kind: str = PLAIN
+    position: int = 0
+
+
+# The filters of a new shop.
+FIRST_FILTERS = (
+    FilterName("colour", "Colour", COLOUR, 1),
+    FilterName("color", "Color", COLOUR, 2),
+    FilterName("size", "Size", SIZE, 3),
+)
+
+
+def _check(snapshot: SettingsSnapshot, _today: date) -> None:
+    if len(_sort_filter_names(snapshot)) > MAX_FILTERS:
+        raise SettingRefused(
+            _("At most %(most)d filters can be on.") % {"most": MAX_FILTERS}, "filter_kind"
+        )
+
+
+FILTERS = SettingKind(
+    "filters",
+    lambda key, value: FilterName(**value | {"key": key}),
+    asdict,
+    lambda: {each.key: each for each in FIRST_FILTERS},
+    _check,
+)
+
+
+def _sort_filter_names(snapshot: SettingsSnapshot) -> tuple[FilterName, ...]:
+    on = [each for each in snapshot.get_values(FILTERS).values() if each.kind != OFF]
+    return tuple(sorted(on, key=lambda each: (each.position, each.key)))
+
+
+def list_filter_names() -> tuple[FilterName, ...]:
+    """Return the filters that are on, in their order, at most five seconds old. Raises CassandraUnavailable."""
+    snapshot = get_settings()
+    return snapshot.compute("filter names", lambda: _sort_filter_names(snapshot))
