@@ -26,7 +26,7 @@ from catalogue.search_index import brand_token, to_milliseconds
 from pricing.money import to_minor_units
 
 _INTEGER = tantivy.FieldType.Integer
-_MARKS_OF_VARIANTS = {filters.STOCK: IN_STOCK, filters.SALE: ON_SALE}
+MARKS_OF_VARIANTS = {filters.STOCK: IN_STOCK, filters.SALE: ON_SALE}
 
 
 def selection_query(schema: Any, selection: Selection, now: datetime) -> Any:
@@ -76,7 +76,7 @@ _PRODUCT_QUERIES = {
 
 def _variant_queries(schema: Any, selection: Selection) -> list[Any]:
     """Return the queries for the filters that one variant satisfies together. A detail holds for all variants of its product."""
-    marks = [[token] for name, token in _MARKS_OF_VARIANTS.items() if selection.get(name)]
+    marks = [[token] for name, token in MARKS_OF_VARIANTS.items() if selection.get(name)]
     if not selection.options:
         return _combined(schema, marks, selection.price)
     tokens = {
@@ -113,7 +113,7 @@ def _combined(schema: Any, groups: list[list[str]], price: PriceRange | None) ->
     together = [one_of(schema, "combination", chosen)] if groups else []
     if price is None:
         return together
-    low, high = _minor_units(price)
+    low, high = price_in_minor_units(price)
     within = tantivy.Query.range_query(schema, "price", _INTEGER, low, high)
     several = tantivy.Query.term_query(schema, "marks", "several-prices")
     steps = cover_prices(low, high)
@@ -127,8 +127,10 @@ def _combined(schema: Any, groups: list[list[str]], price: PriceRange | None) ->
     return [any_of([single, priced])]
 
 
-def _minor_units(price: PriceRange) -> tuple[int, int]:
-    low, high = price.low or 0, MAX_PRICE if price.high is None else price.high
+def price_in_minor_units(price: PriceRange | None) -> tuple[int, int]:
+    """Return the lowest and the highest price of a range in minor units, or those that a product can have."""
+    ends = price or PriceRange()
+    low, high = ends.low or 0, MAX_PRICE if ends.high is None else ends.high
     return to_minor_units(Money(low, settings.CURRENCY)), to_minor_units(
         Money(high, settings.CURRENCY)
     )

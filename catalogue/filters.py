@@ -75,6 +75,10 @@ class Selection:
         own = OWN_FILTERS - {COLOUR}
         return {name: values for name, values in self.values if name not in own}
 
+    @property
+    def is_about_variants(self) -> bool:
+        return bool(self.options or self.price or self.get(STOCK) or self.get(SALE))
+
 
 NOTHING_CHOSEN = Selection()
 

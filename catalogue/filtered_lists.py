@@ -1,0 +1,143 @@
+"""Lists from the search index that a shopper has filtered: of a category, deals and new arrivals (decision 081)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import tantivy
+
+from cassandra_db import current_time
+from catalogue.entities import CategoryNode, ProductCard
+from catalogue.facets import Scope
+from catalogue.filter_queries import MARKS_OF_VARIANTS, price_in_minor_units, selection_query
+from catalogue.filter_tokens import value_token
+from catalogue.filters import Selection
+from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
+from catalogue.queries import FEATURED_SORT
+from catalogue.search_index import READER, SearchResult, unpack_card
+from pricing.money import from_minor_units
+
+DEEPEST = 1000
+# The index's field for each order of a category's list (queries.SORTS), and whether the highest value comes first.
+CATEGORY_SORTS = {
+    "newest": ("created", True),
+    "price": ("price", False),
+    "price-down": ("price", True),
+    "name": ("name_order", False),
+    "popular": ("popularity", True),
+    "rating": ("rating", True),
+}
+
+
+def category_scope(node: CategoryNode) -> Scope:
+    """Return the products of a category and of all categories below it. Raises SearchIndexMissing."""
+    schema, _ = READER.searcher()
+    # The key has the categories below, too: the tree may change while the index stays.
+    below = frozenset(each.category_id for each in node.subtree)
+    return Scope(("category", below), in_category(schema, node), node)
+
+
+def list_category(
+    node: CategoryNode, selection: Selection, sort: str, limit: int, offset: int
+) -> SearchResult:
+    """Return a part of a category's list for a selection, in one of CATEGORY_SORTS or FEATURED_SORT. Raises SearchIndexMissing."""
+    pinned_ids = node.order.pinned_ids if sort == FEATURED_SORT else ()
+    order = CATEGORY_SORTS[node.order.rule if sort == FEATURED_SORT else sort]
+    return list_selected(category_scope(node), selection, order, limit, offset, pinned_ids)
+
+
+def list_selected(
+    scope: Scope,
+    selection: Selection,
+    order: tuple[str, bool],
+    limit: int,
+    offset: int,
+    pinned_ids: Sequence[UUID] = (),
+) -> SearchResult:
+    """Return at most `limit` cards of a scope's products that satisfy a selection, from `offset` on; pinned products come first.
+
+    A card shows the variant that satisfies the selection. Raises SearchIndexMissing.
+    """
+    schema, searcher = READER.searcher()
+    now = current_time()
+    wanted = all_of([scope.query, on_sale(schema, now), selection_query(schema, selection, now)])
+    limit = max(0, min(limit, DEEPEST - offset))
+    pinned = [
+        query
+        for each in pinned_ids
+        if count(searcher, query := all_of([_is(schema, each), wanted]))
+    ]
+    found = [
+        address
+        for query in pinned[offset : offset + limit]
+        for _, address in searcher.search(query, limit=1, count=False).hits
+    ]
+    rest = wanted
+    if pinned_ids:
+        none_pinned = [(tantivy.Occur.MustNot, _is(schema, each)) for each in pinned_ids]
+        rest = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), *none_pinned])
+    field, down = order
+    if limit > len(found):
+        result = searcher.search(
+            rest,
+            limit=limit - len(found),
+            offset=max(0, offset - len(pinned)),
+            count=False,
+            order_by_field=field,
+            order=tantivy.Order.Desc if down else tantivy.Order.Asc,
+        )
+        found += [address for _, address in result.hits]
+    cards = tuple(_make_card(searcher.doc(each), selection) for each in found)
+    return SearchResult(cards, count(searcher, wanted))
+
+
+def _is(schema: Any, product_id: UUID) -> Any:
+    return tantivy.Query.term_query(schema, "id", product_id.hex)
+
+
+def _make_card(document: Any, selection: Selection) -> ProductCard:
+    """Return a product's card. If the selection is about variants, it shows those that satisfy it, the cheapest first."""
+    card = unpack_card(document["card"][0])
+    looks = json.loads(bytes(document["looks"][0])) if selection.is_about_variants else []
+    fitting = [each for each in looks if _fits(each, selection)]
+    if not fitting or len(fitting) == len(looks):
+        return card
+    first, currency = fitting[0], card.price.currency.code
+    was = first["compare_at"]
+    return replace(
+        card,
+        sku=first["sku"],
+        picture=first["picture"],
+        price=from_minor_units(first["price"], currency),
+        price_varies=any(each["price"] != first["price"] for each in fitting),
+        compare_at=from_minor_units(was, currency) if was is not None else None,
+    )
+
+
+def _fits(look: dict[str, Any], selection: Selection) -> bool:
+    """Return whether a variant satisfies a selection, if its product does. What is no option of the variant is a detail."""
+    tokens = set(look["tokens"])
+    names = {each.partition("=")[0] for each in tokens}
+    low, high = price_in_minor_units(selection.price)
+    return (
+        low <= look["price"] <= high
+        and all(mark in tokens for name, mark in MARKS_OF_VARIANTS.items() if selection.get(name))
+        and all(
+            name not in names or not tokens.isdisjoint(value_token(name, each) for each in values)
+            for name, values in selection.options.items()
+        )
+    )
+
+
+def deals_scope() -> Scope:
+    """Return the reduced products in stock. Raises SearchIndexMissing."""
+    schema, _ = READER.searcher()
+    reduced = tantivy.Query.term_query(schema, "marks", "deal")
+    return Scope(("deals",), all_of([reduced, _in_stock(schema)]))
+
+
+def _in_stock(schema: Any) -> Any:
+    words = ("in", "few", "ahead")
+    return any_of([tantivy.Query.term_query(schema, "availability", each) for each in words])
