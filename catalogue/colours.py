@@ -38,6 +38,21 @@ FAMILY_LABELS = {
     "pink": gettext_lazy("Pink"),
     OTHER: gettext_lazy("Other"),
 }
+# How pages show a family.
+FAMILY_HEXES = {
+    "black": "1d1d1d",
+    "white": "fdfdfb",
+    "grey": "8f9194",
+    "beige": "dcc9a8",
+    "brown": "7a5338",
+    "red": "b5342f",
+    "orange": "dd7a33",
+    "yellow": "e6c248",
+    "green": "5c8450",
+    "blue": "3f6da8",
+    "purple": "7c5a9e",
+    "pink": "dd94ac",
+}
 # "Chalk and ink", "Navy/white": the colour that is named first is the main one.
 _JOINTS = re.compile(r"\b(?:and|with)\b|[&/+,;|]")
 # No name has more words.

@@ -4,16 +4,20 @@ The values of a filter come from the whole list, so a value that leaves nothing 
 some 0.1 ms, and the values of a filter some 3 ms (benchmarks.search).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from cassandra_db import current_time
 from catalogue import filters, queries
+from catalogue.colours import FAMILY_LABELS
 from catalogue.entities import CategoryNode
 from catalogue.filter_queries import selection_query
-from catalogue.filters import Selection
+from catalogue.filter_settings import COLOUR, SIZE, FilterName
+from catalogue.filters import NOTHING_CHOSEN, Selection
 from catalogue.index_queries import all_of, count, on_sale
 from catalogue.search_index import READER
 from catalogue.words import fold_text
@@ -54,35 +58,50 @@ class Facet:
 
 @dataclass(frozen=True)
 class FoundFacets:
+    """The filters of a list. They are the key of a cached part of its page, so the hash of their many values is kept."""
+
     facets: tuple[Facet, ...]
     total: int  # with the whole selection
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.facets, self.total))
+
+    def __hash__(self) -> int:
+        return self._hash
+
 
 def find_facets(
-    scope: Scope, selection: Selection, names: Sequence[str], opened: Collection[str] = ()
+    scope: Scope, selection: Selection, names: Sequence[FilterName], opened: str = ""
 ) -> FoundFacets:
-    """Return the filters of a list. `names` are the folded names of options and details; `opened` have MANY_VALUES.
+    """Return the filters of a list. `names` are options and details; the filter `opened` has MANY_VALUES.
 
-    Raises SearchIndexMissing.
+    Raises SearchIndexMissing, CassandraUnavailable.
     """
+    if selection or opened or not scope.is_kept:
+        return _find_facets(scope, selection, names, opened)
+    key = (scope.key, "facets", tuple(names))
+    return READER.keep(key, lambda: _find_facets(scope, selection, names, opened))
+
+
+def _find_facets(
+    scope: Scope, selection: Selection, names: Sequence[FilterName], opened: str
+) -> FoundFacets:
     schema, searcher = READER.searcher()
     counter = _Counter(schema, searcher, scope, selection, current_time())
-    order = [
-        filters.CATEGORY,
-        filters.COLOUR,
-        *names,
-        filters.BRAND,
-        filters.RATING,
-        *filters.MARKS,
-    ]
+    has_colours = any(each.kind == COLOUR for each in names)
+    kinds = {each.key: each.kind for each in names if each.kind != COLOUR}
+    own = [filters.BRAND, filters.RATING, *filters.MARKS]
     found = []
-    for name in order:
+    for name in [filters.CATEGORY, *([filters.COLOUR] if has_colours else []), *kinds, *own]:
         values = counter.list_values(name)
-        most = MANY_VALUES if name in opened else FEW_VALUES
+        most = MANY_VALUES if name == opened else FEW_VALUES
         chosen = set(selection.get(name))
         kept = values[:most] + [each for each in values[most:] if each[0] in chosen]
         known = {value for value, _ in kept}
         kept += [(each, each) for each in sorted(chosen - known)]
+        if kinds.get(name) == SIZE:
+            kept.sort(key=lambda each: size_key(each[0]))
         if kept:
             shown = tuple(
                 FacetValue(value, label, counter.count(name, value), value in chosen)
@@ -119,6 +138,11 @@ class _Counter:
         # The counts of a list without a selection are asked by every visitor.
         return self._keep((selection,), find) if not self._selection else find()
 
+    def is_there(self, name: str, value: str) -> bool:
+        """Return whether the list without any filter has a product with this value."""
+        wanted = selection_query(self._schema, NOTHING_CHOSEN.with_values(name, [value]), self._now)
+        return count(self._searcher, all_of([wanted, self._base])) > 0
+
     def list_values(self, name: str) -> list[tuple[str, str]]:
         """Return the values of a filter in the list without any filter, each with its label: the most frequent first."""
         found: list[tuple[str, str]] = self._keep(("values", name), lambda: self._find_values(name))
@@ -135,6 +159,8 @@ class _Counter:
                 else queries.get_category_tree().roots
             )
             return [(node.slug, node.name) for node in nodes]
+        if name == filters.COLOUR:
+            return [(key, key) for key in FAMILY_LABELS if self.is_there(name, key)]
         if name == filters.RATING:
             return [(each, each) for each in LOWEST_RATINGS]
         if name in filters.MARKS:
@@ -154,3 +180,14 @@ def _fold(found: Iterable[tuple[str, int]]) -> list[tuple[str, str]]:
     for label, _ in found:
         labels.setdefault(fold_text(label), label)
     return list(labels.items())
+
+
+_LETTER_SIZES = ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl", "one size")
+
+
+def size_key(size: str) -> tuple[int, float, str]:
+    """Return a key that sorts folded sizes from small to large: letters, then numbers, then other words."""
+    if size in _LETTER_SIZES:
+        return 0, _LETTER_SIZES.index(size), size
+    number = re.match(r"\d+(?:[.,]\d+)?", size)
+    return (1, float(number[0].replace(",", ".")), size) if number else (2, 0, size)

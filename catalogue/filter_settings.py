@@ -6,6 +6,8 @@ from datetime import date
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from catalogue.colour_settings import family_of
+from catalogue.filter_tokens import fold_name, value_token
 from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import get_settings
@@ -52,6 +54,17 @@ FILTERS = SettingKind(
     lambda: {each.key: each for each in FIRST_FILTERS},
     _check,
 )
+
+
+def make_option_token(name: str, value: str) -> str:
+    """Return the index's term for an option of a variant: the colour's family for an option that is a colour.
+
+    Raises CassandraUnavailable.
+    """
+    key = fold_name(name)
+    if any(each.key == key and each.kind == COLOUR for each in list_filter_names()):
+        return value_token(COLOUR, family_of(value))
+    return value_token(name, value)
 
 
 def _sort_filter_names(snapshot: SettingsSnapshot) -> tuple[FilterName, ...]:

@@ -109,10 +109,3 @@ def list_product_values(product: Product) -> Sequence[str]:
 def short_details(product: Product) -> list[tuple[str, str]]:
     """Return the details that can be filters: longer texts are no values that products share."""
     return [each for each in product.details.items() if len(each[1]) <= MAX_VALUE_LENGTH]
-
-
-def make_option_token(name: str, value: str) -> str:
-    """Return the term for an option of a variant: of a colour, its family."""
-    if fold_name(name) in ("colour", "color"):
-        return value_token("colour", value)
-    return value_token(name, value)

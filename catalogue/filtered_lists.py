@@ -9,17 +9,19 @@ from uuid import UUID
 import tantivy
 
 from cassandra_db import current_time
-from catalogue.entities import CategoryNode, ProductCard
+from catalogue.entities import NEW_FOR, CategoryNode, ProductCard
 from catalogue.facets import Scope
 from catalogue.filter_queries import MARKS_OF_VARIANTS, price_in_minor_units, selection_query
 from catalogue.filter_tokens import value_token
 from catalogue.filters import Selection
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.queries import FEATURED_SORT
-from catalogue.search_index import READER, SearchResult, unpack_card
+from catalogue.search_index import READER, SearchResult, to_milliseconds, unpack_card
 from pricing.money import from_minor_units
 
 DEEPEST = 1000
+# New arrivals are the products of the last days (NEW_FOR). If there are fewer than this, older products fill the list.
+MIN_NEW_ARRIVALS = 24
 # The index's field for each order of a category's list (queries.SORTS), and whether the highest value comes first.
 CATEGORY_SORTS = {
     "newest": ("created", True),
@@ -62,7 +64,8 @@ def list_selected(
     """
     schema, searcher = READER.searcher()
     now = current_time()
-    wanted = all_of([scope.query, on_sale(schema, now), selection_query(schema, selection, now)])
+    chosen = [selection_query(schema, selection, now)] if selection else []
+    wanted = all_of([scope.query, on_sale(schema, now), *chosen])
     limit = max(0, min(limit, DEEPEST - offset))
     pinned = [
         query
@@ -136,6 +139,23 @@ def deals_scope() -> Scope:
     schema, _ = READER.searcher()
     reduced = tantivy.Query.term_query(schema, "marks", "deal")
     return Scope(("deals",), all_of([reduced, _in_stock(schema)]))
+
+
+def new_arrivals_scope() -> Scope:
+    """Return the new products in stock; if they are few, the MIN_NEW_ARRIVALS newest. Raises SearchIndexMissing."""
+    schema, searcher = READER.searcher()
+    available = all_of([_in_stock(schema), on_sale(schema, current_time())])
+    newest = searcher.search(
+        available,
+        limit=MIN_NEW_ARRIVALS,
+        count=False,
+        order_by_field="created",
+        order=tantivy.Order.Desc,
+    )
+    oldest = min((at for at, _ in newest.hits), default=0)
+    since = min(to_milliseconds(current_time() - NEW_FOR), oldest)
+    new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
+    return Scope(("new arrivals",), all_of([new, _in_stock(schema)]))
 
 
 def _in_stock(schema: Any) -> Any:

@@ -59,6 +59,9 @@ class Selection:
         chosen = {**dict(self.values), name: tuple(sorted(set(values)))}
         return replace(self, values=tuple(sorted(each for each in chosen.items() if each[1])))
 
+    def with_price(self, price: PriceRange | None) -> Self:
+        return replace(self, price=price)
+
     def toggle(self, name: str, value: str) -> Self:
         """Return the selection with this value if it is not chosen, and without it if it is."""
         return self.with_values(name, {*self.get(name)} ^ {value})

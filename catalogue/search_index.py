@@ -31,13 +31,13 @@ from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
+from catalogue.filter_settings import make_option_token
 from catalogue.filter_tokens import (
     IN_STOCK,
     ON_SALE,
     has_several_prices,
     list_combinations,
     list_product_values,
-    make_option_token,
     short_details,
     value_token,
 )

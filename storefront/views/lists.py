@@ -1,8 +1,9 @@
-"""The shop's own lists: deals and new arrivals (decision 048)."""
+"""The lists of products: categories, deals and new arrivals (decision 048), and their filters (decision 081)."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -13,18 +14,150 @@ from django.views.decorators.http import require_safe
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
-from catalogue.search_index import SearchIndexMissing, SearchResult
+from catalogue.entities import ProductCard
+from catalogue.facets import Scope, find_facets
+from catalogue.filter_settings import FilterName, list_filter_names
+from catalogue.filtered_lists import DEEPEST, deals_scope, list_selected, new_arrivals_scope
+from catalogue.filters import Selection
+from catalogue.search_index import SearchIndexMissing
 from storefront.card_lists import list_url, next_page_url, requested_card_count
+from storefront.list_filters import FILTER_PARAMETERS, AskedFilters, ListFilters, read_filters
 from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rendering import render_page
+from web.types import StrOrPromise
 
-# A function that returns the products of a list. It takes a limit and an offset.
-Find = Callable[[int, int], SearchResult]
+
+@dataclass(frozen=True)
+class EmptyList:
+    """What an empty list says, and the address and the label of the next step."""
+
+    title: str
+    text: str
+    url: str
+    label: str
+
+
+@dataclass(frozen=True)
+class ListPart:
+    """A part of a list: its cards, the number of products in the list (None if unknown), and the token of the next part, or ""."""
+
+    cards: tuple[ProductCard, ...]
+    total: int | None
+    next_token: str
+
+
+@dataclass(frozen=True)
+class ProductList:
+    """A list that shoppers can sort and filter. `orders` has the index's field for each sort, and whether it descends."""
+
+    name: str
+    url: str
+    find_scope: Callable[[], Scope]
+    orders: Mapping[str, tuple[str, bool]]
+    sorts: tuple[tuple[str, StrOrPromise], ...]  # with their labels
+    sort: str
+    default_sort: str
+    empty: EmptyList
+    pinned_ids: tuple[UUID, ...] = ()
+    query: str = ""
+    # Returns a part of the list without any filter: takes the token of the part, and how many cards it has.
+    find_unfiltered: Callable[[str, int], ListPart] | None = None
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the list's address, besides its filters."""
+        return {"q": self.query, "sort": "" if self.sort == self.default_sort else self.sort}
+
+    def find_part(self, selection: Selection, token: str, limit: int) -> ListPart:
+        """Return a part of the list. Raises SearchIndexMissing, InvalidPageToken."""
+        if self.find_unfiltered and not selection:
+            return self.find_unfiltered(token, limit)
+        token_name = f"{self.name} {self.sort} {self.query} {selection.parameters}"
+        offset = int(page_key(token, token_name)[0]) if token else 0
+        order, pinned_ids = self.orders[self.sort], self.pinned_ids
+        found = list_selected(self.find_scope(), selection, order, limit, offset, pinned_ids)
+        end = offset + len(found.cards)
+        has_more = found.cards and end < min(found.total, DEEPEST)
+        return ListPart(found.cards, found.total, page_token([end], token_name) if has_more else "")
+
+
+def render_list(
+    request: HttpRequest, listing: ProductList, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    """Return the page of a list, the next part of it, or what changes when a filter changes. Raises Http404."""
+    names = list_filter_names()
+    asked = read_filters(request, names)
+    if asked.is_typed and not asked.price_error and not request.htmx:  # type: ignore[attr-defined]
+        return redirect(list_url(listing.url, asked.selection, **listing.parameters))
+    token, card_count = request.GET.get("after", ""), requested_card_count(request)
+    limit = queries.PAGE_LENGTH if token else card_count
+    try:
+        shown, part = _find_part(listing, asked, token, limit)
+    except InvalidPageToken as error:
+        raise Http404 from error
+    selection, parameters = shown.selection, listing.parameters
+    context |= {
+        "list_url": listing.url,
+        "list_filters": _find_filters(listing, shown, names) if not token else None,
+        "is_unfiltered": asked.selection != selection,
+        "empty": _end_of_list(listing.url) if token else listing.empty,
+        "sort": listing.sort,
+        "sorts": listing.sorts,
+        "cards": part.cards,
+        "total": part.total,
+        "after": token,
+        "next_url": next_page_url(
+            listing.url, card_count, selection, **parameters, after=part.next_token
+        )
+        if part.next_token
+        else "",
+    }
+    address = list_url(listing.url, selection, **parameters, show=str(card_count))
+    if token:
+        return render_page(request, template, context, part="more", replace_url=address)
+    response = render_page(request, template, context, part="filtered")
+    if request.htmx:  # type: ignore[attr-defined]
+        response["HX-Push-Url"] = address
+    return response
+
+
+def _end_of_list(url: str) -> EmptyList:
+    return EmptyList(
+        _("No more products"),
+        _("You’ve reached the end of the list."),
+        url,
+        _("Back to the first page"),
+    )
+
+
+def _find_part(
+    listing: ProductList, asked: AskedFilters, token: str, limit: int
+) -> tuple[AskedFilters, ListPart]:
+    """Return a part of the list, and the filters that it obeys: none while this host has no index."""
+    try:
+        return asked, listing.find_part(asked.selection, token, limit)
+    except SearchIndexMissing:
+        if listing.find_unfiltered:
+            return AskedFilters(), listing.find_unfiltered(token, limit)
+        # A new host has no index yet: show the front page's row instead.
+        cards = () if token else tuple(queries.list_featured(listing.name))
+        return AskedFilters(), ListPart(cards, None, "")
+
+
+def _find_filters(
+    listing: ProductList, asked: AskedFilters, names: tuple[FilterName, ...]
+) -> ListFilters | None:
+    try:
+        found = find_facets(listing.find_scope(), asked.selection, names, asked.opened)
+    except SearchIndexMissing:
+        return None
+    parameters = tuple((name, value) for name, value in listing.parameters.items() if value)
+    return ListFilters(listing.url, parameters, asked, found, names)
 
 
 @require_safe
-@whole_page("sort", "after", "show")
+@whole_page("sort", "after", "show", unless=FILTER_PARAMETERS)
 @public
 def deals(request: HttpRequest) -> HttpResponse:
     """Show the reduced products."""
@@ -32,74 +165,45 @@ def deals(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", default)
     if sort not in search.DEAL_SORTS:
         return redirect("deals")
+    queries.prefetch_categories()
+    url = reverse("deals")
+    empty = EmptyList(
+        _("No deals right now"),
+        _("Nothing is reduced at the moment. Take a look at what’s new instead."),
+        reverse("new_arrivals"),
+        _("See new arrivals"),
+    )
+    listing = ProductList(
+        "deals", url, deals_scope, search.DEAL_SORTS, search.DEAL_SORT_LABELS, sort, default, empty
+    )
     context = {
         "title": _("Deals"),
         "lead": _("Good things for less: everything that is reduced right now."),
-        "empty_title": _("No deals right now"),
-        "empty_text": _("Nothing is reduced at the moment. Take a look at what’s new instead."),
-        "instead": (reverse("new_arrivals"), _("See new arrivals")),
-        "sort": sort,
-        "sort_param": "" if sort == default else sort,
-        "sorts": search.DEAL_SORT_LABELS,
+        "nav_current": url,
     }
-    return _render_list(request, "deals", partial(search.list_deals, sort), context)
+    return render_list(request, listing, "storefront/list.html", context)
 
 
 @require_safe
-@whole_page("after", "show")
+@whole_page("after", "show", unless=FILTER_PARAMETERS)
 @public
 def new_arrivals(request: HttpRequest) -> HttpResponse:
     """Show the newest products."""
+    queries.prefetch_categories()
+    url = reverse("new_arrivals")
+    empty = EmptyList(
+        _("Nothing new yet"),
+        _("We’re still choosing what to sell next."),
+        reverse("home"),
+        _("Browse products"),
+    )
+    orders = {"newest": search.SORTS["newest"]}
+    listing = ProductList(
+        "new_arrivals", url, new_arrivals_scope, orders, (), "newest", "newest", empty
+    )
     context = {
         "title": _("New arrivals"),
         "lead": _("The latest additions to the shop, newest first."),
-        "empty_title": _("Nothing new yet"),
-        "empty_text": _("We’re still choosing what to sell next."),
-        "instead": (reverse("home"), _("Browse products")),
-        "sort": "",
-        "sort_param": "",
-        "sorts": (),
-    }
-    return _render_list(request, "new_arrivals", search.list_new_arrivals, context)
-
-
-def _render_list(
-    request: HttpRequest, name: str, find: Find, context: dict[str, Any]
-) -> HttpResponse:
-    """Draw a part of a list; its address and its row of the front page are both called `name`. Raises Http404."""
-    queries.prefetch_categories()
-    url, list_name = reverse(name), f"{name} {context['sort']}"
-    token, card_count = request.GET.get("after", ""), requested_card_count(request)
-    try:
-        offset = int(page_key(token, list_name)[0]) if token else 0
-    except InvalidPageToken as error:
-        raise Http404 from error
-    found = _find(name, find, queries.PAGE_LENGTH if offset else card_count, offset)
-    end = offset + len(found.cards)
-    has_more = found.cards and end < min(found.total, search.DEEPEST)
-    sort_param = context["sort_param"]
-    context |= {
-        "list_url": url,
         "nav_current": url,
-        "cards": found.cards,
-        "total": found.total,
-        "after": offset,
-        "next_url": next_page_url(
-            url, card_count, sort=sort_param, after=page_token([end], list_name)
-        )
-        if has_more
-        else "",
     }
-    if not offset:
-        return render_page(request, "storefront/list.html", context)
-    address = list_url(url, sort=sort_param, show=str(card_count))
-    return render_page(request, "storefront/list.html", context, part="more", replace_url=address)
-
-
-def _find(name: str, find: Find, limit: int, offset: int) -> SearchResult:
-    try:
-        return find(limit, offset)
-    except SearchIndexMissing:
-        # A new host has no index yet: show the front page's row instead.
-        cards = () if offset else tuple(queries.list_featured(name))
-        return SearchResult(cards, 0)
+    return render_list(request, listing, "storefront/list.html", context)

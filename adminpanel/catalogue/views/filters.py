@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from catalogue.filter_values import Term, list_terms, spell_terms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -14,7 +15,6 @@ from catalogue.colour_settings import COLOURS, PARTITION, find_colour
 from catalogue.colours import FAMILY_LABELS, OTHER, colour_key
 from catalogue.filter_settings import COLOUR, FILTERS, KIND_LABELS, OFF, FilterName
 from catalogue.filter_tokens import value_token
-from catalogue.filter_values import Term, list_terms, spell_terms
 from shop_settings.queries import get_settings_at_quorum
 from web.decorators import get_or_post
 from web.rendering import render_page
