@@ -34,7 +34,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 COLOURS = SettingKind(
     "colours",
-    lambda key, value: ColourSetting(**value | {"key": key}),
+    lambda key, value: ColourSetting(**{**value, "key": key}),
     asdict,
     dict[str, ColourSetting],
     _check,

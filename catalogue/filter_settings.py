@@ -24,10 +24,10 @@ KIND_LABELS = {
 
 @dataclass(frozen=True)
 class FilterName:
-    """The name of an option or a detail by which shoppers may filter. `key` is the folded name, as the index has it."""
+    """An option or a detail by which shoppers may filter. `key` is its folded name, as the index has it (`fold_name`)."""
 
     key: str
-    name: str
+    name: str  # what shoppers read
     kind: str = PLAIN
     position: int = 0
 
@@ -49,7 +49,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 FILTERS = SettingKind(
     "filters",
-    lambda key, value: FilterName(**value | {"key": key}),
+    lambda key, value: FilterName(**{**value, "key": key}),
     asdict,
     lambda: {each.key: each for each in FIRST_FILTERS},
     _check,

@@ -11,7 +11,7 @@ from catalogue import queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.index_queries import all_of, any_of, in_category
 from catalogue.search import query_words
-from catalogue.search_index import READER, brand_token, sku_token
+from catalogue.search_index import READER, SearchIndexMissing, brand_token, sku_token
 
 STAFF_DEEPEST = 10_000
 STAFF_SORTS = {
@@ -138,3 +138,17 @@ def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
     ]
     sku = tantivy.Query.term_query(schema, "sku_exact", sku_token(query))
     return [("sku", sku), ("words", all_of(beginnings))]
+
+
+def list_values_in_use(prefix: str = "") -> list[tuple[str, str, int]]:
+    """Return the values of options and details that products have, of any status, the most frequent first.
+
+    Each has its folded name, the value and the number of products. `prefix` begins `name=value`. Without an index there are none.
+    """
+    try:
+        _schema, searcher = READER.searcher()
+    except SearchIndexMissing:
+        return []
+    found = searcher.terms_with_prefix("value", prefix, tantivy.Query.all_query())
+    pairs = [(term.partition("="), number) for term, number in found if number]
+    return [(name, value, number) for (name, _, value), number in pairs]

@@ -12,6 +12,7 @@ from adminpanel.settings.forms import SettingForm
 from catalogue.colour_settings import COLOURS, ColourSetting
 from catalogue.colours import FAMILY_LABELS, is_hex
 from catalogue.filter_settings import FILTERS, KIND_LABELS, FilterName
+from catalogue.rules import MAX_LABEL_LENGTH
 
 
 class FilterForm(SettingForm[FilterName]):
@@ -19,6 +20,7 @@ class FilterForm(SettingForm[FilterName]):
 
     kind, entity_class = FILTERS, FilterName
     template = "adminpanel/catalogue/filter.html"
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=MAX_LABEL_LENGTH)
     filter_kind = forms.ChoiceField(
         label=gettext_lazy("Shoppers filter by"), choices=list(KIND_LABELS.items())
     )
@@ -29,11 +31,10 @@ class FilterForm(SettingForm[FilterName]):
     )
 
     def get_initial_values(self, entity: FilterName) -> dict[str, Any]:
-        return {"filter_kind": entity.kind, "position": entity.position}
+        return super().get_initial_values(entity) | {"filter_kind": entity.kind}
 
     def get_values(self) -> dict[str, Any]:
-        typed = self.cleaned_data
-        return {"kind": typed["filter_kind"], "position": typed["position"]}
+        return super().get_values() | {"kind": self.cleaned_data["filter_kind"]}
 
 
 class ColourForm(SettingForm[ColourSetting]):
