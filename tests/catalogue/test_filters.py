@@ -20,7 +20,7 @@ from cassandra_db import write_batch
 from catalogue import filters, search_index
 from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
-from catalogue.filter_settings import COLOUR, PLAIN, SIZE, make_filter_names
+from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
@@ -32,7 +32,7 @@ from tests.rules import for_each
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
 NAMES = ("size", "material")
-FILTERS = tuple(make_filter_names(Colour=COLOUR, Size=SIZE, Material=PLAIN).values())
+FILTERS = (*FIRST_FILTERS, FilterName("material", "Material"))
 
 
 def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
@@ -217,8 +217,9 @@ def test_x320_every_count_is_that_of_a_scan(
     ]
 )
 def test_x321_an_address_names_a_selection_in_one_order(
-    written: list[str], parameters: list[tuple[str, str]]
+    case: tuple[list[str], list[tuple[str, str]]],
 ) -> None:
+    written, parameters = case
     assert parse_filters(written, NAMES)[0].parameters == parameters
 
 
@@ -244,18 +245,14 @@ def test_x321_too_many_filters_are_cut() -> None:
         ("", "None"),
     ]
 )
-def test_x322_a_range_of_prices_is_read(written: str, expected: str) -> None:
+def test_x322_a_range_of_prices_is_read(case: tuple[str, str]) -> None:
+    written, expected = case
     assert str(parse_price(written)) == expected
 
 
-@pytest.mark.parametrize(
-    "written", ["NaN-", "Infinity", "x-20", "-1e9", "1e-99-", "20-40-60", "²-"]
-)
+@for_each(["NaN-", "Infinity", "x-20", "-1e9", "1e-99", "20-40-60", "²-"])
 def test_x322_what_is_no_price_is_refused(written: str) -> None:
-    if written == "1e-99-":
-        assert parse_price(written) == PriceRange(Decimal("0.00"))
-        return
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r".+"):
         parse_price(written)
 
 
