@@ -29,11 +29,7 @@ KEYSPACE = "stoa_search"
 MADE = 20_000
 REPEATS = 20
 # At a million products, in milliseconds of CPU time.
-MOST = {
-    "all, two chosen": 25.0,
-    "category, two chosen": 5.0,
-    "two words, a typo": 15.0,
-}
+MOST = {"all, two chosen": 25.0, "category, two chosen": 5.0, "two words, a typo": 15.0}
 
 
 def main() -> int:
@@ -61,13 +57,14 @@ def main() -> int:
 
 def measure(count: int) -> dict[str, float]:
     """Fill an index with this many products, and return CPU milliseconds by kind of request."""
+    from tantivy import Query
+
     from catalogue import queries, search
     from catalogue.facets import Scope, find_facets
     from catalogue.filter_settings import list_filter_names
     from catalogue.filtered_lists import category_scope, list_selected
     from catalogue.filters import NOTHING_CHOSEN, Selection
     from catalogue.search_index import READER
-    from tantivy import Query
 
     took = _cpu(lambda: _fill(count))
     names = list_filter_names()

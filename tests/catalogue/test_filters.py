@@ -20,15 +20,19 @@ from cassandra_db import write_batch
 from catalogue import filters, search_index
 from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
-from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection
+from catalogue.filter_settings import COLOUR, PLAIN, SIZE, make_filter_names
+from catalogue.filter_tokens import cover_prices
+from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
 from catalogue.queries import get_category_tree, get_products_at_quorum, leave_out
 from catalogue.search_index import READER, make_document
 from tests.clock import now
 from tests.factories import make_category
+from tests.rules import for_each
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
 NAMES = ("size", "material")
+FILTERS = tuple(make_filter_names(Colour=COLOUR, Size=SIZE, Material=PLAIN).values())
 
 
 def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
@@ -187,7 +191,7 @@ def test_x320_every_count_is_that_of_a_scan(
     scope, faults, counted = Scope(("all",), tantivy.Query.all_query()), [], 0
     for _ in range(60):
         selection = _choose(random, categories)
-        found = find_facets(scope, selection, NAMES)
+        found = find_facets(scope, selection, FILTERS)
         expected = sum(_matches(each, selection, nodes) for each in everything)
         if found.total != expected:
             faults.append(f"{selection.parameters}: {found.total}, not {expected}")
@@ -200,3 +204,76 @@ def test_x320_every_count_is_that_of_a_scan(
                     faults.append(f"{alone.parameters}: {value.count}, not {expected}")
     assert not faults, "\n".join(faults[:20])
     assert counted > 300
+
+
+@for_each(
+    [
+        (["size:M", "SIZE:m", "Größe:x"], [("filter", "size:m")]),
+        (
+            ["size:S", "colour:blue", "size:M"],
+            [("filter", "colour:blue"), ("filter", "size:m"), ("filter", "size:s")],
+        ),
+        (["stock:yes", "size:", ":m", "x", ""], [("filter", "stock:yes")]),
+    ]
+)
+def test_x321_an_address_names_a_selection_in_one_order(
+    written: list[str], parameters: list[tuple[str, str]]
+) -> None:
+    assert parse_filters(written, NAMES)[0].parameters == parameters
+
+
+def test_x321_too_many_filters_are_cut() -> None:
+    many = [f"size:{number}" for number in range(50)]
+    selection, is_cut = parse_filters(many, NAMES)
+    assert is_cut
+    assert len(selection.get("size")) == filters.MAX_CHOSEN
+    product = [f"{name}:{number}" for name in NAMES for number in range(20)]
+    selection, is_cut = parse_filters([*product, "colour:blue", "colour:red"], NAMES)
+    assert is_cut
+    assert len(selection.get("size")) * len(selection.get("material")) <= filters.MAX_COMBINATIONS
+
+
+@for_each(
+    [
+        ("20-40", "20-40"),
+        ("40-20", "20-40"),
+        ("19,99-", "19.99-"),
+        ("-7.5", "-7.5"),
+        ("20", "20-20"),
+        ("-", "None"),
+        ("", "None"),
+    ]
+)
+def test_x322_a_range_of_prices_is_read(written: str, expected: str) -> None:
+    assert str(parse_price(written)) == expected
+
+
+@pytest.mark.parametrize(
+    "written", ["NaN-", "Infinity", "x-20", "-1e9", "1e-99-", "20-40-60", "²-"]
+)
+def test_x322_what_is_no_price_is_refused(written: str) -> None:
+    if written == "1e-99-":
+        assert parse_price(written) == PriceRange(Decimal("0.00"))
+        return
+    with pytest.raises(ValueError, match="."):
+        parse_price(written)
+
+
+def test_x322_the_steps_of_a_range_cover_exactly_its_prices() -> None:
+    random = Random(3)
+    for _ in range(300):
+        low, high = sorted(
+            random.choice([random.randrange(400), random.randrange(10**8)]) for _ in range(2)
+        )
+        steps = set(cover_prices(low, high))
+        assert len(steps) <= 200
+        for price in (
+            low,
+            high,
+            low - 1,
+            high + 1,
+            random.randint(low, high),
+            random.randrange(10**8),
+        ):
+            own = {f"{bits}:{price >> bits:x}" for bits in range(0, 28, 4)} if price >= 0 else set()
+            assert bool(own & steps) == (low <= price <= high), (low, high, price)

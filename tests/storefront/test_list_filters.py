@@ -1,0 +1,170 @@
+"""Filters beside lists: their addresses, counts, chips, messages and cards."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+
+from catalogue import index_queries
+from catalogue.entities import CategoryNode, Product
+from catalogue.search_index import build_index
+from tests.factories import make_category, make_product
+from tests.rules import for_each
+from tests.storefront.page_parts import names, rounds, texts, tree
+
+
+@pytest.fixture(scope="module")
+def category(keyspace: str) -> CategoryNode:
+    return make_category("Shirts to filter")
+
+
+@pytest.fixture(scope="module")
+def products(category: CategoryNode) -> list[Product]:
+    colours = {"Filtered linen shirt": ["Navy", "Red"], "Filtered wool shirt": ["Navy"]}
+    return [
+        make_product(
+            name,
+            category=category,
+            price=f"{20 + 10 * place}.00",
+            options={"Colour": values, "Size": ["S", "M"]},
+            brand=("Hald", "Nordlicht")[place],
+            listed=True,
+        )
+        for place, (name, values) in enumerate(colours.items())
+    ]
+
+
+@pytest.fixture(autouse=True)
+def index(products: list[Product], tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("index")):
+        build_index(products)
+        yield
+
+
+@pytest.fixture
+def url(category: CategoryNode) -> str:
+    return reverse("category", args=(category.slug,))
+
+
+def counts(page: object, name: str) -> dict[str, str]:
+    found = page.cssselect(f"#filter-{name} li")  # type: ignore[attr-defined]
+    return {
+        each.cssselect("span")[0].text_content(): each.cssselect(".num")[0].text for each in found
+    }
+
+
+def test_x323_each_value_says_how_many_products_one_more_click_leaves(
+    client: Client, url: str
+) -> None:
+    page = tree(client.get(url))
+    assert counts(page, "colour") == {"Red": "1", "Blue": "2"}
+    assert counts(page, "size") == {"S": "2", "M": "2"}
+    page = tree(client.get(f"{url}?filter=colour:red&filter=size:M"))
+    assert names(page) == ["Filtered linen shirt"]
+    assert counts(page, "colour") == {"Red": "1", "Blue": "2"}
+    assert counts(page, "brand") == {"Hald": "1", "Nordlicht": "0"}
+    (nordlicht,) = page.cssselect("input[value='brand:nordlicht']")
+    assert nordlicht.get("disabled") is not None
+    assert texts(page, ".chosen .chip") == ["Remove Red", "Remove M"]
+    assert texts(page, ".list-tools p") == ["1 product"]
+    (without_red,) = (each.get("href") for each in page.cssselect(".chosen .chip")[:1])
+    assert parse_qsl(urlsplit(without_red).query) == [("filter", "size:m")]
+    assert [each.get("href") for each in page.cssselect(".chosen .link")] == [url]
+
+
+def test_x324_a_filtered_card_shows_the_variant_that_was_asked_for(
+    client: Client, url: str, products: list[Product]
+) -> None:
+    page = tree(client.get(f"{url}?filter=colour:red"))
+    red = products[0].variants[2]
+    assert red.options["Colour"] == "Red"
+    (link,) = page.cssselect(".card__name a")
+    assert link.get("href").endswith(f"?variant={red.sku}")
+    assert red.picture.partition("/")[2] in page.cssselect(".card img")[0].get("src")
+    (whole,) = tree(client.get(f"{url}?filter=brand:hald")).cssselect(".card__name a")
+    assert "variant" not in whole.get("href")
+
+
+def test_x325_a_filtered_list_keeps_its_order_and_is_not_for_search_engines(
+    client: Client, url: str
+) -> None:
+    page = tree(client.get(f"{url}?sort=price-down&filter=colour:blue&filter=unknown:x"))
+    assert names(page) == ["Filtered wool shirt", "Filtered linen shirt"]
+    assert page.xpath("string(//meta[@name='robots']/@content)") == "noindex"
+    assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(url)
+    assert ("sort", "price-down") in [
+        (each.get("name"), each.get("value")) for each in page.cssselect("#filters input")
+    ]
+    kept = [each.get("value") for each in page.cssselect("form.sort input[name=filter]")]
+    assert kept == ["colour:blue"]
+    plain = tree(client.get(url))
+    assert not plain.cssselect("meta[name=robots]")
+    assert names(tree(client.get(url))) == ["Filtered wool shirt", "Filtered linen shirt"]
+
+
+def test_x326_prices_are_typed_and_stay_beside_what_is_wrong(client: Client, url: str) -> None:
+    answer = client.get(url, {"from": "25", "to": "", "filter": "size:m"})
+    assert answer["Location"] == f"{url}?filter=size:m&price=25-"
+    assert names(tree(client.get(answer["Location"]))) == ["Filtered wool shirt"]
+    assert names(tree(client.get(f"{url}?price=30-25"))) == ["Filtered wool shirt"]
+    for low, high in (("NaN", ""), ("20", "many"), ("", "1e99"), ("-5", "")):
+        page = tree(client.get(url, {"from": low, "to": high}))
+        assert texts(page, "#price-error") == ["Enter prices such as 20 or 19.99."]
+        typed = [page.cssselect(f"#price-{each}")[0].get("value") for each in ("from", "to")]
+        assert typed == [low, high]
+        assert len(names(page)) == 2
+
+
+def test_x327_a_change_of_a_filter_renews_the_list_and_the_counts(client: Client, url: str) -> None:
+    answer = client.get(
+        url, {"filter": "colour:red", "from": "", "to": ""}, headers={"HX-Request": "true"}
+    )
+    assert answer["HX-Push-Url"] == f"{url}?filter=colour:red"
+    part = answer.content.decode()
+    assert "<html" not in part
+    assert "innerHTML:#filter-brand" in part
+    assert "Filtered linen shirt" in part
+    assert "Filtered wool shirt" not in part
+
+
+@for_each(
+    [
+        "&".join(f"filter=size:{number}" for number in range(1000)),
+        "&".join(f"filter=colour:{number}" for number in range(1000)),
+        "filter=" + "x" * 5000,
+        "filter=size:%00&filter=:&filter=colour:",
+        "filter=rating:many&filter=rating:-1",
+        "filter=category:none",
+        "price=NaN-Infinity",
+        "price=99999999999-1",
+        "filter=stock:no&filter=size:S&show=999999",
+    ]
+)
+def test_x328_any_address_is_answered_by_a_clean_page_and_bounded_work(
+    client: Client, url: str, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+
+    def count(searcher: object, wanted: object) -> int:
+        counted.append(wanted)
+        return counts_of(searcher, wanted)
+
+    counts_of = index_queries.count
+    for module in ("facets", "filtered_lists"):
+        monkeypatch.setattr(f"catalogue.{module}.count", count)
+    answer = client.get(f"{url}?{query}")
+    assert answer.status_code == 200, answer.status_code
+    assert len(counted) < 150
+    assert rounds(answer) <= 2
+
+
+def test_x329_without_an_index_the_list_is_there_without_filters(
+    client: Client, url: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("none")):
+        page = tree(client.get(f"{url}?filter=colour:red"))
+    assert len(names(page)) == 2
+    assert not page.cssselect("#filters")
+    assert any("Filters aren’t available right now" in each for each in texts(page, ".notice"))
