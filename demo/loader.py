@@ -174,13 +174,9 @@ FORMER_RATES = DatedRates(date(2024, 9, 1), (Decimal("25.5"), Decimal(14)))
 
 
 # The options and details of the demo shop's products by which shoppers filter.
-FILTER_NAMES = (
-    FilterName("colour", "Colour", COLOUR, 1),
-    FilterName("size", "Size", SIZE, 2),
-    FilterName("wood", "Wood", PLAIN, 3),
-    FilterName("metal", "Metal", PLAIN, 4),
-    FilterName("scent", "Scent", PLAIN, 5),
-    FilterName("made in", "Made in", PLAIN, 6),
+FILTER_NAMES = tuple(
+    FilterName(name.lower(), name, {"Colour": COLOUR, "Size": SIZE}.get(name, PLAIN), place)
+    for place, name in enumerate(("Colour", "Size", "Wood", "Metal", "Scent", "Made in"), start=1)
 )
 
 

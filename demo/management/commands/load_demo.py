@@ -77,7 +77,7 @@ class Command(BaseCommand):
                 task = bars.add_task(what, total=total)
                 return lambda: bars.advance(task)
 
-            loader.load_settings(now, bar("Settings", 3))
+            loader.load_settings(now, bar("Settings", 5))
             loader.load_categories(bar("Categories", len(CATEGORIES)))
             loader.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
             loader.load_stock(now, bar("Stock", len(PRODUCTS)))
