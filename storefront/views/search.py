@@ -2,18 +2,25 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
 from analytics.events import NotedEvent, note_event
 from cassandra_db import Row, page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
+from catalogue.query_prices import QueryPrices
 from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import MAX_QUERY_LENGTH
 from catalogue.search_index import SearchIndexMissing
+from catalogue.search_relaxation import find_shorter_queries
+from catalogue.search_rules import fold_query, get_search_rules, prefetch_search_rules
+from pricing.templatetags.money import format_money
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.whole_pages import whole_page
@@ -22,17 +29,23 @@ from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 from web.text import clean_text
 
+# How many popular products follow if nothing was found.
+_POPULAR_COUNT = 8
+
 
 @require_safe
 @whole_page("q", "sort", "after", "show")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
-    """Show the products that contain the searched words. A SKU redirects to its product's page."""
+    """Show the products that contain the searched words. A SKU redirects to its product's page, and staff redirect other queries."""
     hit_local_rate_limit(request, "search")
     query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
     queries.prefetch_categories()
-    if address := _find_sku_address(query):
-        return redirect(address)
+    prefetch_search_rules()
+    address = _find_sku_address(query)
+    address = address or get_search_rules().redirects.get(fold_query(query), "")
+    if address:
+        return HttpResponseRedirect(address)
     sort = request.GET.get("sort", "best")
     if sort not in search.SORTS:
         return redirect(list_url(reverse("search"), q=query))
@@ -59,7 +72,8 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
         found = search.search_products(
             query, queries.PAGE_LENGTH if offset else card_count, offset, sort
         )
-        near = search.find_near_queries(query) if query and not found.total else []
+        prices = search.read_query(query).prices
+        instead = _list_instead(query) if query and not found.total else {}
     except SearchIndexMissing:
         return context | {"cards": tuple(queries.list_cards_by_prefix(query))}
     end = offset + len(found.cards)
@@ -75,9 +89,37 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
         "cards": found.cards,
         "total": found.total,
         "sorts": search.SORT_LABELS,
-        "near": near,
         "next_url": further,
+        "cut_at": search.DEEPEST if end == search.DEEPEST < found.total else 0,
+        "price_label": _price_label(prices),
+        "words_alone": list_url(reverse("search"), q=prices.words, sort=sort_param),
+        **instead,
     }
+
+
+def _list_instead(query: str) -> dict[str, Any]:
+    """Return what the page of a query without results shows: results for fewer words, or popular products."""
+    shorter = find_shorter_queries(query)
+    near = search.find_near_queries(query, all_words=bool(shorter))
+    if not shorter:
+        return {"near": near, "instead": search.list_popular(_POPULAR_COUNT)}
+    found = search.search_products(shorter[0].query)
+    return {"near": near, "instead": found, "shorter": shorter[0], "also_shorter": shorter[1:]}
+
+
+def _price_label(prices: QueryPrices) -> str:
+    """Return the price range of a query in words, such as "Under €20", or ""."""
+    low, high = (
+        format_money(None if each is None else Money(each, settings.CURRENCY)).removesuffix(".00")
+        for each in (prices.low, prices.high)
+    )
+    if low and high:
+        return f"{low}–{high}"
+    return (
+        _("Under %(price)s") % {"price": high}
+        if high
+        else low and _("Over %(price)s") % {"price": low}
+    )
 
 
 def _search_list(query: str, sort: str) -> str:
