@@ -78,10 +78,11 @@ def find_facets(
 
     Raises SearchIndexMissing, CassandraUnavailable.
     """
-    if selection or opened or not scope.is_kept:
+    if selection or opened:
         return _find_facets(scope, selection, names, opened)
     key = (scope.key, "facets", tuple(names))
-    return READER.keep(key, lambda: _find_facets(scope, selection, names, opened))
+    keep = READER.keep if scope.is_kept else READER.recall
+    return keep(key, lambda: _find_facets(scope, selection, names, opened))
 
 
 def _find_facets(

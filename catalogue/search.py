@@ -12,19 +12,14 @@ from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import current_time
 from catalogue import queries
-from catalogue.entities import NEW_FOR, CategoryNode
+from catalogue.entities import CategoryNode
+from catalogue.facets import Scope
 from catalogue.filter_queries import selection_query
+from catalogue.filtered_lists import DEEPEST
 from catalogue.filters import PriceRange, Selection
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.query_prices import QueryPrices, read_prices
-from catalogue.search_index import (
-    BOOSTS,
-    READER,
-    SearchResult,
-    sku_token,
-    to_milliseconds,
-    unpack_card,
-)
+from catalogue.search_index import BOOSTS, READER, SearchResult, sku_token, unpack_card
 from catalogue.search_rules import MAX_PINNED, SearchRules, fold_query, get_search_rules
 from catalogue.words import split_words, word_forms
 
@@ -32,8 +27,6 @@ MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
 # No name has a longer word, and tantivy refuses to search for very long beginnings of words.
 MAX_WORD_LENGTH = 40
-# A list can be paged to this place. tantivy's memory and time grow with the place: some 5 MB and 20 ms at this one.
-DEEPEST = 100_000
 _TYPO_FROM_LETTERS = 5
 # Forgiving typos takes most of the time. So a search forgives them in this many words; words that no product's name has come
 # first.
@@ -71,8 +64,6 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
-# New arrivals are the products of the last days (NEW_FOR). If there are fewer than this, older products fill the list.
-MIN_NEW_ARRIVALS = 24
 
 
 def search_products(
@@ -88,7 +79,8 @@ def search_products(
         READER.searcher()
         return SearchResult((), 0)
 
-    def find(schema: Any, searcher: Any) -> SearchResult:
+    def find() -> SearchResult:
+        schema, searcher = READER.searcher()
         return _list(searcher, product_query(schema, asked), SORTS[sort], limit, offset)
 
     return READER.recall((asked, limit, offset, sort), find)
@@ -142,23 +134,12 @@ def price_query(schema: Any, low: Decimal | None, high: Decimal | None) -> Any:
     return tantivy.Query.const_score_query(within, 0.0)
 
 
-def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
-    """Return at most `limit` reduced products in stock, from `offset` on. `sort` is a key of DEAL_SORTS. Raises SearchIndexMissing."""
-    schema, searcher = READER.searcher()
-    reduced = tantivy.Query.term_query(schema, "marks", "deal")
-    wanted = all_of([reduced, _in_stock(schema)])
-    return _list(searcher, wanted, DEAL_SORTS[sort], limit, offset)
-
-
-def list_new_arrivals(limit: int, offset: int) -> SearchResult:
-    """Return at most `limit` new arrivals in stock, the newest first, from `offset` on. Raises SearchIndexMissing."""
-    schema, searcher = READER.searcher()
-    wanted, since = _in_stock(schema), to_milliseconds(current_time() - NEW_FOR)
-    new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
-    new_count = searcher.search(all_of([wanted, new]), limit=1, count=True).count
-    found = _list(searcher, wanted, SORTS["newest"], limit, offset)
-    total = min(found.total, max(new_count, MIN_NEW_ARRIVALS))
-    return SearchResult(found.cards[: max(0, total - offset)], total)
+def words_scope(query: str) -> Scope:
+    """Return the products that a typed query asks for. Raises SearchIndexMissing, CassandraUnavailable."""
+    schema, _ = READER.searcher()
+    asked = read_query(query)
+    wanted = tantivy.Query.empty_query() if asked.is_empty else product_query(schema, asked)
+    return Scope(("words", asked), wanted, is_kept=False)
 
 
 def list_popular(limit: int) -> SearchResult:
