@@ -1,6 +1,6 @@
 """Filters of lists: one variant satisfies the whole selection, and every count is exact (decision 081)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -37,7 +37,7 @@ FILTERS = (*FIRST_FILTERS, FilterName("material", "Material"))
 
 def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
     """A product with random variants. "Material" is an option of some products and a detail of others."""
-    product_id, options = uuid4(), {"Colour": COLOURS, "Size": SIZES}
+    product_id, options = uuid4(), dict[str, tuple[str, ...]](Colour=COLOURS, Size=SIZES)
     is_detail = random.random() < 0.5
     if not is_detail and random.random() < 0.5:
         options["Material"] = MATERIALS
@@ -134,11 +134,11 @@ def _matches(product: Product, selection: Selection, nodes: dict[UUID, CategoryN
         filters.CATEGORY in chosen and not slugs & {*chosen[filters.CATEGORY]}
     ):
         return False
-    assert product.created_at is not None
-    facts = {
+    created_at = product.created_at or moment
+    facts: dict[str, Callable[[tuple[str, ...]], bool]] = {
         filters.BRAND: lambda values: product.brand.casefold() in values,
         filters.RATING: lambda values: (product.rating or 0) >= min(map(int, values)),
-        filters.NEW: lambda _: product.created_at > moment - NEW_FOR,
+        filters.NEW: lambda _: created_at > moment - NEW_FOR,
         filters.BESTSELLER: lambda _: product.bestseller,
     }
     if not all(fact(chosen[name]) for name, fact in facts.items() if name in chosen):

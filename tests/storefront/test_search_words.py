@@ -106,7 +106,7 @@ def test_x316_a_list_that_is_cut_says_so(client: Client, monkeypatch: pytest.Mon
     part = tree(client.get(address, headers={"HX-Request": "true"}))
     assert len(names(part)) == 2
     assert texts(part, "#load-more")[0].startswith(
-        f"Only the first {search.DEEPEST} products can be shown."
+        f"Only the first {filtered_lists.DEEPEST} products can be shown."
     )
 
 
