@@ -138,9 +138,10 @@ def _find_view(request: HttpRequest) -> ResolverMatch | None:
         match = resolve(request.path_info)
     except Resolver404:
         return None
-    if _parameters(match) is None or not match.func.unkept_parameters.isdisjoint(request.GET):  # type: ignore[attr-defined]
+    if _parameters(match) is None:
         return None
-    return match
+    unkept: Collection[str] = match.func.unkept_parameters  # type: ignore[attr-defined]
+    return None if any(each in request.GET for each in unkept) else match
 
 
 def _parameters(match: ResolverMatch) -> tuple[str, ...] | None:

@@ -79,7 +79,8 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 def _find_products(query: str, sort: str, token: str, limit: int) -> ListPart:
     """Return a part of the results of a query without filters (Q3)."""
-    offset = int(page_key(token, list_name := f"Q3 {sort} {query}")[0]) if token else 0
+    list_name = f"Q3 {sort} {query}"
+    offset = int(page_key(token, list_name)[0]) if token else 0
     found = search.search_products(query, limit, offset, sort)
     end = offset + len(found.cards)
     has_more = found.cards and end < min(found.total, DEEPEST)

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from catalogue import queries, search
+from catalogue import filtered_lists, queries, search
 from catalogue.entities import Product
 from catalogue.search_rules import CURRENT_RULES, PINNED, REDIRECT, TWO_WAY
 from tests.catalogue.search_rules import make_search_rule, remove_search_rule
@@ -100,7 +100,8 @@ def test_x314_if_nothing_matches_there_are_popular_products(client: Client) -> N
 
 
 def test_x316_a_list_that_is_cut_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "DEEPEST", queries.PAGE_LENGTH + 2)
+    for module in (search, filtered_lists, lists, views_search):
+        monkeypatch.setattr(module, "DEEPEST", queries.PAGE_LENGTH + 2)
     page = tree(client.get("/search", {"q": "quaich"}))
     address = page.cssselect("a[rel=next]")[0].get("href")
     part = tree(client.get(address, headers={"HX-Request": "true"}))
