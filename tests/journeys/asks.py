@@ -213,6 +213,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:delivery_method_remove": [ask({"version": "x"}, key="express-de")],
     "adminpanel:warehouse": [ask({"name": ""}, key="cork")],
     "adminpanel:country_tax": [ask({"standard_0": "0"}, key="DE")],
+    "adminpanel:filter": [ask({"name": ""}, key="size")],
+    "adminpanel:colour": [ask({"hex": "no colour"}, key="ink")],
     "adminpanel:terms_detail": [ask({"seller_name": "Mine"}, key="first")],
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
