@@ -24,7 +24,12 @@ from catalogue.words import fold_text
 
 # How many values of a filter a page shows at first, and on request.
 FEW_VALUES, MANY_VALUES = 20, 500
-LOWEST_RATINGS = ("4", "3", "2", "1")
+# The values of the filters that do not come from products.
+_FIXED_VALUES: dict[str, Sequence[str]] = {
+    filters.COLOUR: tuple(FAMILY_LABELS),
+    filters.RATING: ("4", "3", "2", "1"),
+    **dict.fromkeys(filters.MARKS, (filters.YES,)),
+}
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,11 @@ def find_facets(
 
     Raises SearchIndexMissing, CassandraUnavailable.
     """
-    if selection or opened or not scope.is_kept:
+    if selection or opened:
         return _find_facets(scope, selection, names, opened)
     key = (scope.key, "facets", tuple(names))
-    return READER.keep(key, lambda: _find_facets(scope, selection, names, opened))
+    keep = READER.keep if scope.is_kept else READER.recall
+    return keep(key, lambda: _find_facets(scope, selection, names, opened))
 
 
 def _find_facets(
@@ -138,10 +144,9 @@ class _Counter:
         # The counts of a list without a selection are asked by every visitor.
         return self._keep((selection,), find) if not self._selection else find()
 
-    def is_there(self, name: str, value: str) -> bool:
-        """Return whether the list without any filter has a product with this value."""
-        wanted = selection_query(self._schema, NOTHING_CHOSEN.with_values(name, [value]), self._now)
-        return count(self._searcher, all_of([wanted, self._base])) > 0
+    def _those_there(self, name: str, values: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the values that a product of the list without any filter has."""
+        return [each for each in values if self._count(NOTHING_CHOSEN.with_values(name, [each[0]]))]
 
     def list_values(self, name: str) -> list[tuple[str, str]]:
         """Return the values of a filter in the list without any filter, each with its label: the most frequent first."""
@@ -158,13 +163,9 @@ class _Counter:
                 if self._scope.category
                 else queries.get_category_tree().roots
             )
-            return [(node.slug, node.name) for node in nodes]
-        if name == filters.COLOUR:
-            return [(key, key) for key in FAMILY_LABELS if self.is_there(name, key)]
-        if name == filters.RATING:
-            return [(each, each) for each in LOWEST_RATINGS]
-        if name in filters.MARKS:
-            return [(filters.YES, filters.YES)]
+            return self._those_there(name, [(node.slug, node.name) for node in nodes])
+        if name in _FIXED_VALUES:
+            return self._those_there(name, [(each, each) for each in _FIXED_VALUES[name]])
         if name == filters.BRAND:
             return _fold(self._terms("brand_name", ""))
         return _fold(self._terms("value", f"{name}="))

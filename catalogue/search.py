@@ -1,27 +1,39 @@
 """The shoppers' search by words (Q3), and the lists and counts from the search index: deals, new arrivals, products on sale."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
 import tantivy
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import current_time
 from catalogue import queries
-from catalogue.entities import NEW_FOR, CategoryNode
+from catalogue.entities import CategoryNode
+from catalogue.facets import Scope
+from catalogue.filter_queries import selection_query
+from catalogue.filtered_lists import DEEPEST
+from catalogue.filters import PriceRange, Selection
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
-from catalogue.search_index import BOOSTS, READER, SearchResult, to_milliseconds, unpack_card
+from catalogue.query_prices import QueryPrices, read_prices
+from catalogue.search_index import BOOSTS, READER, SearchResult, sku_token, unpack_card
+from catalogue.search_rules import MAX_PINNED, SearchRules, fold_query, get_search_rules
 from catalogue.words import split_words, word_forms
 
 MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
 # No name has a longer word, and tantivy refuses to search for very long beginnings of words.
 MAX_WORD_LENGTH = 40
-DEEPEST = 1000
 _TYPO_FROM_LETTERS = 5
 # Forgiving typos takes most of the time. So a search forgives them in this many words; words that no product's name has come
 # first.
 MAX_FORGIVEN = 3
+# A pinned product comes before all that was found by words.
+_PINNED_BOOST = 10_000.0
+_SYNONYM_BOOST = 0.8
 # How many similar queries are tried if nothing was found.
 _MAX_NEAR_QUERIES = 8
 SORTS = {
@@ -52,8 +64,6 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
-# New arrivals are the products of the last days (NEW_FOR). If there are fewer than this, older products fill the list.
-MIN_NEW_ARRIVALS = 24
 
 
 def search_products(
@@ -64,42 +74,87 @@ def search_products(
     Case, accents, plurals and hyphens do not matter. The last word may be the beginning of a word. Up to MAX_FORGIVEN words of at
     least five letters may have one typo each. Raises SearchIndexMissing.
     """
-    words, limit = query_words(query), min(limit, DEEPEST - offset)
-    if not words or limit < 1:
+    asked = read_query(query)
+    if asked.is_empty:
         READER.searcher()
         return SearchResult((), 0)
 
-    def find(schema: Any, searcher: Any) -> SearchResult:
-        wanted = all_of([_query(schema, words), on_sale(schema, current_time())])
-        return _list(searcher, wanted, SORTS[sort], limit, offset)
+    def find() -> SearchResult:
+        schema, searcher = READER.searcher()
+        return _list(searcher, product_query(schema, asked), SORTS[sort], limit, offset)
 
-    return READER.recall((*words, limit, offset, sort), find)
+    return READER.recall((asked, limit, offset, sort), find)
 
 
-def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
-    """Return at most `limit` reduced products in stock, from `offset` on. `sort` is a key of DEAL_SORTS. Raises SearchIndexMissing."""
+@dataclass(frozen=True)
+class ProductQuery:
+    """What a typed query asks for: words, a price range, and the SKUs that staff have pinned to exactly this query."""
+
+    words: tuple[str, ...]
+    prices: QueryPrices
+    pinned_skus: tuple[str, ...]
+    rules: SearchRules
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.words or self.pinned_skus or self.prices.text)
+
+
+def read_query(query: str) -> ProductQuery:
+    """Return what a typed query asks for. Raises SearchIndexMissing, CassandraUnavailable."""
+    rules, prices = get_search_rules(), read_prices(query, settings.CURRENCY)
+    # "socks 36-40": sizes that a product has are no prices.
+    if prices.sizes and _has_option(prices.sizes):
+        prices = QueryPrices(query)
+    pinned = rules.pinned_skus.get(fold_query(query), ())
+    return ProductQuery(tuple(query_words(prices.words)), prices, pinned, rules)
+
+
+def _has_option(joined: str) -> bool:
+    """Return whether a product has an option's value, or a name, with these two words side by side."""
+    _schema, searcher = READER.searcher()
+    return any(searcher.doc_freq(field, joined) for field in ("options", "name"))
+
+
+def product_query(schema: Any, asked: ProductQuery) -> Any:
+    """Return the index query for the products on sale that a typed query asks for. Pinned products have the highest scores."""
+    wanted = [words_query(schema, asked.words, asked.rules)] if asked.words else []
+    if asked.prices.text:
+        wanted.append(price_query(schema, asked.prices.low, asked.prices.high))
+    found = [all_of(wanted)] if wanted else []
+    for place, sku in enumerate(asked.pinned_skus):
+        term = tantivy.Query.term_query(schema, "sku_exact", sku_token(sku))
+        found.append(_weighed(term, _PINNED_BOOST * (MAX_PINNED - place)))
+    return all_of([any_of(found), on_sale(schema, current_time())])
+
+
+def price_query(schema: Any, low: Decimal | None, high: Decimal | None) -> Any:
+    """Return the index query for the products of which a variant has a price in a range. It does not change the ranking."""
+    within = selection_query(schema, Selection(price=PriceRange(low, high)), current_time())
+    return tantivy.Query.const_score_query(within, 0.0)
+
+
+def words_scope(query: str) -> Scope:
+    """Return the products that a typed query asks for. Raises SearchIndexMissing, CassandraUnavailable."""
+    schema, _ = READER.searcher()
+    asked = read_query(query)
+    wanted = tantivy.Query.empty_query() if asked.is_empty else product_query(schema, asked)
+    return Scope(("words", asked), wanted, is_kept=False)
+
+
+def list_popular(limit: int) -> SearchResult:
+    """Return the most popular products in stock. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
-    reduced = tantivy.Query.term_query(schema, "marks", "deal")
-    wanted = all_of([reduced, _in_stock(schema)])
-    return _list(searcher, wanted, DEAL_SORTS[sort], limit, offset)
-
-
-def list_new_arrivals(limit: int, offset: int) -> SearchResult:
-    """Return at most `limit` new arrivals in stock, the newest first, from `offset` on. Raises SearchIndexMissing."""
-    schema, searcher = READER.searcher()
-    wanted, since = _in_stock(schema), to_milliseconds(current_time() - NEW_FOR)
-    new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
-    new_count = searcher.search(all_of([wanted, new]), limit=1, count=True).count
-    found = _list(searcher, wanted, SORTS["newest"], limit, offset)
-    total = min(found.total, max(new_count, MIN_NEW_ARRIVALS))
-    return SearchResult(found.cards[: max(0, total - offset)], total)
+    return _list(searcher, _in_stock(schema), SORTS["popular"], limit, 0)
 
 
 def _list(
     searcher: Any, wanted: Any, sort: tuple[str, bool], limit: int, offset: int
 ) -> SearchResult:
-    if (limit := min(limit, DEEPEST - offset)) < 1:
-        return SearchResult((), 0)
+    limit = min(limit, DEEPEST - offset)
+    # tantivy reserves memory for all places before the offset, even if there are no such products.
+    if limit < 1 or offset >= searcher.num_docs:
+        return SearchResult((), count(searcher, wanted))
     field, down = sort
     order = (
         {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
@@ -134,14 +189,24 @@ def query_words(query: str) -> list[str]:
     return [word[:MAX_WORD_LENGTH] for word in split_words(query)[:MAX_WORDS]]
 
 
-def _forgiven_words(words: list[str]) -> frozenset[str]:
+def _forgiven_words(words: Sequence[str]) -> frozenset[str]:
     """Return the words of a query in which a typo is forgiven, first the words that the index lacks."""
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 
-def _query(schema: Any, words: list[str]) -> Any:
-    """Return the index query for all words. Each word may have any form and be in any field; two neighbours may be joined."""
-    alternatives = [_all_words(schema, words, words[-1], _forgiven_words(words))]
+def words_query(schema: Any, words: Sequence[str], rules: SearchRules) -> Any:
+    """Return the index query for all words. Each word may have any form and be in any field; two neighbours may be joined.
+
+    Instead of a phrase with synonyms, a product may have one of them, in any form but without typos.
+    """
+    forgiven, parts = _forgiven_words(words), list[Any]()
+    for phrase, synonyms in rules.find_synonyms(words):
+        typed = _all_words(schema, phrase, words[-1], forgiven)
+        others = [_all_words(schema, synonym, "", frozenset()) for synonym in synonyms]
+        # What was typed comes first.
+        weaker = [tantivy.Query.boost_query(each, _SYNONYM_BOOST) for each in others]
+        parts.append(any_of([typed, *weaker]) if weaker else typed)
+    alternatives = [all_of(parts)]
     for index in range(len(words) - 1):
         joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
         # Each pair of neighbours can be joined, so in joined words typos are forgiven only if the query has two words.
@@ -150,7 +215,7 @@ def _query(schema: Any, words: list[str]) -> Any:
     return any_of(alternatives)
 
 
-def _all_words(schema: Any, words: list[str], last: str, forgiven: frozenset[str]) -> Any:
+def _all_words(schema: Any, words: Sequence[str], last: str, forgiven: frozenset[str]) -> Any:
     return all_of(
         [_word(schema, word, is_last=word == last, is_forgiven=word in forgiven) for word in words]
     )
@@ -179,10 +244,13 @@ def _with_typo(schema: Any, field: str, form: str) -> Any:
     )
 
 
-def find_near_queries(query: str, most: int = 4) -> list[str]:
-    """Return queries that find products, similar to one that finds none: other spellings, fewer words. Raises SearchIndexMissing."""
+def find_near_queries(query: str, most: int = 4, *, all_words: bool = False) -> list[str]:
+    """Return queries that find products, similar to one that finds none: other spellings, fewer words.
+
+    With `all_words`, return only other spellings of the whole query. Raises SearchIndexMissing, CassandraUnavailable.
+    """
     schema, searcher = READER.searcher()
-    words = query_words(query)
+    words = list(read_query(query).words)
     spellings = {word: _spellings(word) for word in _forgiven_words(words)}
     respelt = [next(iter(spellings.get(word, ())), word) for word in words]
     tries = [respelt]
@@ -190,6 +258,8 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
         tries += [respelt[:index] + respelt[index + 1 :] for index in range(len(words))]
     tries += [[word] for word in respelt]
     tries += [[near] for alike in spellings.values() for near in alike[1:]]
+    if all_words:
+        tries = [each for each in tries if len(each) == len(words)]
     candidates = list(dict.fromkeys(" ".join(each) for each in tries if each and each != words))
     return [
         each
@@ -201,8 +271,7 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
     """Return whether a search for exactly these words finds a product."""
     written = _all_words(schema, words, words[-1], frozenset())
-    wanted = all_of([written, on_sale(schema, current_time())])
-    return bool(searcher.search(wanted, limit=1, count=True).count)
+    return count(searcher, all_of([written, on_sale(schema, current_time())])) > 0
 
 
 def has_all_words(query: str) -> bool:

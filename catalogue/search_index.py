@@ -114,20 +114,19 @@ class IndexReader:
         self._kept: dict[Hashable, Any] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
-        self._found: dict[tuple[Any, ...], SearchResult] = {}
+        self._found: dict[Hashable, Any] = {}
 
-    def recall(
-        self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
-    ) -> SearchResult:
-        """Return the result of `find` on the current index, remembered until a look for a newer one. Raises SearchIndexMissing."""
-        opened = self.searcher()
+    def recall(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return the result of `find`, remembered until a look for a newer index. Raises SearchIndexMissing."""
+        self.searcher()
         # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found
         if (result := found.get(key)) is None:
-            result = find(*opened)
+            result = find()
             if len(found) < _MAX_KEPT:
                 found[key] = result
-        return result
+        recalled: T = result
+        return recalled
 
     def keep(self, key: Hashable, find: Callable[[], T]) -> T:
         """Return the result of `find`, remembered until the index changes. Raises SearchIndexMissing."""

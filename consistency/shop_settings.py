@@ -6,6 +6,7 @@ from django.utils.timezone import localdate
 
 from catalogue.colour_settings import COLOURS
 from catalogue.filter_settings import FILTERS
+from catalogue.search_rules import SEARCH_RULES
 from consistency.findings import Check, Violation, table_subjects
 from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
@@ -19,7 +20,7 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
-        *(REVIEW_RULES, FILTERS, COLOURS),
+        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES),
     )
 }
 

@@ -97,7 +97,7 @@ def change_settings(
 
 def check_settings(settings: SettingsSnapshot, kind: SettingKind[Any], now: datetime) -> None:
     """Check all settings after a change of settings of one kind. Raises SettingRefused."""
-    if not settings.get_values(kind):
+    if kind.first_values() and not settings.get_values(kind):
         raise SettingRefused(_("The last one can’t be removed."))
     if sum(map(len, settings.stored.values())) > kind.max_settings:
         raise SettingRefused(_("There are too many settings. Remove some first."))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from analytics.events import NotedEvent, note_event
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
@@ -59,10 +61,12 @@ class ProductList:
     sort: str
     default_sort: str
     empty: EmptyList
+    # Returns a part of the list while this host has no index: takes the token of the part, and how many cards it has.
+    find_without_index: Callable[[str, int], ListPart]
+    # Returns a part of the list without any filter, if the index is not asked for it in the usual way.
+    find_unfiltered: Callable[[str, int], ListPart] | None = None
     pinned_ids: tuple[UUID, ...] = ()
     query: str = ""
-    # Returns a part of the list without any filter: takes the token of the part, and how many cards it has.
-    find_unfiltered: Callable[[str, int], ListPart] | None = None
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -83,9 +87,16 @@ class ProductList:
 
 
 def render_list(
-    request: HttpRequest, listing: ProductList, template: str, context: dict[str, Any]
+    request: HttpRequest,
+    listing: ProductList,
+    template: str,
+    make_context: Callable[[ListPart], dict[str, Any]],
+    make_event: Callable[[ListPart], NotedEvent | None] = lambda _part: None,
 ) -> HttpResponse:
-    """Return the page of a list, the next part of it, or what changes when a filter changes. Raises Http404."""
+    """Return the page of a list, the next part of it, or what changes when a filter changes. Raises Http404.
+
+    `make_event` returns the event of a visit of the whole page.
+    """
     names = list_filter_names()
     asked = read_filters(request, names)
     if asked.is_typed and not asked.price_error and not request.htmx:  # type: ignore[attr-defined]
@@ -97,7 +108,7 @@ def render_list(
     except InvalidPageToken as error:
         raise Http404 from error
     selection, parameters = shown.selection, listing.parameters
-    context |= {
+    context = make_context(part) | {
         "list_url": listing.url,
         "list_filters": _find_filters(listing, shown, names) if not token else None,
         "is_unfiltered": asked.selection != selection,
@@ -106,7 +117,7 @@ def render_list(
         "sorts": listing.sorts,
         "cards": part.cards,
         "total": part.total,
-        "after": token,
+        "cut_at": DEEPEST if not part.next_token and (part.total or 0) > DEEPEST else 0,
         "next_url": next_page_url(
             listing.url, card_count, selection, **parameters, after=part.next_token
         )
@@ -119,7 +130,8 @@ def render_list(
     response = render_page(request, template, context, part="filtered")
     if request.htmx:  # type: ignore[attr-defined]
         response["HX-Push-Url"] = address
-    return response
+        return response
+    return note_event(response, make_event(part))
 
 
 def _end_of_list(url: str) -> EmptyList:
@@ -138,11 +150,7 @@ def _find_part(
     try:
         return asked, listing.find_part(asked.selection, token, limit)
     except SearchIndexMissing:
-        if listing.find_unfiltered:
-            return AskedFilters(), listing.find_unfiltered(token, limit)
-        # A new host has no index yet: show the front page's row instead.
-        cards = () if token else tuple(queries.list_featured(listing.name))
-        return AskedFilters(), ListPart(cards, None, "")
+        return AskedFilters(), listing.find_without_index(token, limit)
 
 
 def _find_filters(
@@ -154,6 +162,11 @@ def _find_filters(
         return None
     parameters = tuple((name, value) for name, value in listing.parameters.items() if value)
     return ListFilters(listing.url, parameters, asked, found, names)
+
+
+def _find_featured(name: str, token: str, _limit: int) -> ListPart:
+    """Return the front page's row instead of a list, for a new host that has no index yet."""
+    return ListPart(() if token else tuple(queries.list_featured(name)), None, "")
 
 
 @require_safe
@@ -174,14 +187,22 @@ def deals(request: HttpRequest) -> HttpResponse:
         _("See new arrivals"),
     )
     listing = ProductList(
-        "deals", url, deals_scope, search.DEAL_SORTS, search.DEAL_SORT_LABELS, sort, default, empty
+        "deals",
+        url,
+        deals_scope,
+        search.DEAL_SORTS,
+        search.DEAL_SORT_LABELS,
+        sort,
+        default,
+        empty,
+        partial(_find_featured, "deals"),
     )
     context = {
         "title": _("Deals"),
         "lead": _("Good things for less: everything that is reduced right now."),
         "nav_current": url,
     }
-    return render_list(request, listing, "storefront/list.html", context)
+    return render_list(request, listing, "storefront/list.html", lambda _part: context)
 
 
 @require_safe
@@ -199,11 +220,19 @@ def new_arrivals(request: HttpRequest) -> HttpResponse:
     )
     orders = {"newest": search.SORTS["newest"]}
     listing = ProductList(
-        "new_arrivals", url, new_arrivals_scope, orders, (), "newest", "newest", empty
+        "new_arrivals",
+        url,
+        new_arrivals_scope,
+        orders,
+        (),
+        "newest",
+        "newest",
+        empty,
+        partial(_find_featured, "new_arrivals"),
     )
     context = {
         "title": _("New arrivals"),
         "lead": _("The latest additions to the shop, newest first."),
         "nav_current": url,
     }
-    return render_list(request, listing, "storefront/list.html", context)
+    return render_list(request, listing, "storefront/list.html", lambda _part: context)

@@ -25,7 +25,7 @@ from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analytics.events import NotedEvent, note_event
+from analytics.events import NotedEvent
 from cassandra_db import current_time
 from catalogue import queries, search
 from catalogue.entities import CategoryNode
@@ -106,6 +106,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     sort = request.GET.get("sort", default)
     if sort not in dict(queries.sort_labels(node)):
         return redirect("category", slug)
+    find_cards = partial(_find_cards, node, sort)
     listing = ProductList(
         f"category {node.category_id}",
         reverse("category", args=(node.slug,)),
@@ -122,13 +123,17 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
             reverse("home"),
             _("Browse products"),
         ),
+        find_cards,
+        find_cards,
         node.order.pinned_ids if sort == queries.FEATURED_SORT else (),
-        find_unfiltered=partial(_find_cards, node, sort),
     )
-    response = render_list(request, listing, "storefront/category.html", _category_context(node))
-    if response.status_code != HTTPStatus.OK or "after" in request.GET:
-        return response
-    return note_event(response, NotedEvent("category", category_id=node.category_id))
+    return render_list(
+        request,
+        listing,
+        "storefront/category.html",
+        lambda _part: _category_context(node),
+        lambda _part: NotedEvent("category", category_id=node.category_id),
+    )
 
 
 def _find_cards(node: CategoryNode, sort: str, token: str, limit: int) -> ListPart:

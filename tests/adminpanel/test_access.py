@@ -68,7 +68,7 @@ LOOKS = {
     ),
     *("terms", "terms_new", "terms_detail"),
     *("stock", "stock_item", "stock_transfers"),
-    "promotions",
+    *("promotions", "search_rules", "search_rule", "search_rule_new", "search_rule_file"),
 }
 SUBMITS = {
     "order": {
@@ -108,6 +108,7 @@ SUBMITS = {
     "categories": {"category_move"},
     "category": {"category_remove"},
     "front_page": {"front_page_row"},
+    "search_rule": {"search_rule_remove"},
     "products": {"product_price", "product_count"},
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},

@@ -82,6 +82,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "new arrivals": ShopPage("new_arrivals", "/new/"),
         "search": ShopPage("search", "/search?q=cotton"),
         "search without a result": ShopPage("search", "/search?q=zzzzzz"),
+        "search of fewer words": ShopPage("search", "/search?q=cotton+zzzzzz"),
+        "search with a price": ShopPage("search", "/search?q=cotton+under+50"),
         "suggestions": ShopPage("suggest", "/search/suggest?q=tow"),
         "recently viewed": ShopPage("viewed", "/viewed/"),
         "nothing viewed": ShopPage("viewed", "/viewed/", "ann"),
@@ -383,6 +385,21 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
         "new terms": ShopPage("adminpanel:terms_new", "/staff/settings/terms/new/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
+        "rules for searches": ShopPage(
+            "adminpanel:search_rules", "/staff/search-rules/?q=gift+under+20", "admin"
+        ),
+        "no rules": ShopPage(
+            "adminpanel:search_rules", "/staff/search-rules/?kind=one_way", "admin"
+        ),
+        "a rule": ShopPage(
+            "adminpanel:search_rule", "/staff/search-rules/redirect/{search_rule}/", "admin"
+        ),
+        "a new rule": ShopPage(
+            "adminpanel:search_rule_new", "/staff/search-rules/two_way/new/", "admin"
+        ),
+        "a new rule, refused": ShopPage(
+            "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
+        ),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
     },
@@ -472,6 +489,7 @@ _STAFF_ACTIONS = (
         "bulk_change_undo",
         "import_apply",
     ),
+    "search_rule_remove",
     *("category_move", "category_remove", "front_page_row"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
 )
@@ -490,6 +508,7 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
+    "adminpanel:search_rule_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
@@ -545,6 +564,7 @@ URL_ARGUMENTS = {
     "<str:gateway>": "testbank",
     "<slug:slug>": "{reviewed}",
     "<slug:trigger>": "code",
+    "<slug:kind>": "redirect",
     "<slug:key>": "standard-de",
     "<slug:layout>": "products",
     "<uuid:task_id>": "{spreadsheet}",

@@ -1,6 +1,6 @@
 """Filters of lists: one variant satisfies the whole selection, and every count is exact (decision 081)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from cassandra_db import write_batch
 from catalogue import filters, search_index
 from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
-from catalogue.filter_settings import COLOUR, PLAIN, SIZE, make_filter_names
+from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
@@ -32,12 +32,12 @@ from tests.rules import for_each
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
 NAMES = ("size", "material")
-FILTERS = tuple(make_filter_names(Colour=COLOUR, Size=SIZE, Material=PLAIN).values())
+FILTERS = (*FIRST_FILTERS, FilterName("material", "Material"))
 
 
 def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
     """A product with random variants. "Material" is an option of some products and a detail of others."""
-    product_id, options = uuid4(), {"Colour": COLOURS, "Size": SIZES}
+    product_id, options = uuid4(), dict[str, tuple[str, ...]](Colour=COLOURS, Size=SIZES)
     is_detail = random.random() < 0.5
     if not is_detail and random.random() < 0.5:
         options["Material"] = MATERIALS
@@ -134,11 +134,11 @@ def _matches(product: Product, selection: Selection, nodes: dict[UUID, CategoryN
         filters.CATEGORY in chosen and not slugs & {*chosen[filters.CATEGORY]}
     ):
         return False
-    assert product.created_at is not None
-    facts = {
+    created_at = product.created_at or moment
+    facts: dict[str, Callable[[tuple[str, ...]], bool]] = {
         filters.BRAND: lambda values: product.brand.casefold() in values,
         filters.RATING: lambda values: (product.rating or 0) >= min(map(int, values)),
-        filters.NEW: lambda _: product.created_at > moment - NEW_FOR,
+        filters.NEW: lambda _: created_at > moment - NEW_FOR,
         filters.BESTSELLER: lambda _: product.bestseller,
     }
     if not all(fact(chosen[name]) for name, fact in facts.items() if name in chosen):
@@ -217,8 +217,9 @@ def test_x320_every_count_is_that_of_a_scan(
     ]
 )
 def test_x321_an_address_names_a_selection_in_one_order(
-    written: list[str], parameters: list[tuple[str, str]]
+    case: tuple[list[str], list[tuple[str, str]]],
 ) -> None:
+    written, parameters = case
     assert parse_filters(written, NAMES)[0].parameters == parameters
 
 
@@ -244,18 +245,14 @@ def test_x321_too_many_filters_are_cut() -> None:
         ("", "None"),
     ]
 )
-def test_x322_a_range_of_prices_is_read(written: str, expected: str) -> None:
+def test_x322_a_range_of_prices_is_read(case: tuple[str, str]) -> None:
+    written, expected = case
     assert str(parse_price(written)) == expected
 
 
-@pytest.mark.parametrize(
-    "written", ["NaN-", "Infinity", "x-20", "-1e9", "1e-99-", "20-40-60", "²-"]
-)
+@for_each(["NaN-", "Infinity", "x-20", "-1e9", "1e-99", "20-40-60", "²-"])
 def test_x322_what_is_no_price_is_refused(written: str) -> None:
-    if written == "1e-99-":
-        assert parse_price(written) == PriceRange(Decimal("0.00"))
-        return
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r".+"):
         parse_price(written)
 
 

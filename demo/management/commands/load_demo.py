@@ -14,6 +14,7 @@ from demo import loader
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.logins import LOGINS
 from demo.orders import ORDER_COUNT, load_orders, plan_orders
+from demo.search_rules import load_search_rules
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
 
@@ -83,6 +84,7 @@ class Command(BaseCommand):
             loader.load_stock(now, bar("Stock", len(PRODUCTS)))
             loader.load_transfers(now, bar("Transfers", len(loader.TRANSFERS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
+            load_search_rules(now)
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
             left_out = load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
