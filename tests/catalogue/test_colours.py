@@ -11,6 +11,7 @@ from catalogue import colours
 from catalogue.colour_settings import (
     COLOURS,
     CURRENT_COLOURS,
+    MAX_COLOURS,
     ColourSetting,
     family_of,
     hex_of,
@@ -188,6 +189,9 @@ def test_x292_filters_are_live_and_bounded() -> None:
     assert list_filter_names() == ()
     with pytest.raises(SettingRefused, match="At most 50"):
         save(*(FilterName(f"name {number}", "") for number in range(MAX_FILTERS + 1)))
+    many = {str(number): ColourSetting(str(number)) for number in range(MAX_COLOURS + 1)}
+    with pytest.raises(SettingRefused, match="too many"):
+        change_settings(COLOURS, lambda _: many, now())
     with pytest.raises(SettingRefused, match="hexadecimal"):
         save_colour("Fogbank", hex="#fff")
 
