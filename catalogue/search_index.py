@@ -118,7 +118,7 @@ class IndexReader:
 
     def recall(self, key: Hashable, find: Callable[[], T]) -> T:
         """Return the result of `find`, remembered until a look for a newer index. Raises SearchIndexMissing."""
-        self.searcher()
+        self._look_if_due()
         # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found
         if (result := found.get(key)) is None:
@@ -130,7 +130,7 @@ class IndexReader:
 
     def keep(self, key: Hashable, find: Callable[[], T]) -> T:
         """Return the result of `find`, remembered until the index changes. Raises SearchIndexMissing."""
-        self.searcher()
+        self._look_if_due()
         # If another thread opens a newer index now, this result is forgotten with the former ones.
         kept = self._kept
         if key not in kept:
@@ -140,6 +140,12 @@ class IndexReader:
 
     def searcher(self) -> tuple[Any, Any]:
         """Return the schema and the searcher of the current index. Raises SearchIndexMissing."""
+        self._look_if_due()
+        if (index := self._index) is None:
+            raise SearchIndexMissing
+        return index.schema, index.searcher()
+
+    def _look_if_due(self) -> None:
         home = index_home()
         if (
             monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
@@ -148,9 +154,6 @@ class IndexReader:
         ):
             with self._lock:
                 self._look(home)
-        if (index := self._index) is None:
-            raise SearchIndexMissing
-        return index.schema, index.searcher()
 
     def _look(self, home: Path) -> None:
         self._found = {}
@@ -158,7 +161,7 @@ class IndexReader:
             path = home / _current_file(home).read_text().strip()
             changed = (path / "meta.json").stat().st_mtime_ns
         except FileNotFoundError:
-            self._index = self._path = None
+            self._index, self._path, self._kept = None, None, {}
             return
         if path != self._path:
             self._index = tantivy.Index.open(str(path))

@@ -20,13 +20,14 @@ def render_page(
     *,
     part: str = "",
     replace_url: str = "",
+    push_url: str = "",
     status: int = 200,
     with_oob: bool = False,
 ) -> HttpResponse:
     """Return the whole page, or only its part `part` for a request by htmx.
 
     After a POST, or with `with_oob`, the header's badge and the status message come with the part. `replace_url` is the address
-    that the browser then shows.
+    that the browser then shows; `push_url` also becomes a step of its history.
     """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
@@ -36,6 +37,8 @@ def render_page(
         response = HttpResponse(text, status=status)
         if replace_url:
             response["HX-Replace-Url"] = replace_url
+        if push_url:
+            response["HX-Push-Url"] = push_url
     else:
         response = HttpResponse(render_to_string(template, dict(context), request), status=status)
     patch_vary_headers(response, ["HX-Request"])

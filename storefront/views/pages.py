@@ -48,7 +48,7 @@ from storefront.delivery_tables import make_delivery_table, weight_rows
 from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead, HelpPage
 from storefront.list_filters import FILTER_PARAMETERS
 from storefront.media import CACHE_CONTROL
-from storefront.views.lists import EmptyList, ListPart, ProductList, render_list
+from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header

@@ -24,7 +24,7 @@ from pricing.templatetags.money import format_money
 from storefront import choices
 from storefront.card_lists import list_url
 from storefront.list_filters import FILTER_PARAMETERS
-from storefront.views.lists import EmptyList, ListPart, ProductList, render_list
+from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
 from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rate_limits import hit_local_rate_limit

@@ -9,6 +9,8 @@ from django.test import Client
 from catalogue import filtered_lists, queries, search
 from catalogue.entities import Product
 from catalogue.search_rules import CURRENT_RULES, PINNED, REDIRECT, TWO_WAY
+from storefront import product_lists
+from storefront.views import search as views
 from tests.catalogue.search_rules import make_search_rule, remove_search_rule
 from tests.storefront.page_parts import names, rounds, texts, tree
 
@@ -100,7 +102,7 @@ def test_x314_if_nothing_matches_there_are_popular_products(client: Client) -> N
 
 
 def test_x316_a_list_that_is_cut_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (search, filtered_lists, lists, views_search):
+    for module in (search, filtered_lists, product_lists, views):
         monkeypatch.setattr(module, "DEEPEST", queries.PAGE_LENGTH + 2)
     page = tree(client.get("/search", {"q": "quaich"}))
     address = page.cssselect("a[rel=next]")[0].get("href")
