@@ -316,7 +316,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ordered": str(ordered.order_id),
         "to_pack": ordered.number,
         "order_change": str(_make_order_change(ordered.order_id, ann, now)),
-        "search_rule": make_search_rule(REDIRECT, "our offers, reduced things", "/deals/").key,
+        "search_rule": make_search_rule(REDIRECT, f"offers {uuid4().hex[:8]}", "/deals/").key,
         "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,
