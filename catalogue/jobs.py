@@ -53,7 +53,8 @@ def update_search_index(now: datetime) -> str:
         "%(count)s products indexed, %(seconds)s s after the first change",
         update.count,
     )
-    return text % values if update.count else ""
+    # What is indexed again after its write must have ended is no news.
+    return text % values if update.oldest else ""
 
 
 def update_lists(now: datetime) -> str:

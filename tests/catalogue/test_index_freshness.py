@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -94,6 +95,19 @@ def test_x304_a_change_is_indexed_at_once_and_again_when_its_write_has_ended(
         (after, refresh_index(began + after * SECOND)) for after in (2, 3, 10, 11, 12, 25, 50)
     ]
     assert [after for after, count in pending if count] == [2, 11]
+
+
+def test_x304_staff_read_how_long_a_change_took_and_not_that_it_was_indexed_again(
+    own: set[UUID],
+) -> None:
+    product_id, began = uuid4(), now()
+    own.clear()
+    own.add(product_id)
+    operations.record_product_change(product_id, began)
+    assert re.fullmatch(
+        r"1 product indexed, \d+\.\d s after its change", jobs.update_search_index(began + SECOND)
+    )
+    assert jobs.update_search_index(began + 12 * SECOND) == ""
 
 
 def test_x300_an_update_that_cassandra_interrupts_is_made_by_the_next_one(
