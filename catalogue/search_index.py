@@ -1,20 +1,21 @@
 """The search index (Q3): a tantivy index on each host, derived from Cassandra and never the source of truth.
 
-    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index; its file `position` says until when it includes changes
+    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index; its file `position` says up to when it includes changes
     SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version in use, for the n-th schema
 
 The index holds all products, for staff; a shopper's search adds a query for products on sale. A new index is built in its own
-folder; a new `current` file puts it into use. A lock ensures that one process per host writes. Processes that serve pages open
-the index for reading and look for a newer one at most once a second. `catalogue.words` folds and splits the words of products and
-of queries, so the index itself only splits at blanks.
+folder; a new `current` file puts it into use. Locks ensure that one process per host builds, and one updates. Processes that serve
+pages open the index for reading and look for a newer one at most once a second. If its files are damaged, they keep the last good one
+until the worker has built a new one. `catalogue.words` folds and splits the words of products and of queries, so the index itself only
+splits at blanks.
 """
 
-import fcntl
 import json
+import logging
 import shutil
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,6 +26,7 @@ from uuid import UUID, uuid4
 
 import tantivy
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
@@ -40,6 +42,15 @@ from catalogue.filter_tokens import (
     list_product_values,
     short_details,
     value_token,
+)
+from catalogue.index_files import (
+    DamageCheck,
+    find_write_time,
+    hold_folder,
+    note,
+    note_done,
+    read_done,
+    read_position,
 )
 from catalogue.operations import (
     card_columns,
@@ -59,7 +70,12 @@ T = TypeVar("T")
 SCHEMA_VERSION = 7
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is visible a moment after it was recorded: so each run reads the last seconds anew.
-OVERLAP = timedelta(seconds=15)
+OVERLAP = timedelta(seconds=20)
+# A change is recorded before it is written. After this time the write has succeeded or failed; then the product is indexed again, in
+# case the first time was too early and the writer has crashed.
+SETTLED_AFTER = timedelta(seconds=10)
+# How many products are committed at once: in a long update the first ones are found before the last ones are read.
+_COMMIT_SIZE = 500
 # How many results are remembered until the process looks for a newer index; each has the cards of a page.
 _MAX_KEPT = 64
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
@@ -68,6 +84,8 @@ _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability
 # Fields for several values that are not split: catalogue.filter_tokens.
 _WHOLE_VALUES = ("combination", "detail", "value", "brand_name")
 _ALWAYS = 1 << 62
+
+log = logging.getLogger(__name__)
 
 
 class SearchIndexMissing(Exception):
@@ -108,8 +126,10 @@ class IndexReader:
         self._lock = threading.Lock()
         self.looked_at = 0.0
         self._path: Path | None = None
-        self._changed = 0
+        self._written = 0
         self._index: Any = None
+        self._check = DamageCheck()
+        self._damage = ""
         # What was counted; forgotten when the index changes.
         self._kept: dict[Hashable, Any] = {}
         self.vocabulary: tuple[str, ...] = ()
@@ -157,25 +177,42 @@ class IndexReader:
 
     def _look(self, home: Path) -> None:
         self._found = {}
-        try:
-            path = home / _current_file(home).read_text().strip()
-            changed = (path / "meta.json").stat().st_mtime_ns
-        except FileNotFoundError:
+        path = _current(home)
+        if path is None or (self._path and self._path.parent != home):
             self._index, self._path, self._kept = None, None, {}
+        if path is None:
             return
-        if path != self._path:
-            self._index = tantivy.Index.open(str(path))
-            self._path = path
+        written = find_write_time(path)
+        if path != self._path or written != self._written:
+            damage = self._check.find_damage(path) or self._open(path)
+            if damage and damage != self._damage:
+                log.error("the search index %s is damaged: %s", path, damage)
+            self._damage = damage
+            if not damage:
+                self._kept = {}
+                self._written = written
+        self.looked_at = monotonic()
+
+    def _open(self, path: Path) -> str:
+        """Open an index, or its newer state. Return why it cannot be opened, or ""; then the former one stays open."""
+        try:
+            if path == self._path:
+                self._index.reload()
+                return ""
+            index = tantivy.Index.open(str(path))
+            # Otherwise tantivy would open each newer state by itself, without a check.
+            index.config_reader("manual", 0)
             self.vocabulary = tuple((path / "vocabulary").read_text().split())
-            self.known_words = frozenset(self.vocabulary)
-        elif changed != self._changed:
-            self._index.reload()
-        if changed != self._changed:
-            self._kept = {}
-        self._changed, self.looked_at = changed, monotonic()
+        except (ValueError, FileNotFoundError) as error:
+            return str(error)
+        self.known_words = frozenset(self.vocabulary)
+        self._index, self._path = index, path
+        return ""
 
 
 READER = IndexReader()
+# For whoever updates the index.
+_CHECK = DamageCheck()
 
 
 def to_milliseconds(moment: datetime) -> int:
@@ -194,12 +231,12 @@ def brand_token(brand: str) -> str:
 def build_index(products: Iterable[Product] | None = None) -> int:
     """Build a new index from these products (default: all), put it into use, and return the number of products.
 
-    The index in use stays until the new one is complete. Raises CassandraUnavailable.
+    The index in use stays, and can be updated, until the new one is complete. Raises SearchIndexBusy, CassandraUnavailable.
     """
     began = current_time()
     home = index_home()
     home.mkdir(parents=True, exist_ok=True)
-    with _writing(home):
+    with hold_folder(home):
         path = home / f"{began:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
         path.mkdir()
         try:
@@ -209,9 +246,10 @@ def build_index(products: Iterable[Product] | None = None) -> int:
         except BaseException:
             shutil.rmtree(path)
             raise
-        _note(path / "position", began.isoformat())
+        note_done(path, {})
+        note(path / "position", began.isoformat())
         former = _current(home)
-        _note(_current_file(home), path.name)
+        note(_current_file(home), path.name)
         _remove_others(home, keep={path.name, former.name if former else ""})
     return count
 
@@ -231,54 +269,90 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     finally:
         # The index writer's threads write files: they must end before the folder may be removed.
         writer.wait_merging_threads()
-    _note(path / "vocabulary", " ".join(sorted(seen)))
+    note(path / "vocabulary", " ".join(sorted(seen)))
     return count
 
 
+@dataclass(frozen=True)
+class IndexUpdate:
+    """What an update of the index did: how many products it wrote, the age of the oldest change, and why it built a new index."""
+
+    count: int
+    oldest: timedelta = timedelta(0)
+    built_because: str = ""
+
+
 def refresh_index(now: datetime) -> int:
-    """Update the index for the products that have changed since the last run; return their number.
+    """Update the index, and return the number of products that were written. Raises what `update_index` raises."""
+    return update_index(now).count
 
-    It builds an index if this host has none, or if changes may have vanished. Raises CassandraUnavailable.
+
+def update_index(now: datetime) -> IndexUpdate:
+    """Update the index for the products that have changed since the last run.
+
+    It builds an index if this host has none or a damaged one, or if changes may have vanished. Raises SearchIndexBusy if another
+    process does so. Raises CassandraUnavailable.
     """
-    home = index_home()
-    path = _current(home)
-    # Changes are stored for a week.
-    if path is None or _position(path) < now - timedelta(days=6):
-        return build_index()
-    with _writing(home):
-        path = _current(home) or path
-        since = _position(path)
-        done, found = _read_done(path), list_changed_products(since - OVERLAP, now)
-        changed = {key: at for key, at in found.items() if key not in done or done[key] < at}
+    path = _current(index_home())
+    reason = _find_reason_to_build(path, now)
+    if path is None or reason:
+        return IndexUpdate(build_index(), built_because=reason)
+    with hold_folder(path):
+        changed, done = _list_pending(path, now), read_done(path)
         if changed:
-            _replace(path, list(changed))
-        recent = {key: at for key, at in done.items() if at > now - 2 * OVERLAP}
-        indexed = {key.hex: at.isoformat() for key, at in (recent | changed).items()}
-        _note(path / "done", json.dumps(indexed))
-        _note(path / "position", now.isoformat())
-    return len(changed)
+            _replace(path, sorted(changed, key=changed.__getitem__))
+        recent = {key: times for key, times in done.items() if times[0] > now - 2 * OVERLAP}
+        note_done(path, recent | {key: (at, now) for key, at in changed.items()})
+        note(path / "position", now.isoformat())
+    late = [at for key, at in changed.items() if key not in done or done[key][0] < at]
+    return IndexUpdate(len(changed), current_time() - min(late) if late else timedelta(0))
 
 
-def _read_done(path: Path) -> dict[UUID, datetime]:
-    """Return the recent changes that the index already includes, so that no change is indexed twice."""
-    file = path / "done"
-    stored = json.loads(file.read_text()) if file.exists() else {}
-    return {UUID(hex=key): datetime.fromisoformat(at) for key, at in stored.items()}
+def must_update_index(now: datetime) -> bool:
+    """Return whether the index is missing, damaged, or lacks a change. It takes one read, at the turn of an hour two."""
+    path = _current(index_home())
+    return path is None or bool(_find_reason_to_build(path, now) or _list_pending(path, now))
 
 
-def _replace(path: Path, product_ids: list[UUID]) -> None:
+def _find_reason_to_build(path: Path | None, now: datetime) -> str:
+    if path is None:
+        return _("There was no index")
+    if damage := _CHECK.find_damage(path):
+        return damage
+    # Changes are stored for a week.
+    return _("The index was too old") if read_position(path) < now - timedelta(days=6) else ""
+
+
+def _list_pending(path: Path, now: datetime) -> dict[UUID, datetime]:
+    """Return the products whose last change the index may lack, each with the time of that change."""
+    done, pending = read_done(path), {}
+    found = list_changed_products(read_position(path) - OVERLAP, now + OVERLAP)
+    for product_id, at in found.items():
+        known, indexed_at = done.get(product_id, (at - SETTLED_AFTER, at))
+        if known < at or indexed_at < at + SETTLED_AFTER <= now:
+            pending[product_id] = at
+    return pending
+
+
+def _replace(path: Path, product_ids: Sequence[UUID]) -> None:
     index = tantivy.Index.open(str(path))
+    index.config_reader("manual", 0)
     writer = index.writer(heap_size=32_000_000, num_threads=1)
-    for start in range(0, len(product_ids), 100):
-        part = product_ids[start : start + 100]
-        found = queries.get_products_at_quorum(part, _guard_product)
-        for product_id in part:
-            writer.delete_documents_by_term("id", product_id.hex)
-            if product := found.get(product_id):
-                with _guard_product(product_id):
-                    writer.add_document(make_document(product))
-    writer.commit()
-    writer.wait_merging_threads()
+    try:
+        for start in range(0, len(product_ids), 100):
+            part = product_ids[start : start + 100]
+            found = queries.get_products_at_quorum(part, _guard_product)
+            for product_id in part:
+                writer.delete_documents_by_term("id", product_id.hex)
+                if product := found.get(product_id):
+                    with _guard_product(product_id):
+                        writer.add_document(make_document(product))
+            if (start + 100) % _COMMIT_SIZE == 0:
+                writer.commit()
+        writer.commit()
+    finally:
+        # Otherwise it would keep its lock for some time, and the next update from writing.
+        writer.wait_merging_threads()
 
 
 def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
@@ -402,25 +476,6 @@ def _current(home: Path) -> Path | None:
         return home / _current_file(home).read_text().strip()
     except FileNotFoundError:
         return None
-
-
-def _position(path: Path) -> datetime:
-    return datetime.fromisoformat((path / "position").read_text())
-
-
-def _note(file: Path, text: str) -> None:
-    """Write a small file so that a reader sees either the old text or the new text, never a part."""
-    temporary = file.with_name(f"{file.name}.{uuid4().hex}")
-    temporary.write_text(text)
-    temporary.replace(file)
-
-
-@contextmanager
-def _writing(home: Path) -> Iterator[None]:
-    """Keep other processes of this host from writing. The lock of a dead process is released by itself."""
-    with (home / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _remove_others(home: Path, keep: set[str]) -> None:

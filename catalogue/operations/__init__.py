@@ -1,7 +1,7 @@
 """All functions that change the catalogue. Only they write to its tables.
 
 The rows of products are the source of truth. Cards, lists, suggestions and the search index are derived from them. After a crash,
-jobs update the derived data by the rows of `product_changes` and `product_schedule_by_minute`.
+jobs update the derived data by the rows of `product_changes_by_hour` and `product_schedule_by_minute`.
 """
 
 from catalogue.operations.cards import (

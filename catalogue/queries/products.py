@@ -205,8 +205,7 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
 
 
 # Q3: the changed products, for everything that is derived from products.
-CHANGE_SHARDS = 8
 CHANGES = read(
     "Q3",
-    "SELECT changed, product_id FROM product_changes WHERE day = :day AND shard = :shard AND changed > :after",
+    "SELECT changed, product_id FROM product_changes_by_hour WHERE hour = :hour AND changed > :after",
 )

@@ -88,7 +88,14 @@ NO_COPIES = {
         "backorders",
     ),
     *("picture_uploads", "waiting_uploads_by_day"),
-    *("product_changes", "sales_days", "mails", "outbox_by_minute", "promotions", "voucher_uses"),
+    *(
+        "product_changes_by_hour",
+        "sales_days",
+        "mails",
+        "outbox_by_minute",
+        "promotions",
+        "voucher_uses",
+    ),
     *("subscriptions_by_variant", "items_by_cart", "carts_by_idempotency_key", "people_by_cart"),
     *("pending_cart_moves_by_minute", "users", "sessions", "verified_users_by_minute", "staff"),
     *("second_factors", "audit_log", "erasures", "orders", "order_items", "payments"),
@@ -395,8 +402,12 @@ def wrong_cards(table: str, product_id: UUID) -> list[Violation]:
 
 def forget_changes() -> None:
     """As if no product had changed lately."""
-    for day in (datetime.now(UTC).date(), (datetime.now(UTC) - DAY).date()):
-        cql("DELETE FROM product_changes WHERE day = %s AND shard IN (0, 1, 2, 3, 4, 5, 6, 7)", day)
+    hour = floor_to_minute(datetime.now(UTC)).replace(minute=0)
+    for number in range(25):
+        cql(
+            "DELETE FROM product_changes_by_hour WHERE hour = %s",
+            hour - number * timedelta(hours=1),
+        )
 
 
 def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_written() -> None:

@@ -325,6 +325,30 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     assert found.availability == "out"
 
 
+def test_x302_a_variant_that_goes_in_or_out_of_stock_is_a_change_of_its_product() -> None:
+    """Also if the product's availability stays, since another variant is there."""
+    product = make_product(stock=5, options={"Size": ["Small", "Large"]})
+    small, large = (each.variant_id for each in product.variants)
+    make_stock(9, product_id=product.product_id, variant_id=large)
+    operations.copy_stock(product.product_id)
+
+    def changes_when_sold(units: int) -> bool:
+        began = datetime.now(UTC) + timedelta(milliseconds=2)
+        wait_until(lambda: datetime.now(UTC) > began)
+        wanted = WantedLine(1, product.product_id, small, units)
+        allocations = operations.reserve_stock(uuid4(), [wanted], NOW)
+        operations.copy_allocated_stock(allocations)
+        return product.product_id in catalogue.list_changed_products(began, datetime.now(UTC))
+
+    assert not changes_when_sold(1)
+    assert changes_when_sold(4)
+    # Units come, and the variant can be sold again.
+    began = datetime.now(UTC)
+    operations.receive_stock(product.product_id, small, "berlin", 3, 2, uuid4(), began)
+    operations.copy_stock(product.product_id)
+    assert product.product_id in catalogue.list_changed_products(began, datetime.now(UTC))
+
+
 def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id = uuid4()
     copied: list[set[Any]] = []
