@@ -159,7 +159,8 @@ def _rate(product: Any) -> Change:
 def _look(missing: list[Change]) -> None:
     import tantivy
 
-    from catalogue.search_index import READER, unpack_card
+    from catalogue.index_documents import unpack_card
+    from catalogue.search_index import READER
 
     schema, searcher = READER.searcher()
     for change in missing:

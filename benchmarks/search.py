@@ -105,7 +105,8 @@ def _fill(count: int) -> None:
 
     from benchmarks.scale import make_product
     from cassandra_db import current_time
-    from catalogue.search_index import fill_index, index_home, make_document
+    from catalogue.index_documents import make_document
+    from catalogue.search_index import fill_index, index_home
 
     dice, now = Random(1), current_time()
     products = []

@@ -20,9 +20,9 @@ from catalogue.filter_tokens import (
     with_price,
 )
 from catalogue.filters import PriceRange, Selection
+from catalogue.index_documents import brand_token, to_milliseconds
 from catalogue.index_queries import all_of, any_of, in_category, one_of
 from catalogue.rules import MAX_PRICE
-from catalogue.search_index import brand_token, to_milliseconds
 from pricing.money import to_minor_units
 
 _INTEGER = tantivy.FieldType.Integer

@@ -14,9 +14,10 @@ from catalogue.facets import Scope
 from catalogue.filter_queries import MARKS_OF_VARIANTS, price_in_minor_units, selection_query
 from catalogue.filter_tokens import value_token
 from catalogue.filters import Selection
+from catalogue.index_documents import to_milliseconds, unpack_card
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.queries import FEATURED_SORT
-from catalogue.search_index import READER, SearchResult, to_milliseconds, unpack_card
+from catalogue.search_index import READER, SearchResult
 from pricing.money import from_minor_units
 
 # A list can be paged to this place. tantivy's memory and time grow with the place: some 5 MB and 20 ms at this one.

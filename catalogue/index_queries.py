@@ -6,7 +6,7 @@ from typing import Any
 import tantivy
 
 from catalogue.entities import CategoryNode
-from catalogue.search_index import to_milliseconds
+from catalogue.index_documents import to_milliseconds
 
 
 def any_of(found: list[Any]) -> Any:

@@ -17,9 +17,10 @@ from catalogue.facets import Scope
 from catalogue.filter_queries import selection_query
 from catalogue.filtered_lists import DEEPEST
 from catalogue.filters import PriceRange, Selection
+from catalogue.index_documents import BOOSTS, sku_token, unpack_card
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.query_prices import QueryPrices, read_prices
-from catalogue.search_index import BOOSTS, READER, SearchResult, sku_token, unpack_card
+from catalogue.search_index import READER, SearchResult
 from catalogue.search_rules import MAX_PINNED, SearchRules, fold_query, get_search_rules
 from catalogue.words import split_words, word_forms
 

@@ -10,11 +10,10 @@ until the worker has built a new one. `catalogue.words` folds and splits the wor
 splits at blanks.
 """
 
-import json
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,18 +30,8 @@ from django.utils.translation import gettext as _
 from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
-from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
-from catalogue.filter_settings import make_option_token
-from catalogue.filter_tokens import (
-    IN_STOCK,
-    ON_SALE,
-    has_several_prices,
-    list_combinations,
-    list_product_values,
-    short_details,
-    value_token,
-)
+from catalogue.index_documents import SCHEMA_VERSION, list_vocabulary, make_document, make_schema
 from catalogue.index_files import (
     DamageCheck,
     find_write_time,
@@ -52,22 +41,10 @@ from catalogue.index_files import (
     read_done,
     read_position,
 )
-from catalogue.operations import (
-    card_columns,
-    list_changed_products,
-    popularity_rank,
-    rating_rank,
-    retry_product,
-)
-from catalogue.queries import product_card
-from catalogue.rules import normalize_sku
-from catalogue.words import fold_text, search_terms, split_words
+from catalogue.operations import list_changed_products, retry_product
 from jobs.rows import guard_row
-from pricing.money import from_minor_units, to_minor_units
 
 T = TypeVar("T")
-# Add 1 whenever `_schema` or `make_document` changes: older indexes are then rebuilt.
-SCHEMA_VERSION = 7
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is visible a moment after it was recorded: so each run reads the last seconds anew.
 OVERLAP = timedelta(seconds=20)
@@ -78,12 +55,6 @@ SETTLED_AFTER = timedelta(seconds=10)
 _COMMIT_SIZE = 500
 # How many results are remembered until the process looks for a newer index; each has the cards of a page.
 _MAX_KEPT = 64
-BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
-# Fields for exact values; blanks separate several values.
-_EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
-# Fields for several values that are not split: catalogue.filter_tokens.
-_WHOLE_VALUES = ("combination", "detail", "value", "brand_name")
-_ALWAYS = 1 << 62
 
 log = logging.getLogger(__name__)
 
@@ -98,25 +69,6 @@ class SearchResult:
 
     cards: tuple[ProductCard, ...]
     total: int
-
-
-def _schema() -> Any:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_bytes_field("card", stored=True, indexed=False)
-    for name in BOOSTS:
-        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
-    for name in _EXACT_FIELDS:
-        builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
-    for name in _WHOLE_VALUES:
-        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    builder.add_bytes_field("looks", stored=True, indexed=False)
-    for name in (
-        *("price", "created", "changed", "discount", "name_order", "rating", "stars", "popularity"),
-        *("sale_from", "sale_until"),
-    ):
-        builder.add_integer_field(name, fast=True)
-    return builder.build()
 
 
 class IndexReader:
@@ -215,19 +167,6 @@ READER = IndexReader()
 _CHECK = DamageCheck()
 
 
-def to_milliseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
-
-
-def sku_token(sku: str) -> str:
-    # A SKU is one word of the index: "~", which no SKU contains, stands for each blank.
-    return normalize_sku(sku).replace(" ", "~")
-
-
-def brand_token(brand: str) -> str:
-    return "-".join(split_words(brand))
-
-
 def build_index(products: Iterable[Product] | None = None) -> int:
     """Build a new index from these products (default: all), put it into use, and return the number of products.
 
@@ -255,7 +194,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
 
 
 def _fill(path: Path, products: Iterable[Product]) -> int:
-    index = tantivy.Index(_schema(), path=str(path))
+    index = tantivy.Index(make_schema(), path=str(path))
     writer = index.writer(heap_size=64_000_000, num_threads=1)
     count, seen = 0, set[str]()
     try:
@@ -264,7 +203,7 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
                 writer.add_document(make_document(product))
                 count += 1
                 if product.is_on_sale(current_time()):
-                    seen.update(_vocabulary(product))
+                    seen.update(list_vocabulary(product))
         writer.commit()
     finally:
         # The index writer's threads write files: they must end before the folder may be removed.
@@ -357,110 +296,6 @@ def _replace(path: Path, product_ids: Sequence[UUID]) -> None:
 
 def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
     return guard_row(f"index of product {product_id}", partial(retry_product, product_id))
-
-
-def make_document(product: Product) -> Any:
-    """Return the product's document in the index. Raises CassandraUnavailable."""
-    tree = queries.get_category_tree_with(*product.all_category_ids)
-    node = tree.by_id.get(product.category_id)
-    path = node.path if node else []
-    texts = [plain_description(product.description), *product.details.values(), *product.tags]
-    sold = [variant for variant in product.variants if variant.sold]
-    options = {value for variant in sold for value in variant.options.values()}
-    skus = {variant.sku for variant in sold}
-    card = product_card(product) if sold else None
-    marks = {
-        "deal": card is not None and card.compare_at is not None,
-        "sellable": product.status == "active" and bool(sold),
-        "bare": not all(product.picture_of(variant) for variant in sold),
-        "reduced": any(variant.compare_at for variant in sold),
-        "bestseller": product.bestseller,
-        "several-prices": has_several_prices(product),
-    }
-    return tantivy.Document(
-        id=product.product_id.hex,
-        name=_join_terms(product.name),
-        kind=_join_terms(" ".join(each.name for each in path)),
-        brand=_join_terms(product.brand),
-        sku=" ".join(
-            {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
-        ),
-        options=" ".join({term for value in options for term in search_terms(value)}),
-        text=_join_terms(" ".join(texts)),
-        combination=sorted(list_combinations(product, make_option_token)),
-        detail=[value_token(*each) for each in short_details(product)],
-        value=list_product_values(product),
-        brand_name=product.brand,
-        status=product.status,
-        category=" ".join(sorted(each.hex for each in product.all_category_ids)),
-        brand_exact=brand_token(product.brand),
-        sku_exact=" ".join(sku_token(variant.sku) for variant in product.variants),
-        availability=product.availability,
-        marks=" ".join(mark for mark, holds in marks.items() if holds),
-        price=min(to_minor_units(variant.price) for variant in sold or product.variants),
-        created=to_milliseconds(product.created_at or current_time()),
-        changed=to_milliseconds(product.updated_at or current_time()),
-        # The first letters of the name as a number, which is enough to sort a list.
-        name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
-        sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
-        sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
-        discount=round(10_000 * card.discount) if card else 0,
-        rating=rating_rank(card) if card else 0,
-        stars=int(product.rating or 0),
-        popularity=popularity_rank(card) if card else 0,
-        **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
-    )
-
-
-def _join_terms(text: str) -> str:
-    return " ".join(search_terms(text))
-
-
-def _vocabulary(product: Product) -> Iterator[str]:
-    for text in (product.name, product.brand, *product.option_names):
-        yield from (word for word in split_words(text) if len(word) > 2)
-
-
-def _packed(card: ProductCard) -> bytes:
-    values = card_columns(card) | {
-        "product_id": card.product_id.hex,
-        "created_at": card.created_at.isoformat(),
-    }
-    return json.dumps(values, ensure_ascii=False).encode()
-
-
-def _packed_looks(product: Product) -> bytes:
-    """Return what a card shows of each sold variant, if the product has several."""
-    sold = sorted((each for each in product.variants if each.sold), key=lambda each: each.price)
-    looks = [
-        {
-            "sku": each.sku,
-            "tokens": [make_option_token(*pair) for pair in each.options.items()]
-            + ([IN_STOCK] if each.variant_id in product.in_stock_ids else [])
-            + ([ON_SALE] if each.compare_at else []),
-            "picture": product.picture_of(each),
-            "price": to_minor_units(each.price),
-            "compare_at": to_minor_units(each.compare_at) if each.compare_at else None,
-        }
-        for each in sold
-    ]
-    return json.dumps(looks if len(looks) > 1 else [], ensure_ascii=False).encode()
-
-
-def unpack_card(packed: bytes) -> ProductCard:
-    values = json.loads(bytes(packed))
-    currency = values.pop("currency")
-    was = values.pop("compare_at")
-    return ProductCard(
-        **values
-        | {
-            "product_id": UUID(hex=values["product_id"]),
-            "price": from_minor_units(values["price"], currency),
-            "compare_at": from_minor_units(was, currency) if was is not None else None,
-            "swatches": tuple(values["swatches"]),
-            "created_at": datetime.fromisoformat(values["created_at"]),
-        }
-    )
 
 
 def index_home() -> Path:

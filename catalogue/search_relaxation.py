@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from catalogue.index_documents import BOOSTS
 from catalogue.index_queries import count
 from catalogue.query_prices import QueryPrices
 from catalogue.search import product_query, read_query
-from catalogue.search_index import BOOSTS, READER
+from catalogue.search_index import READER
 from catalogue.words import word_forms
 
 MAX_SHORTER = 3

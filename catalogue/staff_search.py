@@ -9,9 +9,10 @@ import tantivy
 
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
+from catalogue.index_documents import brand_token, sku_token
 from catalogue.index_queries import all_of, any_of, in_category
 from catalogue.search import query_words
-from catalogue.search_index import READER, SearchIndexMissing, brand_token, sku_token
+from catalogue.search_index import READER, SearchIndexMissing
 
 STAFF_DEEPEST = 10_000
 STAFF_SORTS = {

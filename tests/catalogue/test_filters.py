@@ -23,9 +23,10 @@ from catalogue.facets import Scope, find_facets
 from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
+from catalogue.index_documents import make_document
 from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
 from catalogue.queries import get_category_tree, get_products_at_quorum, leave_out
-from catalogue.search_index import READER, make_document
+from catalogue.search_index import READER
 from tests.clock import now
 from tests.factories import make_category
 from tests.rules import for_each

@@ -18,9 +18,9 @@ from catalogue import filtered_lists, operations, queries, search, search_index
 from catalogue.entities import Product
 from catalogue.filtered_lists import list_selected, new_arrivals_scope
 from catalogue.filters import NOTHING_CHOSEN
+from catalogue.index_documents import SCHEMA_VERSION
 from catalogue.search_index import (
     READER,
-    SCHEMA_VERSION,
     SearchIndexMissing,
     build_index,
     index_home,

@@ -14,7 +14,8 @@ from django.test import override_settings
 
 from catalogue import index_queries, search, search_relaxation, search_rules
 from catalogue.entities import Product
-from catalogue.search_index import READER, build_index, make_document
+from catalogue.index_documents import make_document
+from catalogue.search_index import READER, build_index
 from catalogue.search_relaxation import find_shorter_queries
 from catalogue.search_rules import (
     CURRENT_RULES,
