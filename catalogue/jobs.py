@@ -46,7 +46,7 @@ def update_search_index(now: datetime) -> str:
     update = update_index(now)
     values = {"count": update.count, "seconds": f"{update.oldest.total_seconds():.1f}"}
     if update.built_because:
-        text = gettext("%(reason)s: built anew from %(count)s products")
+        text = gettext("%(reason)s. Built a new index of %(count)s products")
         return text % (values | {"reason": update.built_because})
     text = ngettext(
         "%(count)s product indexed, %(seconds)s s after its change",

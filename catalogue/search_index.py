@@ -290,7 +290,7 @@ def _replace(path: Path, product_ids: Sequence[UUID]) -> None:
                 writer.commit()
         writer.commit()
     finally:
-        # Otherwise it would keep its lock for some time, and the next update from writing.
+        # Releases the writer's lock, so that the next update can write.
         writer.wait_merging_threads()
 
 

@@ -216,7 +216,7 @@ def _is_built_anew(damage: str, do_damage: Callable[[], None]) -> None:
     assert must_update_index(now())
     did = jobs.update_search_index(now())
     assert damage in did
-    assert did.endswith("built anew from 1 products")
+    assert did.endswith("Built a new index of 1 products")
     assert find_folder() != former
     assert not must_update_index(now())
     assert [count_documents(each) for each in (reader, IndexReader())] == [1, 1]
