@@ -6,7 +6,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from catalogue.colour_settings import family_of
+from catalogue.colour_settings import CURRENT_COLOURS, family_of
 from catalogue.filter_tokens import fold_name, value_token
 from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
@@ -65,6 +65,12 @@ def make_option_token(name: str, value: str) -> str:
     if any(each.key == key and each.kind == COLOUR for each in list_filter_names()):
         return value_token(COLOUR, family_of(value))
     return value_token(name, value)
+
+
+def find_colour_state() -> str:
+    """Return a text that changes with the settings of colours. Raises CassandraUnavailable."""
+    names = sorted(each.key for each in list_filter_names() if each.kind == COLOUR)
+    return f"{CURRENT_COLOURS.get().revision} {' '.join(names)}"
 
 
 def _sort_filter_names(snapshot: SettingsSnapshot) -> tuple[FilterName, ...]:

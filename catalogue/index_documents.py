@@ -12,7 +12,7 @@ from cassandra_db import current_time
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
-from catalogue.filter_settings import make_option_token
+from catalogue.filter_settings import find_colour_state, make_option_token
 from catalogue.filter_tokens import (
     IN_STOCK,
     ON_SALE,
@@ -34,7 +34,7 @@ BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "t
 # Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
 # Fields for several values that are not split: catalogue.filter_tokens.
-_WHOLE_VALUES = ("combination", "detail", "value", "brand_name")
+_WHOLE_VALUES = ("combination", "detail", "value", "brand_name", "colour_state")
 _ALWAYS = 1 << 62
 
 
@@ -103,6 +103,7 @@ def make_document(product: Product) -> Any:
         detail=[value_token(*each) for each in short_details(product)],
         value=list_product_values(product),
         brand_name=product.brand,
+        colour_state=find_colour_state(),
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=brand_token(product.brand),

@@ -31,6 +31,15 @@ from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product, ProductCard
+from catalogue.filter_settings import find_colour_state
+from catalogue.index_colours import (
+    MAX_RECOLOURED,
+    has_new_colours,
+    is_recolouring,
+    list_recoloured,
+    note_colours,
+    note_recoloured,
+)
 from catalogue.index_documents import SCHEMA_VERSION, list_vocabulary, make_document, make_schema
 from catalogue.index_files import (
     DamageCheck,
@@ -172,7 +181,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
 
     The index in use stays, and can be updated, until the new one is complete. Raises SearchIndexBusy, CassandraUnavailable.
     """
-    began = current_time()
+    began, colour_state = current_time(), find_colour_state()
     home = index_home()
     home.mkdir(parents=True, exist_ok=True)
     with hold_folder(home):
@@ -186,6 +195,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
             shutil.rmtree(path)
             raise
         note_done(path, {})
+        note_colours(path, colour_state)
         note(path / "position", began.isoformat())
         former = _current(home)
         note(_current_file(home), path.name)
@@ -237,20 +247,25 @@ def update_index(now: datetime) -> IndexUpdate:
     if path is None or reason:
         return IndexUpdate(build_index(), built_because=reason)
     with hold_folder(path):
-        changed, done = _list_pending(path, now), read_done(path)
-        if changed:
-            _replace(path, sorted(changed, key=changed.__getitem__))
+        changed, done, colour_state = _list_pending(path, now), read_done(path), find_colour_state()
+        recoloured = list_recoloured(path) if has_new_colours(path) else []
+        written = dict.fromkeys((*sorted(changed, key=changed.__getitem__), *recoloured))
+        if written:
+            _replace(path, list(written))
+        note_recoloured(path, colour_state, is_complete=len(recoloured) < MAX_RECOLOURED)
         recent = {key: times for key, times in done.items() if times[0] > now - 2 * OVERLAP}
         note_done(path, recent | {key: (at, now) for key, at in changed.items()})
         note(path / "position", now.isoformat())
     late = [at for key, at in changed.items() if key not in done or done[key][0] < at]
-    return IndexUpdate(len(changed), current_time() - min(late) if late else timedelta(0))
+    return IndexUpdate(len(written), current_time() - min(late) if late else timedelta(0))
 
 
 def must_update_index(now: datetime) -> bool:
     """Return whether the index is missing, damaged, or lacks a change. It takes one read, at the turn of an hour two."""
     path = _current(index_home())
-    return path is None or bool(_find_reason_to_build(path, now) or _list_pending(path, now))
+    return path is None or bool(
+        _find_reason_to_build(path, now) or _list_pending(path, now) or is_recolouring(path)
+    )
 
 
 def _find_reason_to_build(path: Path | None, now: datetime) -> str:
