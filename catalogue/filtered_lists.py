@@ -68,7 +68,8 @@ def list_selected(
     now = current_time()
     chosen = [selection_query(schema, selection, now)] if selection else []
     wanted = all_of([scope.query, on_sale(schema, now), *chosen])
-    limit = max(0, min(limit, DEEPEST - offset))
+    # tantivy reserves memory for all places before the offset, even if there are no such products.
+    limit = max(0, min(limit, DEEPEST - offset)) if offset < searcher.num_docs else 0
     pinned = [
         query
         for each in pinned_ids
