@@ -32,6 +32,8 @@ class FilterName:
     position: int = 0
 
 
+# How the index's terms for families of colours begin.
+COLOUR_TERM = value_token(COLOUR, "")
 # The filters of a new shop.
 FIRST_FILTERS = (
     FilterName("colour", "Colour", COLOUR, 1),

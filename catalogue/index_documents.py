@@ -10,9 +10,10 @@ import tantivy
 
 from cassandra_db import current_time
 from catalogue import queries
+from catalogue.colours import FAMILY_LABELS
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
-from catalogue.filter_settings import find_colour_state, make_option_token
+from catalogue.filter_settings import COLOUR_TERM, find_colour_state, make_option_token
 from catalogue.filter_tokens import (
     IN_STOCK,
     ON_SALE,
@@ -78,7 +79,10 @@ def make_document(product: Product) -> Any:
     path = node.path if node else []
     texts = [plain_description(product.description), *product.details.values(), *product.tags]
     sold = [variant for variant in product.variants if variant.sold]
-    options = {value for variant in sold for value in variant.options.values()}
+    options = {pair for variant in sold for pair in variant.options.items()}
+    tokens = {make_option_token(*pair) for pair in options}
+    families = {each.removeprefix(COLOUR_TERM) for each in tokens if each.startswith(COLOUR_TERM)}
+    option_words = [*(value for _, value in options), *families & FAMILY_LABELS.keys()]
     skus = {variant.sku for variant in sold}
     card = product_card(product) if sold else None
     marks = {
@@ -97,7 +101,7 @@ def make_document(product: Product) -> Any:
         sku=" ".join(
             {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
         ),
-        options=" ".join({term for value in options for term in search_terms(value)}),
+        options=" ".join({term for value in option_words for term in search_terms(value)}),
         text=_join_terms(" ".join(texts)),
         combination=sorted(list_combinations(product, make_option_token)),
         detail=[value_token(*each) for each in short_details(product)],

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import current_time
 from catalogue import queries
+from catalogue.colours import family_of_hex, load_colour_names
 from catalogue.entities import CategoryNode
 from catalogue.facets import Scope
 from catalogue.filter_queries import selection_query
@@ -232,6 +233,10 @@ def _word(schema: Any, word: str, *, is_last: bool, is_forgiven: bool) -> Any:
         if is_last and len(word) > 1 and field != "text":
             begins = tantivy.Query.regex_query(schema, field, f"{word}.*")
             found.append(_weighed(begins, boost / 3))
+    # "navy" finds blue products, after those with a colour that is called so.
+    if hex6 := load_colour_names().get(word):
+        family = tantivy.Query.term_query(schema, "options", family_of_hex(hex6))
+        found.append(_weighed(family, BOOSTS["options"] / 4))
     return any_of(found)
 
 
