@@ -129,47 +129,27 @@ class ListFilters:
     @cached_property
     def groups(self) -> list[FilterGroup]:
         """The filters with several values."""
-        return [self._group(each) for each in self.found.facets if each.name not in filters.MARKS]
+        return [
+            _make_group(self, each) for each in self.found.facets if each.name not in filters.MARKS
+        ]
 
     def marks(self) -> list[FilterGroup]:
         """The filters that are on or off."""
-        return [self._group(each) for each in self.found.facets if each.name in filters.MARKS]
-
-    def _group(self, facet: Facet) -> FilterGroup:
-        kinds = {each.key: each for each in self.names}
-        own = kinds.get(facet.name)
-        values = tuple(
-            FilterValue(
-                each.value,
-                label_of(facet.name, each),
-                each.count,
-                each.is_chosen,
-                FAMILY_HEXES.get(each.value, "") if facet.name == filters.COLOUR else "",
-            )
-            for each in facet.values
-        )
-        more = facet.has_more and self.asked.opened != facet.name
-        return FilterGroup(
-            facet.name,
-            OWN_LABELS.get(facet.name) or (own.name if own else facet.name),
-            own.kind if own else facet.name,
-            values,
-            self.address(self.asked.selection, all=facet.name) if more else "",
-        )
+        return [_make_group(self, each) for each in self.found.facets if each.name in filters.MARKS]
 
     def chips(self) -> list[Chip]:
         """The chosen values, each with the address of the list without it."""
         if not (selection := self.asked.selection):
             return []
         chips = [
-            Chip(str(each.label), self.address(selection.toggle(group.name, each.value)))
+            Chip(str(each.label), _address(self, selection.toggle(group.name, each.value)))
             for group in (*self.groups, *self.marks())
             for each in group.values
             if each.is_chosen
         ]
         if selection.price:
             chips.append(
-                Chip(describe_price(selection.price), self.address(selection.with_price(None)))
+                Chip(describe_price(selection.price), _address(self, selection.with_price(None)))
             )
         return chips
 
@@ -188,10 +168,34 @@ class ListFilters:
 
     @property
     def clear_url(self) -> str:
-        return self.address(NOTHING_CHOSEN)
+        return _address(self, NOTHING_CHOSEN)
 
-    def address(self, selection: Selection, **more: str) -> str:
-        return list_url(self.url, selection, **dict(self.parameters), **more)
+
+def _address(shown: ListFilters, selection: Selection, **more: str) -> str:
+    return list_url(shown.url, selection, **dict(shown.parameters), **more)
+
+
+def _make_group(shown: ListFilters, facet: Facet) -> FilterGroup:
+    kinds = {each.key: each for each in shown.names}
+    own = kinds.get(facet.name)
+    values = tuple(
+        FilterValue(
+            each.value,
+            label_of(facet.name, each),
+            each.count,
+            each.is_chosen,
+            FAMILY_HEXES.get(each.value, "") if facet.name == filters.COLOUR else "",
+        )
+        for each in facet.values
+    )
+    more = facet.has_more and shown.asked.opened != facet.name
+    return FilterGroup(
+        facet.name,
+        OWN_LABELS.get(facet.name) or (own.name if own else facet.name),
+        own.kind if own else facet.name,
+        values,
+        _address(shown, shown.asked.selection, all=facet.name) if more else "",
+    )
 
 
 def label_of(name: str, value: FacetValue) -> str:

@@ -21,7 +21,7 @@ from catalogue.filters import Selection
 from catalogue.search_index import SearchIndexMissing
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.list_filters import AskedFilters, ListFilters, read_filters
-from web.rendering import render_page
+from web.rendering import is_asked_for_part, render_page
 from web.types import StrOrPromise
 
 
@@ -94,7 +94,7 @@ def render_list(
     """
     names = list_filter_names()
     asked = read_filters(request, names)
-    if asked.is_typed and not asked.price_error:
+    if asked.is_typed and not asked.price_error and not is_asked_for_part(request):
         return redirect(list_url(listing.url, asked.selection, **listing.parameters))
     token, card_count = request.GET.get("after", ""), requested_card_count(request)
     limit = queries.PAGE_LENGTH if token else card_count
