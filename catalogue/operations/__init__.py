@@ -67,7 +67,11 @@ from catalogue.operations.price_history import (
     price_statements,
     record_prices,
 )
-from catalogue.operations.product_changes import list_changed_products, record_product_change
+from catalogue.operations.product_changes import (
+    COLOURS_CHANGED,
+    list_changed_products,
+    record_product_change,
+)
 from catalogue.operations.products import (
     INSERT_VARIANT,
     UPDATE_AVAILABILITY,

@@ -10,6 +10,8 @@ from catalogue import queries
 from catalogue.models import CHANGES_TTL
 
 _HOUR = timedelta(hours=1)
+# No product has this id. Its change says that the search index must look at the settings of colours.
+COLOURS_CHANGED = UUID(int=0)
 INSERT_CHANGE = write(
     "Q3",
     "INSERT INTO product_changes_by_hour (hour, changed, product_id) VALUES (:hour, :changed, :product_id)",

@@ -18,17 +18,21 @@ from moneyed import EUR, Money
 from benchmarks.scale import product_statements
 from cassandra_db import write_batch
 from catalogue import filters, search_index
+from catalogue.colour_settings import COLOURS as COLOUR_KIND
+from catalogue.colour_settings import ColourSetting
 from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
 from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.index_documents import make_document
+from catalogue.operations import COLOURS_CHANGED, record_product_change
 from catalogue.operations.products import UPDATE_POPULARITY, UPDATE_RATING
 from catalogue.queries import get_category_tree, get_products_at_quorum, leave_out
 from catalogue.search_index import READER
+from shop_settings.operations import save_setting
 from tests.clock import now
-from tests.factories import make_category
+from tests.factories import make_category, make_product
 from tests.rules import for_each
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
@@ -275,3 +279,30 @@ def test_x322_the_steps_of_a_range_cover_exactly_its_prices() -> None:
         ):
             own = {f"{bits}:{price >> bits:x}" for bits in range(0, 28, 4)} if price >= 0 else set()
             assert bool(own & steps) == (low <= price <= high), (low, high, price)
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x292_the_index_follows_a_family_that_staff_choose(
+    keyspace: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = make_product("Odd one", options={"Colour": ["Zyx", "Zyy"], "Size": ["S"]})
+
+    def count_by_family() -> dict[str, int]:
+        READER.looked_at = -inf
+        scope = Scope(("all",), tantivy.Query.all_query())
+        (colours,) = (
+            each
+            for each in find_facets(scope, NOTHING_CHOSEN, FILTERS).facets
+            if each.name == "colour"
+        )
+        return {each.value: each.count for each in colours.values}
+
+    with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("recoloured")):
+        search_index.build_index([made])
+        assert count_by_family() == {"other": 1}
+        colour = ColourSetting("zyx", "1f3a6e")
+        save_setting(COLOUR_KIND, colour.key, colour, COLOUR_KIND.fingerprint(None), now())
+        record_product_change(COLOURS_CHANGED, now())
+        assert search_index.must_update_index(now() + timedelta(seconds=1))
+        search_index.refresh_index(now() + timedelta(seconds=1))
+        assert count_by_family() == {"blue": 1, "other": 1}

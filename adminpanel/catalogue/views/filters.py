@@ -11,9 +11,11 @@ from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.filter_forms import ColourForm, FilterForm
 from adminpanel.parameters import cut_page
 from adminpanel.settings.editing import edit_setting, get_posted
+from cassandra_db import current_time
 from catalogue.colour_settings import COLOURS, PARTITION, find_colour
 from catalogue.colours import FAMILY_LABELS, OTHER, colour_key
 from catalogue.filter_settings import COLOUR, FILTERS, KIND_LABELS, OFF, FilterName
+from catalogue.operations import COLOURS_CHANGED, record_product_change
 from catalogue.staff_search import list_values_in_use
 from shop_settings.queries import get_settings_at_quorum
 from web.decorators import get_or_post
@@ -52,7 +54,14 @@ def filter_detail(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404("no such option or detail")
     form = FilterForm(saved or _not_a_filter(key), get_posted(request))
     form.initial["version"] = FILTERS.fingerprint(saved)
+    _record_change(request)
     return edit_setting(request, form, key, "adminpanel:filters")
+
+
+def _record_change(request: HttpRequest) -> None:
+    # Recorded before the save, so that a crash leaves a record. The index looks once more when the save must have ended.
+    if request.method == "POST":
+        record_product_change(COLOURS_CHANGED, current_time())
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -87,5 +96,6 @@ def colour_detail(request: HttpRequest, key: str) -> HttpResponse:
     snapshot = get_settings_at_quorum(PARTITION)
     form = ColourForm(snapshot.get_values(COLOURS).get(key), get_posted(request))
     hex6, family = find_colour(key, snapshot)
+    _record_change(request)
     more = (("name", key.capitalize()), ("hex", hex6), ("family", FAMILY_LABELS[family]))
     return edit_setting(request, form, key, "adminpanel:colours", **dict[str, Any](more))
