@@ -34,6 +34,7 @@ from shop_settings.operations import save_setting
 from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.rules import for_each
+from tests.shop_settings.saved import own_settings  # noqa: F401
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
 NAMES = ("size", "material")
