@@ -86,7 +86,8 @@ def test_x314_a_search_without_results_shows_those_of_fewer_words(client: Client
     page = tree(client.get("/search", {"q": "stone quaich xylophone"}))
     assert texts(page, "h1") == ["Nothing for “stone quaich xylophone”"]
     assert "30 results for “quaich”" in texts(page, "main h2")
-    assert texts(page, "[aria-labelledby=shorter] .chip") == ["1 result for “stone”"]
+    (other,) = texts(page, "[aria-labelledby=shorter] .chip")
+    assert other.endswith("for “stone”")
     assert len(names(page)) == queries.PAGE_LENGTH
 
 
