@@ -174,7 +174,7 @@ class LoginForm(Form):
 
 
 class PasswordConfirmationForm(Form):
-    """The form that asks for the password again, before an action that nobody else at the screen may start."""
+    """The form that asks for the password again, so that only the member can start a sensitive action on an open screen."""
 
     password = password_field(
         _("Your password"), "current-password", required=_("Enter your password")

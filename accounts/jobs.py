@@ -21,7 +21,7 @@ def erase_accounts(now: datetime) -> str:
 
 
 def follow_names(now: datetime) -> str:
-    """Update the search terms of names that a request has written before it died."""
+    """Update the search terms of names whose request died after it had written the name."""
     with NAMES_UNDER_WAY.sweep(now) as sweep:
         finish_names(sweep)
     return describe_count(

@@ -111,7 +111,7 @@ def _allowed_entries(user: User) -> list[Entry]:
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Yield the entries in groups. Of the entries whose address begins the path, the one with the longest is current."""
+    """Yield the entries in groups. The current entry is the one with the longest address that begins the path."""
     here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [

@@ -1,7 +1,8 @@
 """Adds up visits by hour and by day (Q19).
 
-The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours.
-A write stores whole sums, with the time of their read as timestamp. So a repeat does no harm, and a sum of older data loses.
+The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours. A
+write stores whole sums; its timestamp is the time at which the data were read. So a repeat does no harm, and a sum of older
+data loses.
 """
 
 from collections import defaultdict
@@ -160,7 +161,7 @@ def roll_up_visits_of_day(day: date) -> None:
 
 
 def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
-    """Store a day's visits by kind and subject. `at`: microseconds from 1970 to the read. Raises CassandraUnavailable."""
+    """Store a day's visits by kind and subject. `at` is the time of the read, in microseconds since 1970."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():

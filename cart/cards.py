@@ -14,7 +14,7 @@ from inventory.products_with_stock import AT_ONCE, PendingProductsWithStock
 
 @dataclass(frozen=True)
 class PendingCard:
-    """Pending reads of a cart's first rows, and of whether it is shared."""
+    """Two pending reads for a cart's card: the cart's first rows, and whether the cart is shared."""
 
     peek: PendingResult
     sharing: PendingResult

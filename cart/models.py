@@ -96,7 +96,7 @@ class CartByIdempotencyKey(Model):
 class PendingCartMoveByMinute(Model):
     """Running moves between two carts.
 
-    A row is written before the change of the first cart, and removed after that of the second.
+    A row is written before the first cart changes, and removed after the second cart has changed.
     Bound: the moves of a minute. The worker finishes interrupted moves.
     Writer: cart.operations.transfers.
     """

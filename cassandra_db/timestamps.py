@@ -17,7 +17,8 @@ _after: ContextVar[int] = ContextVar("after", default=0)
 def write_after(stamp: int) -> Iterator[None]:
     """Let writes within the block win against the timestamp `stamp`, in microseconds since 1970.
 
-    This is for repairs of rows with a timestamp in the future, from a wrong clock: until then, all other writes to them are lost.
+    Use it to repair rows that a wrong clock gave a timestamp in the future. Until that moment, all ordinary writes to the rows
+    are lost.
     """
     token = _after.set(stamp)
     try:

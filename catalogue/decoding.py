@@ -83,7 +83,7 @@ class PictureRefused(Exception):
 
 
 def list_widths(width: int) -> list[int]:
-    """Return the widths in which a picture is stored, smallest first. None is larger than the picture's own width."""
+    """Return the widths in which a picture is stored, smallest first. No width is larger than the picture's own."""
     return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
 
 

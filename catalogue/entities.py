@@ -55,8 +55,8 @@ class ProductPicture:
 class Product:
     """A product with all its variants, sorted as on its page.
 
-    `version` is the version that was read; 0 if the product was never saved. It also rises when a planned price begins. Moments
-    are in UTC.
+    `version` is the version that was read; 0 if the product was never saved. The version also rises when a planned price
+    begins. Moments are in UTC.
     """
 
     product_id: UUID

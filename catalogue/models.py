@@ -98,7 +98,7 @@ class Product(Model):
 
 
 class PriceHistory(Model):
-    """Q1: the prices of a variant, each with its begin. They decide which price may be crossed out (decision 036).
+    """Q1: a variant's prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
 
     A price that has begun is copied here from the variant's row, so that the variant's row may be overwritten.
     Bound: a row for each price change, some 50 bytes; 200 rows are read.

@@ -46,7 +46,7 @@ def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
 
 
 def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the price points from the moment on at which a product's sale begins. The price in force then is the first point.
+    """Return the price points from `moment` on, when a product's sale begins. The price then in force becomes the first point.
 
     The given and the returned points are sorted by time.
     """

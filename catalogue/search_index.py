@@ -103,7 +103,7 @@ class IndexReader:
     def recall(
         self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
     ) -> SearchResult:
-        """Return the result of `find` on the current index, remembered until a look for a newer one. Raises SearchIndexMissing."""
+        """Return the result of `find` on the current index. Cache it until a newer index is looked for. Raises SearchIndexMissing."""
         opened = self.searcher()
         # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found

@@ -82,7 +82,7 @@ def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) ->
 def _match_variants(
     product: Product, options: Mapping[str, Sequence[str]], wanted: Sequence[Mapping[str, str]]
 ) -> dict[int, Variant]:
-    """Return the existing variant for each combination, by the place of the combination. Options may have been changed."""
+    """Return the existing variant of each combination, keyed by the combination's position. Options may have been changed."""
     by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
     by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
     found = {

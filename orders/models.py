@@ -374,9 +374,9 @@ class OrderIdByNumber(Model):
 
 
 class UnpaidUnits(Model):
-    """The units on the unpaid orders of one mailbox, or of one network: a row for each order.
+    """The units on unpaid orders, counted for each mailbox and for each network (a bucket); one row for each order.
 
-    Bound: at most as many rows as a bucket's limit of units (shop_settings.terms). Each row has a TTL.
+    Bound: a bucket has at most as many rows as its limit of units (shop_settings.terms). Each row has a TTL.
     Writer: orders.operations.unpaid_units, only by conditional writes. The orders are authoritative.
     """
 

@@ -126,7 +126,7 @@ def change_email(member: User, email: str, now: datetime) -> User:
 
 
 def _reread_member(member: User, key: str) -> User:
-    """Return the member as another process has moved them to this address. Raises EmailTaken if no process has."""
+    """Read a member again whom another process may have moved to this address. Raises EmailTaken if none has."""
     fresh = queries.get_user(member.user_id)
     if fresh is None:
         raise NoSuchUser

@@ -50,7 +50,7 @@ class PicturesForm(Form):
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are the pictures of all rows; `saved` are the ones of them that the product already has."""
+        """`entries` are the pictures of all rows; `saved` are the pictures that the product already has."""
         super().__init__(data)
         self.entries, self.saved, self.version = entries, saved, version
         # The pictures that the product no longer has, with the texts that were typed for them.

@@ -158,7 +158,7 @@ class PinLine:
 def list_pin_lines(
     form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
 ) -> Iterator[PinLine]:
-    """Yield the rows of the pinned products. `why_hidden` returns why a list leaves out a product on sale, or ""."""
+    """Yield the rows of the pinned products. `why_hidden` returns why shoppers do not see a pinned product on sale, or ""."""
     found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)

@@ -91,7 +91,7 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 @dataclass(frozen=True)
 class ActiveCart:
-    """A person's active cart. `rows` is the list of carts in which it was found; it is empty for a new cart."""
+    """A person's active cart. `rows` are the rows of the person's list of carts that were read to find it; none for a new cart."""
 
     cart_id: UUID
     cart_name: str
@@ -355,7 +355,7 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 def _insert_cart(
     owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
-    """Insert a cart's row into the list `carts`, as it was read. Return False if the list has changed since. Raises TooManyCarts."""
+    """Insert a cart's row into a list that was read as `carts`. Return False if the list has changed since. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)

@@ -43,7 +43,7 @@ ListKey = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: ProductCard) -> dict[str, bytes]:
-    """Return a card's keys by sort: bytes that sort in the order of the values."""
+    """Return a card's sort keys, keyed by sort order. The bytes of a key sort in the order of the values."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),

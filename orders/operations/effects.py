@@ -230,7 +230,7 @@ _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Remove an order's lines from its cart, once the order is paid or, by transfer, confirmed. Raises CassandraUnavailable."""
+    """Remove the lines of a paid order, or of a confirmed order by transfer, from its cart. Raises CassandraUnavailable."""
     if order.cart_id and _has_bought_items(order):
         bought = {str(item.variant_id): item.quantity for item in items}
         carts.remove_bought_lines(

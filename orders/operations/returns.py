@@ -85,10 +85,11 @@ def decide_refund(
     return_id: str = "",
     delivery: bool = False,
 ) -> Order:
-    """Decide a refund for units by line number, or without any for the whole order.
+    """Decide a refund. `lines` maps line numbers to the refunded units; without lines, the refund is for the whole order.
 
-    The effects send the refund by the way on which the payment came. All refunds together never exceed the captured amount.
-    `return_id` names the return that is refunded; `delivery` says whether the refund includes the delivery costs.
+    The effects of the decision send the money back through the payment's gateway. All refunds together never exceed the
+    captured amount. `return_id` names the return that is refunded; `delivery` says whether the refund includes the delivery
+    costs.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),

@@ -34,7 +34,7 @@ from web.rendering import render_page, render_too_many_attempts
 
 @dataclass(frozen=True)
 class Payment:
-    """What an order's page says about the money, and lets its shopper do about it; `left` is a countdown."""
+    """The payment of an order as its page shows it: its progress, the time left to pay (`left`), and how to pay."""
 
     is_under_way: bool
     by_card: bool
