@@ -1,4 +1,4 @@
-"""How gunicorn serves the shop. WEB_CONCURRENCY and WEB_THREADS size it; `--bind` says where it listens."""
+"""gunicorn's settings and hooks. WEB_CONCURRENCY and WEB_THREADS set its processes and threads; `--bind` sets its address."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from typing import Any
 
 from devtools.node import announce_local_node
 
-# So long at most a process that starts serves nobody; meanwhile its visitors wait, or the other processes have them.
+# For at most this long a starting process serves no requests; meanwhile they wait, or other processes serve them.
 WARM_UP_SECONDS = 30
 
 # As manage.py does, so that web and worker speak to the same node where none is named.
@@ -64,7 +64,7 @@ loglevel = os.environ.get("LOG_LEVEL", "info").lower()
 
 
 def on_starting(server: Any) -> None:
-    """Refuse to start without what every answer needs, instead of failing at the first visitor."""
+    """Refuse to start with missing or unsafe secrets (web.checks), instead of failing at the first visitor."""
     import django
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
@@ -80,7 +80,7 @@ def on_starting(server: Any) -> None:
 
 
 def _remove_metrics_of_killed_servers() -> None:
-    """Remove what servers have left behind that were killed and could not do so themselves."""
+    """Delete the metrics folders of servers that were killed before they could delete them."""
     import psutil
 
     for folder in Path(tempfile.gettempdir() if worker_tmp_dir is None else worker_tmp_dir).glob(
@@ -92,7 +92,7 @@ def _remove_metrics_of_killed_servers() -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Warm the process up before it takes a visitor from the others. Without a database, or when it takes too long, it serves meanwhile."""
+    """Wait until the process is warmed up before it takes requests: at most WARM_UP_SECONDS, and not while Cassandra is away."""
     from storefront.warm_up import start_warm_up
 
     can_serve, until = start_warm_up(worker.wsgi), monotonic() + WARM_UP_SECONDS
@@ -101,7 +101,7 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(server: Any, worker: Any) -> None:
-    """Write the events that wait, and leave the cluster in good order."""
+    """Write the queued events, and close the session with Cassandra."""
     from cassandra_db.batch_writer import close_writers
     from cassandra_db.session import close_session
 
@@ -110,13 +110,13 @@ def worker_exit(server: Any, worker: Any) -> None:
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Keep what the process has counted, without its files."""
+    """Add the metrics of an ended process to the total of all ended processes."""
     from web.metrics import add_up_ended_process
 
     add_up_ended_process(worker.pid)
 
 
 def on_exit(server: Any) -> None:
-    """Leave no folder behind."""
+    """Delete the folder with the metrics files."""
     if _metrics_folder:
         shutil.rmtree(_metrics_folder, ignore_errors=True)

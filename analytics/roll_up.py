@@ -161,7 +161,7 @@ def roll_up_visits_of_day(day: date) -> None:
 
 
 def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
-    """Store a day's visits by kind and subject. `at` is the time of the read, in microseconds since 1970."""
+    """Store a day's visits by kind and subject. `at`: time of the read in microseconds since 1970. Raises CassandraUnavailable."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():

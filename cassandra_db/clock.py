@@ -102,7 +102,7 @@ class ClockComparison:
 
 
 def require_right_clock() -> None:
-    """Raise ClockWrong if this process's clock differs too much from the nodes' clocks, compared anew if that is due."""
+    """Raise ClockWrong if this process's clock is too wrong to write; if due, compare the clocks first. Raises CassandraUnavailable."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()

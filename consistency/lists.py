@@ -1,4 +1,4 @@
-"""I14: the lists that find items by another key are complete: the mails of a mailbox, the codes of an order, the log entries of a person.
+"""I14: lists that find items by another key are complete: a mailbox's mails, an order's codes, a person's log entries.
 
 A list's row is written before the item that it leads to. So a crash may leave a row without its item, which does no harm. A missing
 row would hide the item from an export, an erasure or the worker. The item is read again before its row is reported or written: the
@@ -98,7 +98,7 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list that finds items by another key, with its statements: scan the items, read an item by `thing_key`, read or write a row by `key`.
+    """A list that finds items by another key. Its statements scan the items, read one by `thing_key`, and read or write a row by `key`.
 
     `values` returns the columns of the row that leads to an item, or None if the item needs no row.
     """

@@ -62,7 +62,7 @@ class FormatError(Exception):
 
 @dataclass
 class Branch:
-    """Nodes that follow each other. There is a joint (a possible line break, or whitespace) before each node and after the last one."""
+    """Nodes that follow each other. A joint (a possible break, or whitespace) is before each node and after the last."""
 
     tag: str
     nodes: list["Node"] = field(default_factory=list)

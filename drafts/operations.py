@@ -187,7 +187,7 @@ def delete_draft(seen: DraftOrder) -> None:
 
 
 def erase_draft(draft: DraftOrder) -> None:
-    """Delete an erased person's draft, even if it is an order by now; that is erased separately. Raises CassandraUnavailable."""
+    """Delete an erased person's draft, even if it has become an order, which is erased separately. Raises CassandraUnavailable."""
     current: DraftOrder | None = draft
     while current:
         if current.state == ACCEPTED and current.order_id:

@@ -68,7 +68,7 @@ class DueRows:
         return self.list_rows(self.list_partitions(since, until))
 
     def has_rows(self, now: datetime) -> bool:
-        """Return whether there is a row for the job, if its last run has left no row. Raises CassandraUnavailable."""
+        """Return whether a row has become due within `max_write_delay`; only a run finds older rows. Raises CassandraUnavailable."""
         return bool(self.list_between(now - self.max_write_delay, now - self.wait))
 
     def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:

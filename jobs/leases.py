@@ -332,7 +332,7 @@ def get_position(job: str) -> str:
 
 
 def save_position(job: str, position: str) -> None:
-    """Store the job's position, but no later time than that of the earliest node whose clock is right.
+    """Store the job's position, limited to the earliest time of the nodes whose clocks are right.
 
     Only the lease's holder may call this function: in the job's `run`, or within `with hold_lease(job):`. Raises LeaseLost if this
     process does not hold the lease: then the work since the last stored position is repeated. Raises CassandraUnavailable.

@@ -74,7 +74,7 @@ class ModeratedText:
         )
 
     def note_queued(self, now: datetime) -> Self:
-        """Return the text. If it waits for the staff for the first time, it gets `now` as the time of this."""
+        """Return the text. If it waits for the staff for the first time, `queued_at` becomes `now`."""
         return replace(self, queued_at=now) if self.is_waiting and not self.queued_at else self
 
     def has_report(self, reader_id: UUID) -> bool:
@@ -89,7 +89,7 @@ class ModeratedText:
         return replace(self, reporters=reporters, held_for="reported" if waits else self.held_for)
 
     def reporter_key(self, reader_id: UUID) -> str:
-        """Return a keyed hash of a reader, 32 characters: without the shop's key it tells nobody who reported the text."""
+        """Return a keyed hash of a reader, 32 characters: without the shop's key it does not reveal who reported the text."""
         value = f"{self.text_id.hex} {reader_id.hex}"
         return salted_hmac("reviews.report", value, algorithm="sha256").hexdigest()[:32]
 

@@ -1,7 +1,7 @@
 """Access to orders: a member's order needs that member's login, a guest's order needs a browser with the order's cookie.
 
 A visitor gets the cookie by a mailed link, or by an order's number and e-mail address. For a member's order the cookie only
-leads to the login, so whoever ends the member's sessions also ends access to the order.
+leads to the login, so ending the member's sessions also ends access to the order.
 """
 
 from collections.abc import Callable

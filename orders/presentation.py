@@ -75,7 +75,7 @@ class CustomerHistoryEntry:
 
 
 def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
-    """Return an order's parcels, without those that were unpacked."""
+    """Return an order's parcels, without unpacked ones."""
     kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     found = []
     for number, each in enumerate(kept_parcels, 1):

@@ -1,4 +1,4 @@
-"""The reads of orders; those of the board are in orders.board_queries."""
+"""The reads of orders; orders.board_queries has the board's reads."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from promotions.rules import FREE_DELIVERY, Promotion
 
 @dataclass(frozen=True)
 class Voucher:
-    """A code that the shopper has typed. `reason` says why it gives no discount; it is "" if it does."""
+    """A code that the shopper has typed. `reason` says why the code gives no discount, or is ""."""
 
     typed_code: str
     promotion: Promotion | None = None

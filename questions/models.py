@@ -1,4 +1,4 @@
-"""The tables of questions. The rows of `questions_by_product` are the truth."""
+"""The tables of questions. The rows of `questions_by_product` are authoritative."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -60,7 +60,7 @@ class QuestionByUser(Model):
 
 
 class PendingQuestion(Model):
-    """R6: texts whose row in the queue or mail may be missing, by the ten minutes in which they changed.
+    """R6: texts that may lack their row in the queue, or their mail, by the ten minutes in which they changed.
 
     Bound: the texts of ten minutes, 80 bytes each.
     Writer: questions.operations, before `questions_by_product` is changed; the worker removes the row.

@@ -1,4 +1,4 @@
-"""The tables of reviews. `ratings_by_product` is the truth; the other tables of reviews are copies of it."""
+"""The tables of reviews. `ratings_by_product` is authoritative; the other tables of reviews are copies of it."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model

@@ -75,7 +75,7 @@ def _list_new(
 
 
 def forget_refused(uploads: Sequence[PictureUpload]) -> None:
-    """Delete the refused ones of these uploads, after their sender has seen the reason. Raises CassandraUnavailable."""
+    """Delete the refused uploads among these, after their sender has seen the reason. Raises CassandraUnavailable."""
     for each in uploads:
         if each.state == "refused":
             remove_upload(each)

@@ -115,7 +115,7 @@ def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
 
 
 def find_terms_among(terms: Iterable[Terms], day: date) -> Terms:
-    """Return the one of these terms that is valid on a day. One of them must be valid from the beginning."""
+    """Return the terms that are valid on a day, out of several. Some terms must be valid from the beginning."""
     return _find(_sort_terms(terms), day)
 
 

@@ -79,7 +79,7 @@ class CheckoutQueue:
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Return a visitor who is inside, maybe after a wait in a thread, and has to `leave`. Or return a QueueWait with a ticket."""
+        """Let a visitor in, maybe after a wait in a thread, and return them for `leave`. Or return a QueueWait with a ticket."""
         mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
@@ -92,7 +92,7 @@ class CheckoutQueue:
         return mine.wait or mine
 
     def take_seat(self, ticket: QueueTicket | None, now: float) -> QueueVisitor:
-        """Return a visitor with this ticket or a new one. They are either called already, or next and not called yet."""
+        """Return a visitor with this ticket or a new one. The visitor has either been called in already, or is next."""
         with self._lock:
             self._forget_missing(now)
             if ticket is None or self._visits.setdefault(ticket, 0) >= MAX_VISITS:

@@ -47,7 +47,7 @@ class OrderActForm(Form):
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act that the valid form describes. The act refunds orders paid until `refunds_until`; with None it refunds nothing."""
+        """Return the act that the valid form describes. It refunds orders paid until `refunds_until`; with None, no orders."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -125,7 +125,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Read the order with this number, and return its id if the order is selected. Only few numbers do not follow from the id."""
+        """Return the id of the order with this number if it is selected. Few orders have a number that does not follow from the id."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 

@@ -145,7 +145,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a submit makes. It is also made of the person's id: a key cannot lead to other people's carts."""
+    """Return the id of the cart that a submit makes. It depends on the person, so no key leads to another person's cart."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 

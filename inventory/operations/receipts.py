@@ -137,7 +137,7 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: int | None) -> None:
-    """Set the threshold at or below which a variant is low in a warehouse (0: never), if it was `seen` until now.
+    """Set the threshold at or below which a variant is low in a warehouse (0: never), if the threshold is still `seen`.
 
     Pages show the change after `copy_stock`. Raises LookupError without a receipt, StockChanged, CassandraUnavailable.
     """
@@ -160,7 +160,7 @@ def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: 
 
 
 def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> None:
-    """Set the place of a variant in a warehouse ("": none), if it was `seen` until now.
+    """Set the place of a variant in a warehouse ("": none), if the place is still `seen`.
 
     Raises LookupError without a receipt, PlaceChanged, CassandraUnavailable.
     """

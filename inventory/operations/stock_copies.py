@@ -39,7 +39,7 @@ MAX_ATTEMPTS = 10
 
 @dataclass(eq=False)
 class _Copy:
-    """One making of a copy. It serves all requests that were made before it began."""
+    """One run that copies a product's stock. It serves all requests that were made before it began."""
 
     stock_items: set[StockItemKey] = field(default_factory=set)
     is_over: bool = False

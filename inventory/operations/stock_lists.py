@@ -144,7 +144,7 @@ def _write_all(statements: Sequence[BoundStatement]) -> None:
 
 @dataclass(frozen=True)
 class _NewCopy:
-    """The copy of a stock item that has none yet."""
+    """Replaces the missing copy of a stock item: all numbers are None."""
 
     variant_id: UUID
     warehouse_id: str
@@ -193,8 +193,8 @@ def is_moving(copy: Row | None, numbers: Row) -> bool:
 def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
     """Adapt the lists to a product's SKUs, variants and status; return whether anything was written.
 
-    Rows get the timestamp after that of their stock item's copy, so a later copy wins. `rewrite` writes all rows anew, over any
-    others. Raises CassandraUnavailable.
+    A row's timestamp directly follows the timestamp of its stock item's copy, so a later copy wins. `rewrite` writes all rows
+    anew, over any others. Raises CassandraUnavailable.
     """
     reading = COPIED.start(product_id=product_id)
     product = product_from_rows(prefetch_product_at_quorum(product_id).rows())

@@ -82,7 +82,7 @@ class NextStatus:
 
 @dataclass(frozen=True)
 class TransitionRule:
-    """The rule for one kind of event. An empty status stays as it is; an empty condition allows all orders."""
+    """The rule for one kind of event. An empty status means no change; an empty condition allows all orders."""
 
     kind: str
     from_states: tuple[str, ...]
@@ -102,7 +102,7 @@ class TransitionRule:
 
     @property
     def customer_label(self) -> str:
-        """Its label in the shopper's history; '' if only staff see the event."""
+        """The event's label in the shopper's history; '' if only staff see the event."""
         return ORDER_LABELS["event"][self.kind].customer
 
     def is_allowed(self, order: OrderState) -> bool:

@@ -31,7 +31,7 @@ ABANDON = conditional_write(
 def mark_checkout_abandoned(order_id: UUID) -> bool:
     """Mark a checkout as abandoned, so that it can no longer become an order. Return whether the checkout is abandoned now.
 
-    It is not if it is being placed, or has become an order. Raises CassandraUnavailable.
+    A checkout that is being placed, or has become an order, is not abandoned. Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
         if_lost=applied_if(lambda row: row.state == ABANDONED),

@@ -135,7 +135,7 @@ def _next_step(order: Order, now: datetime) -> Transition | None:
 
 
 def _units_to_return(order: Order, since: datetime) -> dict[int, int]:
-    """Return by line the units that have arrived and are in no return, nor in one that staff have declined since."""
+    """Return by line the arrived units that are in no return, and in no return that was requested after `since` and declined."""
     units = order.returnable_units()
     for each in order.returns:
         if each.state == REJECTED and each.requested_at > since:
