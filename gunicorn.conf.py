@@ -29,12 +29,12 @@ preload_app = False
 graceful_timeout = 20
 timeout = 30
 keepalive = 5
-# Of a process; below the 1,024 open files that it may have where nobody has set more.
+# Per process; below 1,024, the usual limit of open files.
 worker_connections = 800
 max_requests = 50_000
 max_requests_jitter = 5_000
 
-# What a shop's own pages need, with room to spare; the rest is an attempt at abuse.
+# More than the shop's own pages need; larger requests are an attempt at abuse.
 limit_request_line = 4094
 limit_request_fields = 60
 limit_request_field_size = 8190

@@ -26,7 +26,7 @@ def parse_id(text: str) -> UUID | None:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return the time that an ISO text contains, with its time zone. Return None if the text is no such time."""
+    """Return the time that an ISO text contains, with its time zone. Return None for any other text."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -134,7 +134,7 @@ def _people_context(details: CartDetails) -> dict[str, Any]:
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the context's part with the URL of the cart's page, and whether the cart is active: only the active cart can be ordered."""
+    """Return the context's part with the cart's URL, and whether the cart is active: only the active cart can be ordered."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,

@@ -98,7 +98,7 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list that finds items by another key. Its statements scan the items, read one by `thing_key`, and read or write a row by `key`.
+    """A list that finds items by another key. Its statements scan items, read one by `thing_key`, and read or write a row by `key`.
 
     `values` returns the columns of the row that leads to an item, or None if the item needs no row.
     """

@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-# The stock item of units that are sold before they arrive. It is no real warehouse, so nobody packs orders there.
+# The stock item of units that are sold before they arrive. It is no real warehouse, so no orders are packed there.
 BACKORDER_WAREHOUSE = "ahead"
 # The id of the row that is no reservation. The row sorts first, so the numbers are read quickly.
 SENTINEL = UUID(int=0)

@@ -120,7 +120,7 @@ class StockByProduct(Model):
     # The stock item's SKU in `stock_items_by_warehouse`, and whether it is listed as sold. Both are null while it is not listed.
     listed_sku = columns.Text()
     listed_sold = columns.Boolean()
-    # True while rows of the lists are written, or after a crash in the meantime.
+    # True while rows of the lists are written, and after a crash during these writes.
     lists_written = columns.Boolean()
 
 

@@ -88,7 +88,7 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
 
 
 def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
-    """Return the units that are still to be packed, backordered ones included."""
+    """Return the units that are still to be packed, including backordered units."""
     if order.state in (CANCELLED, EXPIRED, PENDING):
         return ()
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -157,7 +157,7 @@ def transfer_amount(order: Order) -> Money | None:
 
 
 def cash_on_delivery_text(order: Order) -> str:
-    """Return the sentence about the amount to pay on delivery or pickup; '' if there is no such amount."""
+    """Return the sentence about the amount to pay on delivery or pickup; '' if nothing is to be paid then."""
     amount = balance.amount_to_capture(order)
     is_confirmed = order.state in (CONFIRMED, ON_HOLD, CLOSED)
     if order.payment_method != CASH_ON_DELIVERY or not is_confirmed or not amount.amount:

@@ -229,7 +229,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Publish a text. A question without an answer then waits for one, unless it has waited for one before. Raises the errors of `change_text`."""
+    """Publish a text. A question without an answer then waits for one, unless it did before. Raises the errors of `change_text`."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)

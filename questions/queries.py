@@ -10,7 +10,7 @@ from moderation.states import PUBLISHED
 from questions.entities import QUESTION, Question, Text
 
 PAGE_LENGTH = 10
-# The most published and waiting answers of a question, those of the shop included.
+# The most published and waiting answers of a question, including the shop's answers.
 MAX_ANSWERS = 20
 # The number of questions on a product's page, and of rows that are read for them.
 NEWEST_SHOWN, NEWEST_ROWS = 2, 24

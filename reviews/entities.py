@@ -61,7 +61,7 @@ class Review(ModeratedText):
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewInput:
-    """A review as its writer sends it, and what the shop has found out about it."""
+    """A review as its writer sends it, with the shop's findings about it."""
 
     stars: int
     title: str

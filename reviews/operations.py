@@ -327,7 +327,7 @@ def _apply(before: Review | None, after: Review) -> None:
 
 
 def _numbers(review: Review | None) -> tuple[int, ...]:
-    """Return what a review adds to its product's numbers: the count, the sum of stars, and the counts for one to five stars."""
+    """Return a review's share of its product's numbers: the count, the sum of stars, and the counts for one to five stars."""
     stars = review.stars if review and review.is_counted else 0
     return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
 

@@ -59,7 +59,7 @@ from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 @require_safe
 @public
 def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's reviews: all, the ones with one number of stars, or the most helpful ones."""
+    """Show a product's reviews: all reviews, the reviews with one number of stars, or the most helpful reviews."""
     prefetch_categories()
     product_id, stars = require_product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"

@@ -1,6 +1,6 @@
 """Writes of back-in-stock subscriptions: the request, its confirmation, the one mail, and the end.
 
-An unconfirmed address is stored nowhere but in the link that is mailed to it. Following the link stores the address.
+An unconfirmed address is only in the link that is mailed to it. Opening the link stores the address.
 """
 
 from datetime import datetime, timedelta

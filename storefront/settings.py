@@ -31,7 +31,7 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[:
 # Mailed links are built from this, never from a request's Host header.
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 
-# Apps beside the shop, which it never imports: local tools, and those of a demo. Such an app may have a urls.py.
+# Apps beside the shop, which never imports them: local tools, and a demo's apps. These apps may have a urls.py.
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]

@@ -32,7 +32,7 @@ _PATIENCE, _GRACE = 10.0, 1.0
 # The seconds after which a visitor's page asks again: at least, at most, and at most in a large crowd. Visitors ask early because
 # the queue may move ten times as fast after a product is sold out. The last number limits the requests per second of a process.
 _ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 3, 10, 60, 100
-# A slot that was free for this share of a request's usual time goes to the next visitor who asks, whoever came first.
+# A slot that was free for this share of a request's usual time goes to the next visitor who asks, even out of turn.
 _IDLE = 0.25
 # A visitor who is inside for more seconds than this gives the slot to another visitor. At most _MAX_STUCK visitors do so.
 _LONG, _MAX_STUCK = 1.0, 5

@@ -125,7 +125,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Return the id of the order with this number if it is selected. Few orders have a number that does not follow from the id."""
+        """Return the id of the selected order with this stored number. Few orders' numbers do not follow from their ids."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 

@@ -400,7 +400,7 @@ def _has_lines(cart_id: UUID) -> bool:
 
 
 def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
-    """Yield each of an owner's carts once, including carts that another tab makes meanwhile."""
+    """Yield each of an owner's carts once, including carts that another tab makes during the iteration."""
     seen: set[UUID | None] = {None}
     while unseen := [
         row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen

@@ -53,9 +53,9 @@ def rebuild_related(
 ) -> int:
     """Rebuild the list of related products for each of these products; return their number.
 
-    A list begins with the pinned products. Products that share a category or tag with its product follow: first the ones bought
-    together with it, then the ones that share most (X130). `recommendations` are the products bought together with each product,
-    most often first. `products` is iterated once; all cards are in memory.
+    A list begins with the pinned products. Products that share a category or tag with its product follow: first products bought
+    together with it, then products that share most categories and tags (X130). `recommendations` are the products bought
+    together with each product, most often first. `products` is iterated once; all cards are in memory.
     """
     cards: dict[UUID, ProductCard] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}

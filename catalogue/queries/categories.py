@@ -33,7 +33,7 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
-    """Return the tree of categories for a write: the copy if it has these categories, else a tree that is read now.
+    """Return the tree of categories for a write: the process's copy if it has these categories, else a tree that is read now.
 
     Raises CassandraUnavailable.
     """

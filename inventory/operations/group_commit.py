@@ -193,7 +193,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Reserve for as many requests as possible, first come, first served. Requests that do not fit together with the others come last."""
+    """Reserve for as many requests as possible, first come, first served; requests that do not fit beside the others come last."""
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(MAX_ATTEMPTS):
         try:

@@ -64,7 +64,7 @@ def start_order_file(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start a file of orders: the `chosen` ones, or the orders that a filter finds when the worker runs. Return its task.
+    """Start a file of orders: the `chosen` orders, or the orders that a filter finds when the worker runs. Return its task.
 
     If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
     raises CassandraUnavailable and OSError.
