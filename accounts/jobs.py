@@ -12,7 +12,7 @@ from jobs.registry import Job, describe_count
 
 
 def erase_accounts(now: datetime) -> str:
-    """Erase the users who have asked for it."""
+    """Erase the users who have requested their erasure."""
     with ERASURES.sweep(now) as sweep:
         done = run_erasures(sweep)
     return describe_count(

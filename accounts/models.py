@@ -263,7 +263,7 @@ class SessionByUser(Model):
 
 
 class EmailProof(Model):
-    """Users who have just proved an e-mail address or signed in, by minute.
+    """Users who have just proved an e-mail address or signed in, partitioned by minute.
 
     Guest orders with this address may join the account.
     Bound: the registrations and logins of one minute.
@@ -316,7 +316,7 @@ class SearchTermByUser(Model):
 
 
 class NamedUser(Model):
-    """Users whose names are being written, by the hour. If the request dies, the worker updates the search terms.
+    """Users whose names are being written, partitioned by the hour. If the request dies, the worker updates the search terms.
 
     Bound: the running registrations and changes of name of one hour.
     Writer: accounts.operations.search_terms; the rows go after a week.
@@ -475,7 +475,7 @@ class AuditEntryByActor(_Entry):
 
 
 class Erasure(Model):
-    """Users who have asked to be erased, by minute.
+    """Users who have asked to be erased, partitioned by minute.
 
     A row is written before the account is closed, and removed after the erasure.
     Bound: the requests of one minute.

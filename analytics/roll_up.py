@@ -1,8 +1,7 @@
 """Adds up visits by hour and by day (Q19).
 
 The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours. A
-write stores whole sums; its timestamp is the time at which the data were read. So a repeat does no harm, and a sum of older
-data loses.
+write stores whole sums, with the time of the data's read as its timestamp. So a repeat does no harm; a sum of older data loses.
 """
 
 from collections import defaultdict

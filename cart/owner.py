@@ -1,7 +1,7 @@
 """The owner of a request's carts: a member, or a guest with a signed cookie.
 
-The cookie also has the id of the last active cart. This id is only a guess: with it the cart page reads the lines in
-parallel with the owner's list of carts, which confirms the guess.
+The cookie also has the id of the last active cart. This id is only a guess. With the guess the cart page reads the lines in
+parallel with the owner's list of carts, which confirms it.
 """
 
 from uuid import UUID, uuid4

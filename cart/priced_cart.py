@@ -207,7 +207,7 @@ def price_cart(
 ) -> PricedCart:
     """Return a cart with its products and promotions; `available_units` has newer stock of some variants.
 
-    `refusal_reason` is the reason for which the cart's code gives no discount, if known. Raises CassandraUnavailable.
+    `refusal_reason` is the reason why the cart's code gives no discount, if known. Raises CassandraUnavailable.
     """
     found = PricedCart(cart, price_lines(cart, products, available_units), AppliedPromotions())
     return replace(

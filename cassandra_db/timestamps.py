@@ -17,8 +17,7 @@ _after: ContextVar[int] = ContextVar("after", default=0)
 def write_after(stamp: int) -> Iterator[None]:
     """Let writes within the block win against the timestamp `stamp`, in microseconds since 1970.
 
-    Use it to repair rows that a wrong clock gave a timestamp in the future. Until that moment, all ordinary writes to the rows
-    are lost.
+    Use it to repair rows with a timestamp in the future, from a wrong clock: until that time, ordinary writes to them are lost.
     """
     token = _after.set(stamp)
     try:

@@ -104,7 +104,7 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that it is gone."""
+        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that the product is gone."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )
@@ -232,7 +232,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListOrder:
-    """The order of a category's products: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
+    """How a category's products are sorted: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
 
     rule: str = "newest"
     pinned_ids: tuple[UUID, ...] = ()
@@ -347,7 +347,7 @@ class CategoryTree:
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:
-        """Return the targets of former addresses: the category that had the slug, or one above a removed category. None means gone."""
+        """Return the targets of former addresses: the category that had the slug, or one above a removed category. None: it is gone."""
         parents = {row.category_id: row.parent_id for row in rows}
         found: dict[str, CategoryNode | None] = {}
         # Rows of present categories come last, so they override the rows of removed ones.

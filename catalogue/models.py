@@ -312,7 +312,7 @@ class ProductChange(Model):
 
 
 class BulkChange(BulkChangeColumns):
-    """Bulk changes of products, by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
+    """Bulk changes of products, partitioned by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
 
     Bound: 2,000 changes a month are 1 MB; 100 changes are read. Rows vanish after 90 days.
     Writer: catalogue.bulk_changes, only by conditional writes.
@@ -380,7 +380,7 @@ class PictureUpload(Model):
 
 
 class WaitingUpload(Model):
-    """The uploads that the worker has to decode, by the day of the upload. A row is written before the row of the upload.
+    """The uploads that the worker has to decode, partitioned by the day of the upload. A row is written before the row of the upload.
 
     Bound: a day's uploads until they are decoded, 40 bytes each; deleted with the upload.
     Writer: catalogue.operations.picture_uploads.

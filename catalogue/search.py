@@ -156,7 +156,7 @@ def query_words(query: str) -> list[str]:
 
 
 def _forgiven_words(words: list[str]) -> frozenset[str]:
-    """Return the words of a query in which a typo is forgiven, first the words that the index lacks."""
+    """Choose the words of a query in which a typo is forgiven; words that the index lacks are chosen first."""
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 

@@ -119,7 +119,7 @@ class ListRule:
         return row is not None and all(getattr(row, name) == values[name] for name in self.copied)
 
     def read_again(self, row: Row) -> Mapping[str, Any] | None:
-        """Return the row's values for a scanned item, which a majority of nodes confirms; None if the item is gone."""
+        """Return the row's values for a scanned item, which a majority of nodes confirms; None if the item no longer exists."""
         found = self.thing.one(**{name: getattr(row, name) for name in self.thing_key})
         return self.values(found) if found else None
 

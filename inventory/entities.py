@@ -64,7 +64,7 @@ class Stock:
         return sum(self.by_warehouse.values()) - self.by_warehouse.get(BACKORDER_WAREHOUSE, 0)
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return the backorder for which a line of these units waits; None if it is sent at once or cannot be ordered."""
+        """Return the backorder that a line of these units waits for; None if the line is sent at once or cannot be ordered."""
         is_promised = self.backorder and self.total_in_stock < quantity <= self.backorder.units
         return self.backorder if is_promised else None
 

@@ -3,9 +3,8 @@
 A claim is a compare-and-set on the row that was read: it fails if another worker has renewed, released or claimed the lease
 meanwhile. A lease lasts for LEASE_SECONDS (30) and is renewed every 10 seconds. Other workers wait 10 seconds longer, because
 clocks differ. So two hosts whose clocks are 10 seconds apart never share a job. A killed worker is replaced after 40 seconds,
-by a worker that reads the leases every 5 seconds.
-A process whose clock is wrong by more than 10 seconds writes no lease (cassandra_db.clock). If a lease contains a time in the
-future, this time counts as unknown: otherwise no other worker could claim the job until then.
+by a worker that reads the leases every 5 seconds. A process whose clock is wrong by more than 10 seconds writes no lease
+(cassandra_db.clock). A time in the future counts as unknown: otherwise no other worker could claim the job until that time.
 """
 
 from __future__ import annotations

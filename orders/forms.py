@@ -1,4 +1,4 @@
-"""The forms that find an order, list orders, buy one again, and withdraw from one."""
+"""The forms that find an order, filter orders, buy an order again, and withdraw from a contract."""
 
 from collections.abc import Sequence
 from typing import Any

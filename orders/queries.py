@@ -196,7 +196,7 @@ _DELIVERED_AT_ONCE = 500
 
 
 def iterate_delivered(day: date) -> Iterator[UUID]:
-    """Yield the ids of the orders that had arrived on a day (UTC). Raises CassandraUnavailable."""
+    """Yield the ids of the orders whose last parcel arrived on a day (UTC). Raises CassandraUnavailable."""
     after: UUID | None = UUID(int=0)
     while after:
         rows = DELIVERED.all(day=day, after=after, most=_DELIVERED_AT_ONCE)

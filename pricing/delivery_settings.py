@@ -242,7 +242,7 @@ def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...
 
 @dataclass(frozen=True)
 class LostCountry:
-    """A country to which nothing can be sent from a day on, or only orders of up to `max_grams`."""
+    """A country to which, from a day on, nothing can be sent, or only orders of up to `max_grams`."""
 
     country: str
     since: date

@@ -60,7 +60,7 @@ class QuestionByUser(Model):
 
 
 class PendingQuestion(Model):
-    """R6: texts that may lack their row in the queue, or their mail, by the ten minutes in which they changed.
+    """R6: texts that may lack their row in the queue, or their mail, partitioned by the ten minutes in which they changed.
 
     Bound: the texts of ten minutes, 80 bytes each.
     Writer: questions.operations, before `questions_by_product` is changed; the worker removes the row.

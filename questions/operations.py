@@ -1,8 +1,7 @@
 """Writes of questions and answers.
 
-A text's row in `questions_by_product` is authoritative. From this row `follow_text` updates the staff's queue and queues the
-mails; any process may call it at any time. A pending row is written before the text changes, so that the worker calls
-`follow_text` after a crash.
+A text's row in `questions_by_product` is authoritative. From it `follow_text` updates the staff's queue and queues mails; any
+process may call it. A pending row is written before the text changes, so that the worker calls `follow_text` after a crash.
 """
 
 from collections.abc import Callable, Sequence

@@ -141,7 +141,7 @@ class ReviewRequestStop(Model):
 
 
 class PendingReview(Model):
-    """R3: reviews whose copies may be incomplete, by the ten minutes in which they changed.
+    """R3: reviews whose copies may be incomplete, partitioned by the ten minutes in which they changed.
 
     Bound: the reviews and votes of ten minutes, mostly dozens, at most some ten thousand of 60 bytes.
     Writer: reviews.operations, before `ratings_by_product` is changed; the worker removes the row.

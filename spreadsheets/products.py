@@ -300,7 +300,7 @@ class _Plan:
         )
 
     def _list_save_faults(self, product: Product) -> list[Fault]:
-        """Return the reasons for which a product cannot be saved, without consequences of faults that were found before."""
+        """Return the reasons why a product cannot be saved, except reasons that follow from faults found before."""
         cells = {(each.line, each.column) for each in self.faults}
         columns = {each.column for each in self.faults}
         found = []

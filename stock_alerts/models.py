@@ -44,8 +44,8 @@ class SubscriptionByAddress(Model):
 class SubscribedVariant(Model):
     """Variants that have subscribers, for the worker.
 
-    A row is written before the subscriber's own row, in case of a crash. Bound: the sold-out variants with subscribers of the
-    last 31 days, over 16 buckets.
+    A row is written before the subscriber's own row, in case of a crash.
+    Bound: the sold-out variants with subscribers of the last 31 days, over 16 buckets.
     Writer: stock_alerts.operations.
     """
 

@@ -1,7 +1,7 @@
 """The checkout queue, or waiting room: a crowd at the checkout leaves threads and processors to the rest of the shop.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for queued views at a time. A few more wait in its threads. All other
-visitors get the queue's page, which needs no database. It reloads itself at their turn, and every ten seconds until then. A
+visitors get the queue's page, which needs no database. The page reloads itself every ten seconds, and at the visitor's turn. A
 signed cookie holds the moment at which a visitor came. So visitors are served in that order, by all processes and servers.
 Why: docs/decisions/017.
 """
@@ -178,7 +178,7 @@ class CheckoutQueue:
 
 
 def _counts(ticket: QueueTicket, now: float) -> bool:
-    """Return whether a ticket is neither expired nor from the future, as far as clocks agree."""
+    """Return whether a ticket is valid: not expired, and not from the future beyond the difference of clocks."""
     return -CLOCKS_APART.total_seconds() <= now - ticket.came_at <= TICKET_SECONDS
 
 

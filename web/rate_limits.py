@@ -257,7 +257,7 @@ class _Bucket:
         return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot | None:
-        """Write the attempt into a free slot. Return the slot; None if the attempt has one already. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the attempt into a free slot, and return the slot; None if the attempt had one. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count

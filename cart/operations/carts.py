@@ -242,8 +242,8 @@ def add_cart_to_list(
 def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
     """Remove a cart from a person's list; return whether the cart was active. Its lines stay.
 
-    If it was active, the cart `following` becomes active; if that is not listed, the last active cart does. Raises CartBusy,
-    CassandraUnavailable.
+    If it was active, the cart `following` becomes active or, if `following` is not listed, the last active cart. Raises
+    CartBusy, CassandraUnavailable.
     """
     was_active = False
     for _ in retry_attempts(MAX_ATTEMPTS):

@@ -430,7 +430,7 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
 
 
 def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
-    """Set how popular a product is, on every card and in every order of popularity.
+    """Set how popular a product is, on every card and in every list that is sorted by popularity.
 
     `popularity` is a coarse level from 0 on. `at` is when visits were counted, in microseconds since 1970. Raises
     CassandraUnavailable.

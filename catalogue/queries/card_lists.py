@@ -108,12 +108,12 @@ def card_from_row(row: Row) -> ProductCard:
 
 
 def default_sort(node: CategoryNode) -> str:
-    """Return the order in which shoppers see a category's products if they have not chosen one."""
+    """Return the sort order in which shoppers see a category's products if they have not chosen another."""
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
 def sort_labels(node: CategoryNode) -> tuple[tuple[str, StrOrPromise], ...]:
-    """Return the orders that shoppers can choose for a category, with their labels."""
+    """Return the sort orders that shoppers can choose for a category, with their labels."""
     own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
     return (*own, *SORT_LABELS)
 

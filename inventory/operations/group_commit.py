@@ -257,7 +257,7 @@ def _sort_out(
 ) -> tuple[list[ReservationRequest], list[ReservationRequest]]:
     """Divide the requests of a refused write into decided ones and two lists to try again.
 
-    A request is decided if its reservation exists, or if there are too few units for it: its result is set. Return the requests
+    A request is decided if its reservation exists, or if there are too few units: then its result is set. Return the requests
     that fit into the stock together, and the requests that would fit only without them.
     """
     conflicts = [row for row in rows if len(row) > 1]

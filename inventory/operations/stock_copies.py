@@ -100,8 +100,8 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
     Of two processes the later one sees the writes of both. A copy's timestamp is when its read began, or later than the copy that
     it has read. So if two copies overtake each other, the later read wins, even if the clocks of the processes differ.
 
-    A copy that overtakes this one has not seen it, and may have kept rows of the lists that this one deletes. So the lists are
-    written again if the numbers now mean other lists, or if the copy still has the mark of an interrupted write.
+    A copy that overtakes this call has not seen its writes, and may have kept rows of the lists that this call deletes. So the
+    lists are written again if the numbers now mean other lists, or if the copy still has the mark of an interrupted write.
     """
     has_written = False
     listed: dict[StockItemKey, Row] = {}  # the numbers for which the lists were last written

@@ -117,7 +117,7 @@ class TransitionRule:
         )
 
     def next_status(self, order: OrderState) -> NextStatus:
-        """Return the order's status after the event, if the event is about the whole order."""
+        """Return the order's status after the event, which must be for the whole order, not for one parcel."""
         payment = self.payment or order.payment
         if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"

@@ -184,8 +184,8 @@ def settle_payment(
     """Ask the gateway for an attempt's outcome, and update the order; return the order, or None if there is none.
 
     The payment must be for this order's number, amount and currency. A payment after the order has expired reserves the units
-    again, or is refunded if they are gone; a second payment is refunded. `with_effects=False` leaves the effects to the worker.
-    Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
+    again, or is refunded if too few units are left; a second payment is refunded. `with_effects=False` leaves the effects to
+    the worker. Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
     """
     reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -310,7 +310,7 @@ def _payment_details(attempt: PaymentAttempt) -> dict[str, Any]:
 def _accept_late_payment(
     order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
 ) -> Order:
-    """Reserve an expired order's units again; if they are gone, or its cart has changed, the effects refund the money."""
+    """Reserve an expired order's units again. If too few are left, or its cart has changed, the effects refund the money."""
     claim = claim_expired_order(order)
     if claim is None:
         sleep(0.2)  # give the process that has the claim time to decide

@@ -87,9 +87,8 @@ def decide_refund(
 ) -> Order:
     """Decide a refund. `lines` maps line numbers to the refunded units; without lines, the refund is for the whole order.
 
-    The effects of the decision send the money back through the payment's gateway. All refunds together never exceed the
-    captured amount. `return_id` names the return that is refunded; `delivery` says whether the refund includes the delivery
-    costs.
+    The effects send the money back through the payment's gateway. All refunds together never exceed the captured amount.
+    `return_id` names the refunded return; `delivery` says whether the refund includes the delivery costs.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),

@@ -129,7 +129,7 @@ def draw_address_labels(lines: Iterable[LabelLine], now: datetime) -> bytes:
 
 
 class _Paper(Sheet):
-    """Pages with their number at the foot, and on slips the order's number."""
+    """Pages with the page's number at the foot; on packing slips, also the order's number."""
 
     def __init__(self, folder: Path, title: str, now: datetime) -> None:
         self.terms = get_terms(timezone.localdate(now))

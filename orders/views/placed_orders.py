@@ -1,4 +1,4 @@
-"""The pages on which a shopper lists orders, buys one again, or cancels one."""
+"""The pages on which a shopper lists orders, buys an order again, or cancels an order."""
 
 from collections.abc import Sequence
 from datetime import date, datetime

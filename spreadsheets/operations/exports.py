@@ -279,7 +279,7 @@ def expire_export(task: SpreadsheetTask, now: datetime) -> None:
 
 
 def delete_export(task: SpreadsheetTask) -> None:
-    """Delete the files of an expired or refused export, and store that they are gone. Raises CassandraUnavailable and OSError."""
+    """Delete the files of an expired or refused export, and store that they are deleted. Raises CassandraUnavailable and OSError."""
     folder = f"{OUTGOING}/{task.task_id.hex}"
     # The files that exist may have other names: if two workers save at the same time, the storage gives one of them another name.
     try:
