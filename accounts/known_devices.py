@@ -1,8 +1,8 @@
 """Browsers that have logged in to an account before.
 
-A stranger's failed logins do not lock these browsers out (web.rate_limits). A signed cookie has a keyed hash of each
-account, and a rate-limit bucket of this browser. Each login renews it. A new password, or the end of all sessions, changes
-the account's stamp and voids the cookie.
+A stranger's failed logins do not lock these browsers out (web.rate_limits). A signed cookie has a keyed hash of each account,
+and a rate-limit bucket of this browser. Each login renews the cookie. A new password, or the end of all sessions, changes the
+account's stamp and voids the cookie.
 """
 
 import secrets
@@ -28,7 +28,7 @@ KnownAccount = tuple[str, str, str]  # the account's keyed hash, its stamp, the 
 
 
 def get_device_bucket(request: HttpRequest, email: str) -> str:
-    """Return this browser's rate-limit bucket for an account, or '' if it has not logged in since the stamp changed.
+    """Return this browser's rate-limit bucket for an account, or '' if the browser has not logged in since the stamp changed.
 
     Only a browser with the cookie costs the two reads. Raises CassandraUnavailable.
     """

@@ -133,7 +133,7 @@ class User(DjangoCassandraModel):
         """Write the name, password and role, if they were changed on this object; with `update_fields` only these fields.
 
         The shop's operations write the fields, with all effects: a new password ends all sessions and is confirmed by mail.
-        It is written only if the account still has the password that was read.
+        The password is written only if the account still has the password that was read.
 
         Raises SaveRefused if another column was set or the account is new, AccountChanged, NoSuchUser, LastAdmin, ValueError
         for an unknown field or role, CassandraUnavailable.

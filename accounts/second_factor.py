@@ -1,7 +1,7 @@
 """The staff's second factor: codes of a telephone (TOTP, RFC 6238), and recovery codes for a lost telephone.
 
-A code counts once, even in a race: a conditional write stores its half minute, and after it only codes of later half minutes
-are accepted. A session stores that its user has entered a code. Deleting the second factor ends all sessions.
+A code counts once, even in a race: a conditional write stores its half minute, and from then on only codes of later half
+minutes are accepted. A session stores that its user has entered a code. Deleting the second factor ends all sessions.
 """
 
 import base64

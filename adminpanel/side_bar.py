@@ -86,7 +86,7 @@ class SideBar:
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
-    """Return a request's side bar. It has no entries before the second factor was entered. It is empty for shoppers."""
+    """Return a request's side bar. It has no entries for shoppers, or before the second factor was entered."""
     # If a middleware has refused the request, the request has no user.
     user = getattr(request, "user", None)
     if getattr(user, "role", "") not in ROLES:

@@ -80,7 +80,7 @@ class PricedLine:
 
     @property
     def backorder(self) -> Backorder | None:
-        """The backorder that the line's units would wait for; None if they are sent at once."""
+        """The backorder that the line's units would wait for; None if the units are sent at once."""
         stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock.backorder_for(self.line.quantity) if stock else None
 

@@ -112,7 +112,7 @@ def _list(
 
 
 def count_on_sale_in(node: CategoryNode) -> int:
-    """Return how many products a category's list has, without the changes of the last seconds. Raises SearchIndexMissing."""
+    """Return how many products a category's list has, except changes of the last seconds. Raises SearchIndexMissing."""
     schema, searcher, counts = READER.searcher_and_counts()
     # The key has the categories below, too: the tree may change while the index stays.
     key = frozenset(each.category_id for each in node.subtree)

@@ -97,7 +97,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
 
 
 def _promised_delivery(head: Row) -> PromisedDelivery:
-    """Return the promised delivery. An older order stores none, so return the promise that its delivery method made then."""
+    """Return the promised delivery. For an older order, which stores none, return what its delivery method promised at that time."""
     if head.delivery_title is None:
         return former_promise(head.country, head.delivery_method, head.placed_at)
     return PromisedDelivery(

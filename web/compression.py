@@ -1,4 +1,4 @@
-"""Compresses pages without letting their size give secrets away (S88, decision 045).
+"""Compresses pages in a way that their size reveals no secrets (S88, decision 045).
 
 A page contains text that an attacker may have chosen, such as its address, beside the visitor's secrets. The compressed page is
 shorter if the text repeats a secret, so the attacker can guess the secret letter by letter (BREACH). Django therefore adds up to

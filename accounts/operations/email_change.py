@@ -59,7 +59,7 @@ _PURPOSE = "accounts.email"
 def request_email_change(member: User, email: str, now: datetime) -> None:
     """Mail the new address a link that confirms the change, and inform the present address.
 
-    If the new address has an account, it gets a mail that says so; the page does not reveal it. Raises CassandraUnavailable.
+    If the new address has an account, the mail to it says so; the page does not reveal it. Raises CassandraUnavailable.
     """
     taken = queries.find_user_by_email(email)
     free = taken is None or taken == member

@@ -357,7 +357,7 @@ def _with_moments_as_stored(product: Product) -> Product:
 
 
 def _sale(product: Product, now: datetime) -> tuple[object, ...]:
-    """Return the values that decide since when shoppers are asked a product's prices. A future end of the sale does not count."""
+    """Return the values that decide from when on shoppers have been asked a product's prices. A future end of the sale is left out."""
     end = product.active_until
     return product.status, product.active_from, end if end and end <= now else None
 

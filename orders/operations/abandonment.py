@@ -49,7 +49,7 @@ def mark_checkout_abandoned(order_id: UUID) -> bool:
 def abandon_checkout(order_id: UUID) -> bool:
     """Abandon a checkout and release its reservations at once, so that its shopper does not see its lines as sold out.
 
-    Return whether it is abandoned, as `mark_checkout_abandoned`. The sweeper releases remaining units later.
+    Return whether it is abandoned, as `mark_checkout_abandoned` does. The sweeper releases remaining units later.
     Raises CassandraUnavailable.
     """
     if not mark_checkout_abandoned(order_id):

@@ -189,7 +189,7 @@ CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = 
 
 
 def _sync_voucher(order: Order, now: datetime) -> None:
-    """Release the voucher of an order that has ended; claim it for any other.
+    """Release the voucher of an order that has ended; for any other order, claim the voucher.
 
     The order may have ended since it was read, or a late payment may have revived it, so its state is read before and after each
     step. A guest's order that a member has claimed keeps the guest's use.

@@ -19,7 +19,7 @@ from orders.operations.transitions import check_transition
 def pack_parcel(
     order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime
 ) -> Order:
-    """Pack units, by line number, into a new parcel in a warehouse. In the returned order it is the last parcel."""
+    """Pack units, by line number, into a new parcel in a warehouse. In the returned order, the new parcel is the last one."""
     details = {
         "parcel": str(len(order.parcels()) + 1),
         "warehouse": warehouse,

@@ -74,9 +74,9 @@ class PaymentRedirect:
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    Each attempt extends the reservation of the units by ten minutes. It confirms an order on delivery, unless its e-mail
-    address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged, GatewayMissing,
-    GatewayUnavailable, CassandraUnavailable.
+    Each attempt extends the reservation of the units by ten minutes. The start confirms an order that is paid on delivery,
+    unless its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged,
+    GatewayMissing, GatewayUnavailable, CassandraUnavailable.
     """
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
@@ -364,7 +364,7 @@ def _accept_late_payment(
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Return the reason why an expired order must not be revived, or ''. Its cart was ordered again, or lacks the order's lines.
+    """Return the reason not to revive an expired order, or ''. Reasons: its cart was ordered again, or lacks the order's lines.
 
     A transfer's lines have left the cart long ago, so they do not count. Raises CheckoutBusy while another checkout of the
     cart is being placed, CassandraUnavailable.

@@ -22,7 +22,7 @@ from pricing.money import to_minor_units
 def request_return(
     order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime
 ) -> Order:
-    """Request a return of units by line number. In the returned order it is the last return.
+    """Request a return of units by line number. In the returned order, the new return is the last one.
 
     Delivered units can be returned once, within the order's `return_days`.
     """
