@@ -141,7 +141,7 @@ class User(DjangoCassandraModel):
         type(self).objects.save(self, update_fields)
 
     def refresh_from_db(self, **_: Any) -> None:
-        """Read this account again. Raises User.DoesNotExist if it is gone, CassandraUnavailable."""
+        """Read this account again. Raises User.DoesNotExist if it no longer exists, CassandraUnavailable."""
         type(self).objects.refresh(self)
 
     def update(self, **_: Any) -> None:

@@ -117,7 +117,7 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
 
 
 def roll_up_hour(hour: datetime) -> bool:
-    """Count and store the events and visitors of an hour. Return whether it has events. Raises CassandraUnavailable."""
+    """Count and store the events and visitors of an hour. Return whether the hour has events. Raises CassandraUnavailable."""
     at = current_microseconds()
     reading = [
         (kind, EVENTS.start(kind=kind, hour=hour, shard=shard))

@@ -104,7 +104,7 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that the product is gone."""
+        """Return whether the sale has not begun yet. Until then the product's page answers 404, not "no longer sold"."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )

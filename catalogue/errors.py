@@ -54,7 +54,7 @@ class CategoryRefused(ValueError):
 
 
 class CategoryChanged(Exception):
-    """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it is gone."""
+    """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it was removed."""
 
     def __init__(self, category: CategoryNode | None) -> None:
         super().__init__(_("Someone else has changed this category in the meantime."))

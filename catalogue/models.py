@@ -182,9 +182,9 @@ class Category(Model):
 
 
 class ProductByCategory(CardColumns):
-    """Q2: a category's products in one order. A product is listed in its categories and in all categories above them.
+    """Q2: a category's products in one sort order. A product is listed in its categories and in all categories above them.
 
-    The order is in the partition key. The bytes of `sort_key` sort in the order of the values; a reverse read gives the
+    The sort order is in the partition key. The bytes of `sort_key` sort in the order of the values; a reverse read gives the
     descending order.
     Bound: 400,000 products stay under 100 MB a partition.
     Writer: catalogue.operations.refresh_cards.
@@ -206,8 +206,8 @@ class ListPosition(Model):
 
     A place is written before its card and deleted after it. So every card has its place here, even after a crash or two
     simultaneous saves.
-    Bound: a row for each category and order: about 15 rows, 300 for a product in 20 categories, and a fifth more in categories
-    with pinned products. During a save, twice as many.
+    Bound: a row for each category and sort order: about 15 rows, 300 for a product in 20 categories, and a fifth more in
+    categories with pinned products. During a save, twice as many.
     Writer: catalogue.operations.refresh_cards.
     """
 

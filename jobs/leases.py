@@ -349,7 +349,7 @@ def save_position(job: str, position: str) -> None:
 
 
 def _limit_position(job: str, reached: datetime) -> datetime:
-    """Return the earlier one of `reached` and the earliest node's time, but no time before the stored position."""
+    """Return the earlier of two times, `reached` and the earliest node's time, but never a time before the stored position."""
     earliest = earliest_node_time()
     if reached <= earliest:
         return reached

@@ -298,7 +298,7 @@ class OrderByStatus(Model):
 
     No TTL (fault 5): an open order of any age stays on the board.
     Bound: the orders of a day in one column: 400,000 orders of 250 bytes make 100 MB.
-    Writer: orders.operations.write_copies, with the timestamp "placed + version", so that late writes of earlier versions lose.
+    Writer: orders.operations.write_copies. The write timestamp is "placed + version", so that late writes of earlier versions lose.
     """
 
     __table_name__ = "orders_by_status"

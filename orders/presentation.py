@@ -176,7 +176,7 @@ def is_paid_by_card(order: Order) -> bool:
 
 
 def can_change_lines(order: Order) -> bool:
-    """Return whether the shopper may remove units from the order: until all of it is packed."""
+    """Return whether the shopper may remove units from the order: until all units are packed."""
     if order.payment == "authorized" or not TRANSITION_RULES["changed"].is_allowed(order):
         return False
     packed_units = parcels.units_by_line(parcels.packed_units(order.parcels()))

@@ -102,7 +102,7 @@ def prefetch_newest_questions(product_id: UUID) -> PendingResult:
 
 
 def newest_from_rows(rows: Iterable[Row]) -> tuple[Question, ...]:
-    """Return the newest published questions of a product, the answered ones first."""
+    """Return the newest published questions of a product, answered questions first."""
     found = sorted(_published(map(_text, rows)), key=lambda each: not each.answers)
     return tuple(found[:NEWEST_SHOWN])
 

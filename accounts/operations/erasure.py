@@ -66,7 +66,7 @@ def person_from_user(user: User) -> DataSubject:
 def request_erasure(user_id: UUID, now: datetime) -> None:
     """Close an account at once, and request that the worker erases it.
 
-    `now` is in UTC. Raises NoSuchUser for an account that is gone, or belongs to the staff or the demo shop. Also raises
+    `now` is in UTC. Raises NoSuchUser for a missing account, or one of the staff or the demo shop. Also raises
     CassandraUnavailable.
     """
     ERASURES.note(now, user_id=user_id)

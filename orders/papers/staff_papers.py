@@ -158,7 +158,7 @@ class _Paper(Sheet):
             self.write_line(_("Nothing is to be printed for these orders."), 12)
 
     def write_missing_letters(self) -> None:
-        """Say where to read text whose letters the typeface lacks, if there was any since the last call."""
+        """Write a note that says where the text can be read, if the typeface lacked letters since the last call."""
         if self.lacks_letters:
             self.ln(4)
             self.write_line(

@@ -205,7 +205,7 @@ def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
 
 
 def _read_sealed(name: str) -> bytes:
-    """Return the content that `_save` encrypted. Raises FileRefused if the file is gone. Also raises DecryptionError."""
+    """Return the content that `_save` encrypted. Raises FileRefused if the file was deleted. Also raises DecryptionError."""
     with open_stored(name) as file:
         return decrypt_bytes(file.read(), _PURPOSE, name)
 
