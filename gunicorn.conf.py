@@ -12,20 +12,20 @@ from devtools.node import announce_local_node
 # For at most this long a starting process serves no requests; meanwhile they wait, or other processes serve them.
 WARM_UP_SECONDS = 30
 
-# As manage.py does, so that web and worker speak to the same node where none is named.
+# As in manage.py, so that web server and worker use the same node if the environment names none.
 announce_local_node()
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 
 # Threads, because a page mostly waits for the database; processes, because the driver decodes rows under the GIL.
-# A request gets one when all of it has come.
+# A request gets a thread once it has arrived completely.
 worker_class = "storefront.gunicorn_worker.WholeRequestWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "16"))
 # A driver session must not live across a fork.
 preload_app = False
 
-# Longer than the slowest conditional write with its second try, so that a restart cuts none off.
+# Longer than the slowest conditional write with its second try, so that a restart interrupts no write.
 graceful_timeout = 20
 timeout = 30
 keepalive = 5
@@ -39,7 +39,7 @@ limit_request_line = 4094
 limit_request_fields = 60
 limit_request_field_size = 8190
 
-# Whose X-Forwarded-* headers are believed: the proxy in front, named by its address.
+# The address of the proxy in front: only its X-Forwarded-* headers are believed.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 # The default lets SCRIPT_NAME and PATH_INFO headers rewrite a request's address. A proxy forwards them from any visitor.
 forwarder_headers = ""
@@ -47,7 +47,7 @@ forwarder_headers = ""
 # The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
 
-# Where each process counts for /metrics (web.metrics); before anything imports the library. A folder that somebody else names is theirs to empty.
+# The folder in which each process counts for /metrics (web.metrics), set before the library is imported. gunicorn empties no folder that the environment names.
 _METRICS_PREFIX = "stoa-metrics-"
 _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
@@ -56,7 +56,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     )
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _metrics_folder
 
-# Nothing here uses it, and its usual path is one per user: two runs would fight over it.
+# The shop does not use it, and its default path is the same for all runs of a user, so two runs would collide.
 control_socket_disable = True
 
 errorlog = "-"

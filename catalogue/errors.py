@@ -1,4 +1,4 @@
-"""The reasons for which the catalogue refuses a write or a request, with texts for staff and shoppers."""
+"""The reasons why the catalogue refuses a write or a request, with texts for staff and shoppers."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -40,7 +40,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-# The orders in which shoppers can sort deals; the largest discount comes first by default.
+# The sort orders that shoppers can choose for deals; by default the largest discount comes first.
 DEAL_SORTS = {
     "discount": ("discount", True),
     "newest": ("created", True),

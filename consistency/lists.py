@@ -173,7 +173,7 @@ RULES = {
             ("mail_id",),
             MAIL_LISTED,
             ("recipient", "mail_id"),
-            # The columns of a later attempt expire later than the others, by the time between the attempts.
+            # The columns of a later attempt expire later than the other columns, by the time between the attempts.
             lambda row: (
                 {"recipient": email_key(row.recipient), "mail_id": row.mail_id}
                 if row.recipient

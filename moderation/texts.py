@@ -25,7 +25,7 @@ class ModeratedText:
     version: int
     change_id: UUID
     written_at: datetime
-    # The reason for which the text waits for the staff; "" if it does not wait.
+    # The reason why the text waits for the staff; "" if it does not wait.
     held_for: str = ""
     refusal: str = ""
     # The time at which the text first waited, by which its row in the queue is found.

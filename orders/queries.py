@@ -187,7 +187,7 @@ FULFILMENT = read(
     "SELECT user_id, fulfilment FROM orders WHERE order_id = :order_id LIMIT 1",
     consistency=QUORUM,
 )
-# Q15: the orders that had arrived on a day, by id.
+# Q15: the orders whose last parcel arrived on a day, sorted by id.
 DELIVERED = read(
     "Q15",
     "SELECT order_id FROM delivered_orders_by_day WHERE day = :day AND order_id > :after LIMIT :most",

@@ -33,7 +33,7 @@ class AppliedPromotions:
 
     @property
     def refusal_reason(self) -> str:
-        """The reason for which the code gives no discount; '' if it gives one, or without a code."""
+        """The reason why the code gives no discount; '' if it gives one, or without a code."""
         return self.voucher.reason if self.voucher else ""
 
     def delivery_price(self, lines: Sequence[QuotedLine], method: DeliveryMethod) -> Money:

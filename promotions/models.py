@@ -29,7 +29,7 @@ class Promotion(Model):
     free = columns.Integer()
     category_id = columns.UUID()
     minimum = columns.BigInt()
-    per_person = columns.Integer()  # 0 for no limit, as in all numbers of this table
+    per_person = columns.Integer()  # 0 for no limit, as for all numbers of this table
     uses = columns.Integer()
     starts_at = columns.DateTime()
     ends_at = columns.DateTime()

@@ -69,7 +69,7 @@ class ReviewInput:
     name: str
     # Whether the writer has received the product.
     verified: bool
-    # The reason for which the review waits for the staff; "" publishes it at once.
+    # The reason why the review waits for the staff; "" publishes it at once.
     held_for: str
     # The order whose mail led a guest to the form.
     order_id: UUID | None = None

@@ -37,7 +37,7 @@ from reviews.entities import Rating, Review, ReviewInput
 from reviews.errors import ReviewsBusy
 
 MAX_ATTEMPTS = 8
-# The reason for which a published review waits: the staff have not seen its new pictures.
+# The reason why a published review waits: the staff have not seen its new pictures.
 PICTURES = "pictures"
 
 INSERT_REVIEW = conditional_write(

@@ -70,7 +70,7 @@ class CheckoutQueue:
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
         self._next: list[QueueVisitor] = []  # the first to come first
-        # The tickets of those who will ask again, in order, and until when they may.
+        # The tickets of visitors who will ask again, in order, and the time until which they may.
         self._waiting: list[QueueTicket] = []
         self._ask_until: dict[QueueTicket, float] = {}
         self._visits: dict[QueueTicket, int] = {}  # how often each ticket has gone in

@@ -31,7 +31,7 @@ ADJUST = conditional_write(
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-# Adjusts only if no units came and none were corrected after the count; and (below) if none were shipped, either.
+# Adjusts only if no units came and none were corrected after the count; the next statement also requires that none were shipped.
 ADJUST_COUNTED = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
