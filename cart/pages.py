@@ -143,7 +143,7 @@ def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the id of the cart that the URL or the form names; None if they name none and the active cart is meant."""
+    """Return the id of the cart that the URL or the form names; None if they name none, which means the active cart."""
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None

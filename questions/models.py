@@ -11,7 +11,7 @@ class QuestionByProduct(Model):
 
     Bound: texts of mostly 300 bytes, at most 8 KB. A question has at most 20 published or waiting answers
     (queries.MAX_ANSWERS).
-    Writer: questions.operations, by conditional writes alone.
+    Writer: questions.operations, only by conditional writes.
     """
 
     __table_name__ = "questions_by_product"
@@ -46,7 +46,7 @@ class QuestionByUser(Model):
     """R6: a person's questions and answers, by the form that made them. A row is written once, before the text.
 
     Bound: the texts of one person, some hundreds of 100 bytes.
-    Writer: questions.operations, by conditional writes alone.
+    Writer: questions.operations, only by conditional writes.
     """
 
     __table_name__ = "questions_by_user"

@@ -243,7 +243,7 @@ def refuse_text(text: Text, reason: str, *, change_id: UUID, now: datetime) -> T
 
 
 def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Put a text back into the queue, without the staff's decision. Raises the errors of `change_text`."""
+    """Undo the staff's decision about a text, and put the text back into the queue. Raises the errors of `change_text`."""
     return change_text(text, Text.hold, change_id=change_id, now=now)
 
 

@@ -210,7 +210,7 @@ def refuse_review(
 def hold_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Put a review back into the queue, without the staff's decision. Raises the errors of `change_review`."""
+    """Undo the staff's decision about a review, and put the review back into the queue. Raises the errors of `change_review`."""
     return change_review(product_id, user_id, Review.hold, seen=seen, change_id=change_id, now=now)
 
 

@@ -39,7 +39,7 @@ class CompressionMiddleware(GZipMiddleware):
 class AcceptedEncodingsMiddleware:
     """Removes codings with `q=0` from a request's Accept-Encoding: the sender refuses these codings (RFC 9110, 12.5.3).
 
-    Django, WhiteNoise and this module look for a coding by its name alone.
+    Django, WhiteNoise and this module look for a coding only by its name.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -92,7 +92,7 @@ class PinsForm(Form):
         return ids[0] if ids else None
 
     def clean(self) -> dict[str, Any]:
-        """Require that the product exists whose pin button was pressed."""
+        """Require that the product of the pressed pin button exists."""
         if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
             self.add_error(None, _("There is no such product any more."))
         return self.cleaned_data

@@ -347,7 +347,7 @@ def follow_order_again(category_id: UUID) -> None:
 
 
 def remove_category(category_id: UUID, seen: str) -> None:
-    """Remove an empty category from the tree. Its addresses redirect to the category above it, or say that it is gone.
+    """Remove an empty category from the tree. Its addresses redirect to its parent, or say that the category is gone.
 
     Raises CategoryRefused if the category has products or children, CategoryChanged, CassandraUnavailable.
     """

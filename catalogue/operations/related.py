@@ -105,7 +105,7 @@ class _Groups:
         return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
 
     def list_neighbours(self, product_id: UUID) -> list[UUID]:
-        """Return the products after this one in its groups, as in circles; products that share most groups come first."""
+        """Return the products after this one in its groups (a circle each); products that share most groups come first."""
         found = Counter[UUID]()
         for group, place in self._places[product_id].items():
             members = self._members[group]

@@ -1,4 +1,4 @@
-"""An order's payments: attempts at a gateway, whose answer alone counts, and payments that staff record."""
+"""An order's payments: attempts at a gateway, which count only by the gateway's own answer, and payments that staff record."""
 
 import logging
 from collections.abc import Sequence

@@ -87,7 +87,7 @@ def decide_refund(
 ) -> Order:
     """Decide a refund. `lines` maps line numbers to the refunded units; without lines, the refund is for the whole order.
 
-    The effects send the money back through the payment's gateway. All refunds together never exceed the captured amount.
+    The effects send refunds of a gateway's payments; staff send others. All refunds together never exceed the captured amount.
     `return_id` names the refunded return; `delivery` says whether the refund includes the delivery costs.
     """
     details: dict[str, object] = {

@@ -1,6 +1,6 @@
 """An order's invoice as a PDF: the lines, the tax by rate, payments and refunds.
 
-It is drawn from the order alone (orders.papers.drawn_invoices caches it) and has the order's number. Refunds are credits, with
+It is drawn only from the order (orders.papers.drawn_invoices caches it) and has the order's number. Refunds are credits, with
 numbers derived from it.
 """
 

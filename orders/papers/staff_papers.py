@@ -1,6 +1,6 @@
 """The papers of many orders as one PDF each: a picking list, packing slips, address labels.
 
-They are drawn from lines of text alone, so that the worker can read orders in steps and draw once.
+They are drawn only from lines of text, so that the worker can read orders in steps and draw once.
 """
 
 import re
