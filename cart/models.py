@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class CartByUser(Model):
-    """K1, K4, U2: an owner's carts, keyed by name. The column with the active cart is static, so only one cart is active.
+    """K1, K4, U2: an owner's carts, keyed by name, and the active cart. The active cart's column is static, so there is only one.
 
     Bound: 100 carts an owner (cart.limits.MAX_CARTS).
     Writer: cart.operations, only by conditional batches.

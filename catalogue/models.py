@@ -171,15 +171,11 @@ class Category(Model):
     description = columns.Text()
     picture = columns.Text()
     picture_alt = columns.Text()  # the picture's alt text; a drawing may have none
-    former_slugs = columns.List(
-        columns.Text
-    )  # the last former slugs, which redirect to the present slug
+    former_slugs = columns.List(columns.Text)  # the latest former slugs; they redirect to `slug`
     changed_at = columns.DateTime()  # renamed, moved or reordered; null once products have followed
     followed_to = columns.Text()  # the place in its list up to which products have followed
     list_rule = columns.Text()  # the sort order of the category's products; null: newest first
-    pinned_ids = columns.List(
-        columns.UUID
-    )  # the products that staff pinned to the start of the list
+    pinned_ids = columns.List(columns.UUID)  # the pinned products, which come first
     has_featured_list = columns.Boolean()  # the list with the pinned products is complete
     is_repinned = columns.Boolean()  # only the pinned products have changed since changed_at
     removed = columns.Boolean()

@@ -1,9 +1,8 @@
 """Saving, offering and ordering draft orders.
 
 Each save is conditional on the version of the draft that the page showed. Accepting an offer is a conditional write, too; then
-orders.operations.place_order places the order. The order's id is derived from the draft, so ordering a draft twice places one
-order. Before a save replaces an accepted draft, it abandons that draft's order. If the order exists already, the save is
-refused.
+orders.operations.place_order places the order. Its id is derived from the draft, so ordering a draft twice places one order.
+Before a save replaces an accepted draft, it abandons that draft's order. If the order exists already, the save is refused.
 """
 
 import json

@@ -160,8 +160,7 @@ class Sweep:
         """Let the block do a part of the work of these rows.
 
         If the block raises in a worker's run, the rows are postponed and the run continues; outside a run the error is raised.
-        After CassandraUnavailable the rows stay in their partitions for up to KEEP_FOR; its third occurrence in succession is
-        raised.
+        After CassandraUnavailable the rows stay in their partitions for up to KEEP_FOR; the third one in a row is raised.
         """
         self._began, name = current_microseconds(), f"{self.table.label} {row_id}"
 
