@@ -16,6 +16,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from accounts import queries
 from accounts.models import User
 from cassandra_db import SEND_AGAIN, conditional_write
+from web.cookies import set_cookie
+from web.rate_limits import Hit, hit_rate_limit
 
 STAMPED = conditional_write(
     "Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS"
@@ -43,6 +45,17 @@ def get_device_bucket(request: HttpRequest, email: str) -> str:
     return bucket if user is not None and constant_time_compare(stamp, _stamp(user)) else ""
 
 
+def hit_email_limit(request: HttpRequest, kind: str, email: str, *accounts: str) -> Hit:
+    """Count an attempt that names an address, see `hit_rate_limit`. Raises TooManyAttempts, CassandraUnavailable."""
+    return hit_rate_limit(
+        request,
+        kind,
+        *accounts,
+        named=[queries.email_key(email)],
+        device_bucket=get_device_bucket(request, email),
+    )
+
+
 def renew_device_cookie(
     request: HttpRequest, response: HttpResponse, user_id: UUID
 ) -> HttpResponse:
@@ -60,14 +73,7 @@ def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) 
     made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][
         :_MAX_ACCOUNTS
     ]
-    response.set_cookie(
-        settings.DEVICE_COOKIE_NAME,
-        signing.dumps(made, salt=_SALT),
-        max_age=_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(response, settings.DEVICE_COOKIE_NAME, signing.dumps(made, salt=_SALT), _SECONDS)
 
 
 def forget_devices(user_id: UUID) -> None:

@@ -36,6 +36,7 @@ from cassandra_db import (
     read,
 )
 from jobs.errors import LeaseLost
+from jobs.minutes import parse_moment
 from jobs.rows import FailedRow, dump_failed_rows, parse_failed_rows
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
@@ -120,7 +121,7 @@ class LeaseRow:
 
     def is_position_wrong(self, now: datetime) -> bool:
         """Return whether the position is later than `now`, or later than the moment at which it was saved."""
-        reached = _parse_position(self.position)
+        reached = parse_moment(self.position)
         return reached is not None and is_in_future(
             reached, min(now, self.position_saved_at or now)
         )
@@ -172,15 +173,6 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         if row.position_written and not has_wrong_node()
         else None,
     )
-
-
-def _parse_position(position: str) -> datetime | None:
-    """Return the time in a job's position; None if the position is no time."""
-    try:
-        moment = datetime.fromisoformat(position)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def worker_name() -> str:
@@ -337,7 +329,7 @@ def save_position(job: str, position: str) -> None:
     process does not hold the lease: then the work since the last stored position is repeated. Raises CassandraUnavailable.
     """
     lease = _held_leases.get({}).get(job)
-    reached = _parse_position(position)
+    reached = parse_moment(position)
     if reached is not None:
         position = _limit_position(job, reached).isoformat()
     if (
@@ -353,5 +345,5 @@ def _limit_position(job: str, reached: datetime) -> datetime:
     earliest = earliest_node_time()
     if reached <= earliest:
         return reached
-    before = _parse_position(get_position(job)) or earliest
+    before = parse_moment(get_position(job)) or earliest
     return min(reached, max(earliest, before))

@@ -7,8 +7,8 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.forms import email_field
 from cart.forms import IdempotencyKeyField
+from mail.forms import email_field
 from orders import numbers
 from web.days import validate_shop_day
 from web.forms import Form

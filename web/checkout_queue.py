@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 
 from cassandra_db import current_time
 from cassandra_db.clock import CLOCKS_APART
+from web.cookies import set_cookie
 
 # How long a ticket is valid, in seconds since its owner came: for a long wait and the visit after it.
 TICKET_SECONDS = 30 * 60
@@ -219,12 +220,5 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
         response["Refresh"] = str(wait.seconds)
     response["Content-Length"] = str(len(response.content))
     cookie = signing.dumps(wait.ticket, salt="web.turn")
-    response.set_cookie(
-        settings.QUEUE_COOKIE_NAME,
-        cookie,
-        max_age=TICKET_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(response, settings.QUEUE_COOKIE_NAME, cookie, TICKET_SECONDS)
     return response

@@ -269,8 +269,6 @@ CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
 STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
 # The event that deletes an order's personal data. It changes none of the statuses.
 ERASED = "erased"
-# All kinds of events.
-EVENT_KINDS = tuple(ORDER_LABELS["event"])
 
 
 def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
