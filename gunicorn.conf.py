@@ -1,4 +1,4 @@
-"""How gunicorn serves the shop. WEB_CONCURRENCY and WEB_THREADS size it; `--bind` says where it listens."""
+"""gunicorn's settings and hooks. WEB_CONCURRENCY and WEB_THREADS set its processes and threads; `--bind` sets its address."""
 
 import os
 import shutil
@@ -9,37 +9,37 @@ from typing import Any
 
 from devtools.node import announce_local_node
 
-# So long at most a process that starts serves nobody; meanwhile its visitors wait, or the other processes have them.
+# For at most this long a starting process serves no requests; meanwhile they wait, or other processes serve them.
 WARM_UP_SECONDS = 30
 
-# As manage.py does, so that web and worker speak to the same node where none is named.
+# As in manage.py, so that web server and worker use the same node if the environment names none.
 announce_local_node()
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 
 # Threads, because a page mostly waits for the database; processes, because the driver decodes rows under the GIL.
-# A request gets one when all of it has come.
+# A request gets a thread once it has arrived completely.
 worker_class = "storefront.gunicorn_worker.WholeRequestWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "16"))
 # A driver session must not live across a fork.
 preload_app = False
 
-# Longer than the slowest conditional write with its second try, so that a restart cuts none off.
+# Longer than the slowest conditional write with its second try, so that a restart interrupts no write.
 graceful_timeout = 20
 timeout = 30
 keepalive = 5
-# Of a process; below the 1,024 open files that it may have where nobody has set more.
+# Per process; below 1,024, the usual limit of open files.
 worker_connections = 800
 max_requests = 50_000
 max_requests_jitter = 5_000
 
-# What a shop's own pages need, with room to spare; the rest is an attempt at abuse.
+# More than the shop's own pages need; larger requests are an attempt at abuse.
 limit_request_line = 4094
 limit_request_fields = 60
 limit_request_field_size = 8190
 
-# Whose X-Forwarded-* headers are believed: the proxy in front, named by its address.
+# The address of the proxy in front: only its X-Forwarded-* headers are believed.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 # The default lets SCRIPT_NAME and PATH_INFO headers rewrite a request's address. A proxy forwards them from any visitor.
 forwarder_headers = ""
@@ -47,7 +47,7 @@ forwarder_headers = ""
 # The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
 
-# Where each process counts for /metrics (web.metrics); before anything imports the library. A folder that somebody else names is theirs to empty.
+# The folder in which each process counts for /metrics (web.metrics), set before the library is imported. gunicorn empties no folder that the environment names.
 _METRICS_PREFIX = "stoa-metrics-"
 _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
@@ -56,7 +56,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     )
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _metrics_folder
 
-# Nothing here uses it, and its usual path is one per user: two runs would fight over it.
+# The shop does not use it, and its default path is the same for all runs of a user, so two runs would collide.
 control_socket_disable = True
 
 errorlog = "-"
@@ -64,7 +64,7 @@ loglevel = os.environ.get("LOG_LEVEL", "info").lower()
 
 
 def on_starting(server: Any) -> None:
-    """Refuse to start without what every answer needs, instead of failing at the first visitor."""
+    """Refuse to start with missing or unsafe secrets (web.checks), instead of failing at the first visitor."""
     import django
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
@@ -80,7 +80,7 @@ def on_starting(server: Any) -> None:
 
 
 def _remove_metrics_of_killed_servers() -> None:
-    """Remove what servers have left behind that were killed and could not do so themselves."""
+    """Delete the metrics folders of servers that were killed before they could delete them."""
     import psutil
 
     for folder in Path(tempfile.gettempdir() if worker_tmp_dir is None else worker_tmp_dir).glob(
@@ -92,7 +92,7 @@ def _remove_metrics_of_killed_servers() -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Warm the process up before it takes a visitor from the others. Without a database, or when it takes too long, it serves meanwhile."""
+    """Wait until the process is warmed up before it takes requests: at most WARM_UP_SECONDS, and not while Cassandra is away."""
     from storefront.warm_up import start_warm_up
 
     can_serve, until = start_warm_up(worker.wsgi), monotonic() + WARM_UP_SECONDS
@@ -101,7 +101,7 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(server: Any, worker: Any) -> None:
-    """Write the events that wait, and leave the cluster in good order."""
+    """Write the queued events, and close the session with Cassandra."""
     from cassandra_db.batch_writer import close_writers
     from cassandra_db.session import close_session
 
@@ -110,13 +110,13 @@ def worker_exit(server: Any, worker: Any) -> None:
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """Keep what the process has counted, without its files."""
+    """Add the metrics of an ended process to the total of all ended processes."""
     from web.metrics import add_up_ended_process
 
     add_up_ended_process(worker.pid)
 
 
 def on_exit(server: Any) -> None:
-    """Leave no folder behind."""
+    """Delete the folder with the metrics files."""
     if _metrics_folder:
         shutil.rmtree(_metrics_folder, ignore_errors=True)

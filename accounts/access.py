@@ -220,7 +220,7 @@ def _run_audited(
 def note_money(request: HttpRequest, cents: int) -> int:
     """Log how much money a refund will give back, in minor units, before the refund is made.
 
-    Return the sum of the refunds that the same member of staff has made within the hour, with this one. Raises CassandraUnavailable.
+    Return the sum of the user's refunds within the hour, including this one. Raises CassandraUnavailable.
     """
     entry: audit_log.AuditLogEntry = getattr(request, _ENTRY)
     audit_log.enter_money(entry, cents)
@@ -235,7 +235,7 @@ def note_changes(
     *,
     personal: Collection[str] = (),
 ) -> None:
-    """Log the fields that a submit of the staff has changed, with their values; of `personal` fields only the names."""
+    """Log the fields that a form of the staff has changed, with their values. `personal` fields are logged without values."""
     changes = audit_log.describe_changes(before, after, personal=personal)
     setattr(request, _CHANGES, changes)
 

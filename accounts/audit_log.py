@@ -275,7 +275,7 @@ def words_pseudonym(words: str) -> str:
 def list_day_entries(
     book: str, on: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
-    """Return a page of a day's entries, newest first, and the token of the next page. Raises InvalidPageToken, CassandraUnavailable."""
+    """Return a page of a day's entries in one book of the log, and the next token. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"book": book, "day": on}
     return _page(DAY, DAY_BEFORE, partition, f"audit {book} {on}", after, limit)
 

@@ -13,7 +13,6 @@ from accounts.access import has_permission, has_permissions_in, list_permissions
 from accounts.async_variants import async_variant
 from accounts.models import User
 from accounts.validators import is_too_long
-from web.rate_limits import hit_rate_limit
 
 
 class EmailBackend(BaseBackend):
@@ -32,17 +31,9 @@ class EmailBackend(BaseBackend):
         Known and unknown addresses cost the same two reads and one hash (fault 7). Wrong passwords that come with a request
         are counted. Raises TooManyAttempts, CassandraUnavailable.
         """
-        key = queries.email_key(email or username)
         # A login that is refused before the password is checked is logged, too.
         attempt = (
-            hit_rate_limit(
-                request,
-                "login",
-                named=[key],
-                device_bucket=known_devices.get_device_bucket(request, key),
-            )
-            if request
-            else None
+            known_devices.hit_email_limit(request, "login", email or username) if request else None
         )
         if request and attempt:
             request.is_above_login_limit = attempt.is_above_overall  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ class CustomerSearch:
 
 
 def prefetch_customer_search(typed: str) -> CustomerSearch:
-    """Start the search for customers whose names have words that begin with the typed ones, for `found_customers`."""
+    """Start the search for customers by the beginnings of words in their names. `found_customers` returns the result."""
     words = tuple(split_words(typed))
     # The longest word matches the fewest names; the names that it finds are compared with the other words.
     term = max(words, key=len, default="")

@@ -17,11 +17,9 @@ from django.utils.translation import gettext_lazy as _
 from accounts import addresses
 from accounts.models import User
 from accounts.validators import is_too_long
-from mail.addresses import validate_reachable
+from mail.forms import email_field
 from web.forms import Form
 from web.types import StrOrPromise
-
-EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SingleLineField(forms.CharField):
@@ -37,16 +35,13 @@ class SingleLineField(forms.CharField):
         )
 
 
-def email_field(autocomplete: str = "email") -> forms.EmailField:
-    """Return the field for an e-mail address."""
-    return forms.EmailField(
-        label=_("Email address"),
-        max_length=254,
-        validators=[validate_reachable],
-        widget=forms.EmailInput(
-            {"autocomplete": autocomplete, "spellcheck": "false", "autocapitalize": "none"}
-        ),
-        error_messages={"required": EMAIL_WRONG, "invalid": EMAIL_WRONG},
+def name_field() -> SingleLineField:
+    """Return the field for a person's name."""
+    return SingleLineField(
+        label=_("Your name"),
+        max_length=100,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": _("Enter your name")},
     )
 
 
@@ -102,12 +97,7 @@ class FinishRegistrationForm(NewPasswordForm):
     """The form with the name and password of a new member, whose e-mail address the mailed link has proved."""
 
     field_order = ("name", "password")
-    name = SingleLineField(
-        label=_("Your name"),
-        max_length=100,
-        widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": _("Enter your name")},
-    )
+    name = name_field()
 
 
 class PasswordResetForm(Form):
@@ -174,7 +164,7 @@ class LoginForm(Form):
 
 
 class PasswordConfirmationForm(Form):
-    """The form that asks for the password again, before an action that nobody else at the screen may start."""
+    """The form that asks for the password again, so that only the member can start a sensitive action on an open screen."""
 
     password = password_field(
         _("Your password"), "current-password", required=_("Enter your password")
@@ -204,12 +194,7 @@ def phone_field(help_text: StrOrPromise) -> SingleLineField:
 
 
 class ProfileForm(Form):
-    name = SingleLineField(
-        label=_("Your name"),
-        max_length=100,
-        widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": _("Enter your name")},
-    )
+    name = name_field()
     phone = phone_field(
         _("We fill it in at checkout, where the carrier needs it in case of problems")
     )

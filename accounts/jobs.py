@@ -12,7 +12,7 @@ from jobs.registry import Job, describe_count
 
 
 def erase_accounts(now: datetime) -> str:
-    """Erase the users who have asked for it."""
+    """Erase the users who have requested their erasure."""
     with ERASURES.sweep(now) as sweep:
         done = run_erasures(sweep)
     return describe_count(
@@ -21,7 +21,7 @@ def erase_accounts(now: datetime) -> str:
 
 
 def follow_names(now: datetime) -> str:
-    """Update the search terms of names that a request has written before it died."""
+    """Update the search terms of names whose request died after it had written the name."""
     with NAMES_UNDER_WAY.sweep(now) as sweep:
         finish_names(sweep)
     return describe_count(

@@ -1,8 +1,8 @@
 """Browsers that have logged in to an account before.
 
-A stranger's failed logins do not lock these browsers out (web.rate_limits). A signed cookie has a keyed hash of each
-account, and a rate-limit bucket of this browser. Each login renews it. A new password, or the end of all sessions, changes
-the account's stamp and voids the cookie.
+A stranger's failed logins do not lock these browsers out (web.rate_limits). A signed cookie has a keyed hash of each account,
+and a rate-limit bucket of this browser. Each login renews the cookie. A new password, or the end of all sessions, changes the
+account's stamp and voids the cookie.
 """
 
 import secrets
@@ -16,6 +16,8 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from accounts import queries
 from accounts.models import User
 from cassandra_db import SEND_AGAIN, conditional_write
+from web.cookies import set_cookie
+from web.rate_limits import Hit, hit_rate_limit
 
 STAMPED = conditional_write(
     "Q6", "UPDATE users SET stamp = :stamp WHERE user_id = :user_id IF EXISTS"
@@ -28,7 +30,7 @@ KnownAccount = tuple[str, str, str]  # the account's keyed hash, its stamp, the 
 
 
 def get_device_bucket(request: HttpRequest, email: str) -> str:
-    """Return this browser's rate-limit bucket for an account, or '' if it has not logged in since the stamp changed.
+    """Return this browser's rate-limit bucket for an account, or '' if the browser has not logged in since the stamp changed.
 
     Only a browser with the cookie costs the two reads. Raises CassandraUnavailable.
     """
@@ -41,6 +43,17 @@ def get_device_bucket(request: HttpRequest, email: str) -> str:
         return ""
     user = queries.find_user_by_email(email)
     return bucket if user is not None and constant_time_compare(stamp, _stamp(user)) else ""
+
+
+def hit_email_limit(request: HttpRequest, kind: str, email: str, *accounts: str) -> Hit:
+    """Count an attempt that names an address, see `hit_rate_limit`. Raises TooManyAttempts, CassandraUnavailable."""
+    return hit_rate_limit(
+        request,
+        kind,
+        *accounts,
+        named=[queries.email_key(email)],
+        device_bucket=get_device_bucket(request, email),
+    )
 
 
 def renew_device_cookie(
@@ -60,14 +73,7 @@ def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) 
     made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][
         :_MAX_ACCOUNTS
     ]
-    response.set_cookie(
-        settings.DEVICE_COOKIE_NAME,
-        signing.dumps(made, salt=_SALT),
-        max_age=_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(response, settings.DEVICE_COOKIE_NAME, signing.dumps(made, salt=_SALT), _SECONDS)
 
 
 def forget_devices(user_id: UUID) -> None:

@@ -1,6 +1,6 @@
-"""Logs page views of the staff: of customers, orders, drafts and names. A view ("look") is logged before it is shown.
+"""Logs which customers, orders, drafts and names the staff look at. A look is logged before its page is shown.
 
-Repeated views within some minutes, as by reloads and forms, are logged once.
+Repeated looks within some minutes, such as reloads, are logged once.
 """
 
 from collections.abc import Collection

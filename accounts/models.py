@@ -133,7 +133,7 @@ class User(DjangoCassandraModel):
         """Write the name, password and role, if they were changed on this object; with `update_fields` only these fields.
 
         The shop's operations write the fields, with all effects: a new password ends all sessions and is confirmed by mail.
-        It is written only if the account still has the password that was read.
+        The password is written only if the account still has the password that was read.
 
         Raises SaveRefused if another column was set or the account is new, AccountChanged, NoSuchUser, LastAdmin, ValueError
         for an unknown field or role, CassandraUnavailable.
@@ -141,7 +141,7 @@ class User(DjangoCassandraModel):
         type(self).objects.save(self, update_fields)
 
     def refresh_from_db(self, **_: Any) -> None:
-        """Read this account again. Raises User.DoesNotExist if it is gone, CassandraUnavailable."""
+        """Read this account again. Raises User.DoesNotExist if it no longer exists, CassandraUnavailable."""
         type(self).objects.refresh(self)
 
     def update(self, **_: Any) -> None:
@@ -263,7 +263,7 @@ class SessionByUser(Model):
 
 
 class EmailProof(Model):
-    """Users who have just proved an e-mail address or signed in, by minute.
+    """Users who have just proved an e-mail address or signed in, partitioned by minute.
 
     Guest orders with this address may join the account.
     Bound: the registrations and logins of one minute.
@@ -316,7 +316,7 @@ class SearchTermByUser(Model):
 
 
 class NamedUser(Model):
-    """Users whose names are being written, by the hour. If the request dies, the worker updates the search terms.
+    """Users whose names are being written, partitioned by the hour. If the request dies, the worker updates the search terms.
 
     Bound: the running registrations and changes of name of one hour.
     Writer: accounts.operations.search_terms; the rows go after a week.
@@ -475,7 +475,7 @@ class AuditEntryByActor(_Entry):
 
 
 class Erasure(Model):
-    """Users who have asked to be erased, by minute.
+    """Users who have asked to be erased, partitioned by minute.
 
     A row is written before the account is closed, and removed after the erasure.
     Bound: the requests of one minute.

@@ -96,7 +96,7 @@ def list_staff() -> list[User]:
 
 
 def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
-    """Return the version of the list of staff, and the ids of users with this role in both rows.
+    """Return the list of staff's version, and the ids of users with this role both in the list and in their own row.
 
     Raises CassandraUnavailable.
     """
@@ -150,7 +150,7 @@ def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
 
 
 def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
-    """Return the customers whom a member of staff looked at in the last week, with the times: the latest `most`.
+    """Return at most `most` customers whom a member of staff looked at in the last week, each with the time, latest first.
 
     Erased customers are left out. Raises CassandraUnavailable.
     """

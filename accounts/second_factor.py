@@ -1,7 +1,7 @@
 """The staff's second factor: codes of a telephone (TOTP, RFC 6238), and recovery codes for a lost telephone.
 
-A code counts once, even in a race: a conditional write stores its half minute, and after it only codes of later half minutes
-are accepted. A session stores that its user has entered a code. Deleting the second factor ends all sessions.
+A code counts once, even in a race: a conditional write stores its half minute, and from then on only codes of later half
+minutes are accepted. A session stores that its user has entered a code. Deleting the second factor ends all sessions.
 """
 
 import base64
@@ -72,7 +72,7 @@ _SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor of
 
 @dataclass(frozen=True)
 class SecondFactorStatus:
-    """A user's second factor."""
+    """The state of a user's second factor: when it was enrolled, and how many recovery codes are unused."""
 
     enrolled_at: datetime
     recovery_codes_left: int
@@ -192,7 +192,7 @@ def delete_second_factor(user_id: UUID) -> bool:
 
 
 def mark_second_factor_passed(session: SessionBase, user: User) -> None:
-    """Mark a session as passed by the second factor. It gets a new key and the short life of a staff session."""
+    """Mark that a session has passed the second factor. The session gets a new key and the short life of a staff session."""
     session.cycle_key()
     session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(current_time().timestamp())
     session.set_expiry(STAFF_IDLE)

@@ -191,7 +191,7 @@ class SessionStore(SessionBase):
         data[_RENEWED] = now
         ends = int(data[_BEGAN]) + MAX_SESSION_SECONDS
         if SECOND_FACTOR in data:
-            # The session's begin, not that of its key: a new password makes a new key, but does not prolong the session.
+            # When the session began, not its key: a new password makes a new key, but does not prolong the session.
             ends = int(data.get(PASSED_AT, data[_BEGAN])) + MAX_STAFF_SESSION_SECONDS
         return min(int(self.get_expiry_age()), ends - now)
 

@@ -106,7 +106,7 @@ class UserManager:
             user.loaded_values[name] = getattr(user, name)
 
     def renew_hash(self, user: User, password: str) -> None:
-        """Hash the password that a user has just logged in with by today's hasher, and store the hash. Raises CassandraUnavailable."""
+        """Store a new hash, by today's hasher, of the password with which a user has just logged in. Raises CassandraUnavailable."""
         rehash_password(user, password)
         if user.loaded_values is not None:
             user.loaded_values["password"] = user.password

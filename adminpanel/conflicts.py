@@ -14,7 +14,7 @@ OVERWRITE = "overwrite"
 
 @dataclass(frozen=True)
 class FieldConflict:
-    """A field in a conflict: its label, the saved text and the typed text."""
+    """A form field that somebody else has saved with another text: its label, the saved text and the typed text."""
 
     label: str
     saved: str

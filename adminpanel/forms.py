@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import email_field
+from mail.forms import email_field
 from web.forms import Form
 from web.types import StrOrPromise
 

@@ -1,7 +1,6 @@
 """Parses ids and page numbers in addresses and forms, even if they are malformed. Answers 404 for missing objects."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -23,15 +22,6 @@ def parse_id(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def parse_moment(text: str) -> datetime | None:
-    """Return the time that an ISO text contains, with its time zone. Return None if the text is no such time."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:

@@ -89,7 +89,7 @@ class SideBar:
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
-    """Return a request's side bar. It has no entries before the second factor was entered. It is empty for shoppers."""
+    """Return a request's side bar. It has no entries for shoppers, or before the second factor was entered."""
     # If a middleware has refused the request, the request has no user.
     user = getattr(request, "user", None)
     if getattr(user, "role", "") not in ROLES:
@@ -114,7 +114,7 @@ def _allowed_entries(user: User) -> list[Entry]:
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Yield the entries in groups. Of the entries whose address begins the path, the one with the longest is current."""
+    """Yield the entries in groups. The current entry is the one with the longest address that begins the path."""
     here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [

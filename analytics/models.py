@@ -10,7 +10,7 @@ class SaleFact(Model):
     """Q18: a line of a paid order, with its refunds. After a refund, the row is written again with the new totals.
 
     Bound: a sixteenth of the lines sold in a day; the lines are spread over 16 shards (analytics.days.SHARDS).
-    Writer: analytics.operations.record_sale, with the order's timestamp "placed + version", so that an older version loses.
+    Writer: analytics.operations.record_sale. The write timestamp is "placed + version", so that an older version loses.
     """
 
     __table_name__ = "sales_facts"
@@ -38,7 +38,7 @@ class DailySale(Model):
 
     A sold line counts once in its category and in each category above it. The nil UUID stands for the whole shop.
     Bound: 31 days of the categories in which something was sold, at most 62,000 rows.
-    Writer: analytics.operations.roll_up_day, with the time of its read, so that a sum of older facts loses.
+    Writer: analytics.operations.roll_up_day. The write timestamp is the time of its read, so that a sum of older facts loses.
     """
 
     __table_name__ = "daily_sales"
@@ -62,7 +62,7 @@ class DailyCustomer(Model):
 
     `orders` also counts the orders of erased people, which are in neither of the other two numbers.
     Bound: 31 rows.
-    Writer: analytics.operations.record_daily_customers, with the time of its read, so that an older count loses.
+    Writer: analytics.operations.record_daily_customers. The write timestamp is the time of its read, so that an older count loses.
     """
 
     __table_name__ = "daily_customers"
@@ -100,7 +100,7 @@ class Event(Model):
     """Q19: the events of one kind in an hour, newest first.
 
     Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 events a second.
-    Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be written twice.
+    Writer: analytics.event_writer.EventWriter. The write timestamp is the event's own time, so that a batch may be written twice.
     """
 
     __table_name__ = "events"
@@ -165,7 +165,7 @@ class HourlyVisit(Model):
     """Q19: an hour's events of one kind, counted by subject. The subject `*` stands for all events of the kind.
 
     Bound: a row of at most 1 kB for each product, category or search of the hour: 10 MB with 10,000.
-    Writer: analytics.roll_up.roll_up_hour, with the time of its read.
+    Writer: analytics.roll_up.roll_up_hour. The write timestamp is the time of its read.
     """
 
     __table_name__ = "hourly_visits"
@@ -186,7 +186,7 @@ class ProductView(Model):
 
     `visitors` is an estimate (standard error 3.25 %). Visitors of several days cannot be merged: pseudonyms change daily.
     Bound: 90 rows, one for each day until it expires.
-    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
     """
 
     __table_name__ = "product_views"
@@ -203,7 +203,7 @@ class TopProduct(Model):
     """Q19: the most viewed products of a category on a day. The nil UUID stands for the whole shop.
 
     Bound: 100 rows.
-    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
     """
 
     __table_name__ = "top_products"
@@ -223,7 +223,7 @@ class TopSearch(Model):
 
     It keeps only words that three visitors used that day, or that a product has. Others expire with `hourly_visits` after 3 days.
     Bound: 100 rows.
-    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
     """
 
     __table_name__ = "top_searches"
@@ -244,7 +244,7 @@ class DailyVisit(Model):
 
     The row of the kind `visit` counts the events of all kinds, and each visitor once.
     Bound: 31 days of seven rows.
-    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
     """
 
     __table_name__ = "daily_visits"

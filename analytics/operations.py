@@ -93,7 +93,7 @@ def record_sale(sale: Sale) -> bool:
 
 
 def mark_day_changed(day: date) -> int:
-    """Mark a day, to add up its sales. Return the mark's time in microseconds since 1970. Raises CassandraUnavailable."""
+    """Mark a day's sales to be added up again. Return the mark's time in microseconds since 1970. Raises CassandraUnavailable."""
     written = current_microseconds()
     DAY_CHANGED.run(shop=SHOP, day=day, written=written)
     return written

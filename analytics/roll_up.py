@@ -1,7 +1,7 @@
 """Adds up visits by hour and by day (Q19).
 
-The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours.
-A write stores whole sums, with the time of their read as timestamp. So a repeat does no harm, and a sum of older data loses.
+The visits of an hour are counted from its events, repeatedly while more may come. A day's visits are added up from its hours. A
+write stores whole sums, with the time of the data's read as its timestamp. So a repeat does no harm; a sum of older data loses.
 """
 
 from collections import defaultdict
@@ -117,7 +117,7 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
 
 
 def roll_up_hour(hour: datetime) -> bool:
-    """Count and store the events and visitors of an hour. Return whether it has events. Raises CassandraUnavailable."""
+    """Count and store the events and visitors of an hour. Return whether the hour has events. Raises CassandraUnavailable."""
     at = current_microseconds()
     reading = [
         (kind, EVENTS.start(kind=kind, hour=hour, shard=shard))
@@ -160,7 +160,7 @@ def roll_up_visits_of_day(day: date) -> None:
 
 
 def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
-    """Store a day's visits by kind and subject. `at`: microseconds from 1970 to the read. Raises CassandraUnavailable."""
+    """Store a day's visits by kind and subject. `at`: time of the read in microseconds since 1970. Raises CassandraUnavailable."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():

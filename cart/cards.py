@@ -14,7 +14,7 @@ from inventory.products_with_stock import AT_ONCE, PendingProductsWithStock
 
 @dataclass(frozen=True)
 class PendingCard:
-    """Pending reads of a cart's first rows, and of whether it is shared."""
+    """Two pending reads for a cart's card: the cart's first rows, and whether the cart is shared."""
 
     peek: PendingResult
     sharing: PendingResult
@@ -36,8 +36,8 @@ def list_cart_cards(
 ) -> list[CartCard]:
     """Return the cards of a person's carts: the active one first, then the last changed ones.
 
-    `begun` are the pending reads of carts that were started in parallel with the list. Their products are read together with the other
-    carts; the other carts' products need one more round. Shared carts that the person was removed from are left out. At most a hundred
+    `begun` are pending reads of carts, started in parallel with the list. The products of these carts are read together with the
+    remaining carts, whose products need one more round. Shared carts that the person was removed from are left out. At most 100
     products are read for all cards: later carts, and carts with many lines, have no sum. Raises CassandraUnavailable.
     """
     listed = sorted(

@@ -23,15 +23,15 @@ class Line(VariantSnapshot):
 
     @property
     def limit_message(self) -> str:
-        """A sentence that says how many more units the line can have; "" as long as the limit is far."""
+        """A sentence that says how many more units the line can have; "" while the limit is far."""
         return limits.unit_limit_message(self.quantity)
 
 
 @dataclass(frozen=True)
 class Cart:
-    """A cart with its lines, newest first. The counts and the subtotal equal the lines.
+    """A cart with its lines, newest first. The counts and the subtotal always agree with the lines.
 
-    `subtotal` is the sum at the prices of the time of adding, for the cart's conditional writes. Pages show today's prices
+    `subtotal` is the sum at the prices at which the lines were added; conditional writes use it. Pages show today's prices
     (cart.priced_cart).
     """
 

@@ -14,7 +14,7 @@ from cart.access import ROLE_DESCRIPTIONS, ROLE_NAMES
 from cart.limits import MAX_QUANTITY
 from cart.priced_cart import PriceConsent
 from catalogue.queries import MAX_SKU_LENGTH
-from mail.addresses import validate_reachable
+from mail.forms import email_field
 from web.forms import Form
 
 _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would also accept "٣", "1_0" and " 3"
@@ -197,21 +197,12 @@ _ROLES = [
     (role, format_lazy("{}: {}", ROLE_NAMES[role], description))
     for role, description in ROLE_DESCRIPTIONS.items()
 ]
-_EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class InviteForm(Form):
     """The form that invites a person into a cart."""
 
-    email = forms.EmailField(
-        label=_("Email address"),
-        max_length=254,
-        validators=[validate_reachable],
-        widget=forms.EmailInput(
-            {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
-        ),
-        error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
-    )
+    email = email_field("off")
     role = forms.ChoiceField(
         label=_("What they can do"),
         choices=_ROLES,

@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class CartByUser(Model):
-    """K1, K4, U2: an owner's carts, keyed by name, and the active one. Its column is static, so only one cart is active.
+    """K1, K4, U2: an owner's carts, keyed by name, and the active cart. The active cart's column is static, so there is only one.
 
     Bound: 100 carts an owner (cart.limits.MAX_CARTS).
     Writer: cart.operations, only by conditional batches.
@@ -96,7 +96,7 @@ class CartByIdempotencyKey(Model):
 class PendingCartMoveByMinute(Model):
     """Running moves between two carts.
 
-    A row is written before the change of the first cart, and removed after that of the second.
+    A row is written before the first cart changes, and removed after the second cart has changed.
     Bound: the moves of a minute. The worker finishes interrupted moves.
     Writer: cart.operations.transfers.
     """

@@ -57,7 +57,7 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
     """Return the name of a guest's cart after a login has given it to a member.
 
-    The cart's own name stays if it has one that is free. Otherwise the name says the source: "From your phone, 21 November".
+    The name that the guest gave stays if it is free. Otherwise the name says the source: "From your phone, 21 November".
     """
     keys = set(taken)
     has_own_name = not name_key(name).startswith(name_key(default_name()))

@@ -1,7 +1,7 @@
 """The owner of a request's carts: a member, or a guest with a signed cookie.
 
-The cookie also has the id of the last active cart. This id is only a guess: with it the cart page reads the lines in
-parallel with the owner's list of carts, which confirms the guess.
+The cookie also has the id of the last active cart. This id is only a guess. With the guess the cart page reads the lines in
+parallel with the owner's list of carts, which confirms it.
 """
 
 from uuid import UUID, uuid4
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import salted_hmac
 
 from cart.request_cart import get_request_cart
+from web.cookies import set_cookie
 
 _SALT = "cart.owner"
 GUEST_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
@@ -67,14 +68,8 @@ def set_cart_cookie(request: HttpRequest, response: HttpResponse) -> None:
     known = _read_cookie(request)
     now = (get_guest_id(request), get_request_cart(request).active_cart_id or known[1])
     if now != known:
-        response.set_cookie(
-            settings.CART_COOKIE_NAME,
-            signing.dumps([part.hex if part else "" for part in now], salt=_SALT),
-            max_age=GUEST_SECONDS,
-            secure=settings.HTTPS,
-            httponly=True,
-            samesite="Lax",
-        )
+        value = signing.dumps([part.hex if part else "" for part in now], salt=_SALT)
+        set_cookie(response, settings.CART_COOKIE_NAME, value, GUEST_SECONDS)
 
 
 def delete_cart_cookie(response: HttpResponse) -> None:

@@ -134,7 +134,7 @@ def _people_context(details: CartDetails) -> dict[str, Any]:
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the context's part with the URL of the cart's page, and whether this is the active cart: only that can be ordered."""
+    """Return the context's part with the cart's URL, and whether the cart is active: only the active cart can be ordered."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,
@@ -143,7 +143,7 @@ def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the id of the cart that the URL or the form names; None if they name none and the active cart is meant."""
+    """Return the id of the cart that the URL or the form names; None if they name none, which means the active cart."""
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None

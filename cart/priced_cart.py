@@ -80,7 +80,7 @@ class PricedLine:
 
     @property
     def backorder(self) -> Backorder | None:
-        """The backorder that the line's units would wait for; None if they are sent at once."""
+        """The backorder that the line's units would wait for; None if the units are sent at once."""
         stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock.backorder_for(self.line.quantity) if stock else None
 
@@ -207,7 +207,7 @@ def price_cart(
 ) -> PricedCart:
     """Return a cart with its products and promotions; `available_units` has newer stock of some variants.
 
-    `refusal_reason` is the reason for which the cart's code gives no discount, if known. Raises CassandraUnavailable.
+    `refusal_reason` is the reason why the cart's code gives no discount, if known. Raises CassandraUnavailable.
     """
     found = PricedCart(cart, price_lines(cart, products, available_units), AppliedPromotions())
     return replace(

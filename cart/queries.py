@@ -221,12 +221,6 @@ class PendingActiveCart:
         return FoundCart(cart_from_rows(row.cart_id, row.cart_name, rows), row, badge)
 
 
-def get_active_cart(owner_id: UUID) -> Cart | None:
-    """Return the owner's active cart, or None. Raises CassandraUnavailable."""
-    found = PendingActiveCart(owner_id).result()
-    return found.cart if found else None
-
-
 def get_cart(cart_id: UUID, name: str = "") -> Cart:
     """Return a cart with its lines; a cart that has no rows yet is empty. Raises CassandraUnavailable."""
     return cart_from_rows(cart_id, name or default_name(), prefetch_lines(cart_id).rows())

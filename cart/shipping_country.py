@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 
 from pricing.delivery import get_default_country, list_delivery_countries
 from pricing.delivery_settings import country_name
+from web.cookies import set_cookie
 
 COUNTRY_SECONDS = 400 * 24 * 3600  # the longest time that browsers keep a cookie
 
@@ -30,14 +31,7 @@ def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> N
     if chosen in list_delivery_countries() and chosen != request.COOKIES.get(
         settings.COUNTRY_COOKIE_NAME
     ):
-        response.set_cookie(
-            settings.COUNTRY_COOKIE_NAME,
-            chosen,
-            max_age=COUNTRY_SECONDS,
-            secure=settings.HTTPS,
-            httponly=True,
-            samesite="Lax",
-        )
+        set_cookie(response, settings.COUNTRY_COOKIE_NAME, chosen, COUNTRY_SECONDS)
 
 
 def list_shipping_countries() -> list[tuple[str, str]]:

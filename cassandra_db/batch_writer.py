@@ -64,7 +64,7 @@ class BatchWriter(ABC, Generic[Item, Batch]):
 
     @abstractmethod
     def note_written(self, batches: Sequence[Batch]) -> None:
-        """Write the sums of these stored batches. After CassandraUnavailable they come again, together with the next batches."""
+        """Write the sums of these batches, which are stored. After CassandraUnavailable, the next call gets these batches, too."""
 
     def put(self, *items: Item) -> bool:
         """Queue items, and drop the items for which there is no room. Return whether there was room for all. Never waits."""

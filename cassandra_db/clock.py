@@ -102,7 +102,7 @@ class ClockComparison:
 
 
 def require_right_clock() -> None:
-    """Raise ClockWrong if this process's clock is too far from the nodes' to write. Compares them if that is due. Raises CassandraUnavailable."""
+    """Raise ClockWrong if this process's clock, compared anew if due, is too wrong to write. Raises CassandraUnavailable."""
     known = last_comparison
     if known is None or known.has_jumped:
         known = compare_clocks()

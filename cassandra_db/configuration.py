@@ -85,9 +85,9 @@ class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
 def database_settings(env: environ.Env) -> dict[str, Any]:
     """Return Django's DATABASES entry for the cluster that the environment names.
 
-    CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE, and _REPLICATION, which is
-    a factor ("3") or one with the name of its data centre ("dc1:3"). Without CASSANDRA_HOSTS it is the node at
-    CASSANDRA_LOCAL_NODE ("127.0.0.1:9042"; addresses comma separated, then the port).
+    It reads CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE and _REPLICATION. The
+    replication is a factor ("3"), or a data centre and its factor ("dc1:3"). Without CASSANDRA_HOSTS, the cluster is the local
+    node in CASSANDRA_LOCAL_NODE: addresses, comma separated, and a port ("127.0.0.1:9042").
     """
     local, _, port = env.str("CASSANDRA_LOCAL_NODE", default="127.0.0.1:9042").rpartition(":")
     hosts = local.split(",")

@@ -4,10 +4,10 @@ Each call of a conditional write names its policy by `if_lost`:
 
     RAISE_UNKNOWN        Never send it again, and raise UnknownOutcome. The caller reads what is stored.
     SEND_AGAIN           Send it again; the second answer counts. For writes that may happen twice without harm.
-    REFUSED_MEANS_DONE   Send it again; a row that refuses it counts as success, whoever wrote that row. For writes that begin
+    REFUSED_MEANS_DONE   Send it again; a row that refuses it counts as success, even another process's. For writes that begin
                          work unless it has begun, or release a row of this process.
     applied_if(is_ours)  Send it again; it counts as applied if `is_ours` is true of a row that refuses it. Only this write can
-                         have made such a row, by an id of its own.
+                         have made that row, by an id of its own.
 
 A refusal without a row (IF EXISTS, or an empty partition) is a refusal in each policy.
 """

@@ -78,7 +78,7 @@ class ProcessCopy(Generic[T]):
         return self._keep(found, generation)
 
     def renew(self) -> T:
-        """Read the rows now, keep and return the result, for a write that depends on it. Raises CassandraUnavailable."""
+        """Read the rows now, for a write that depends on them; keep and return the result. Raises CassandraUnavailable."""
         generation = self._generation
         return self._keep(self._read(None), generation)
 

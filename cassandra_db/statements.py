@@ -300,13 +300,13 @@ class PendingResult:
     def then(
         self, following: Statement, params: Callable[[list[Row]], Mapping[str, Any] | None]
     ) -> Chain:
-        """Send `following` when these rows have come. `params` makes its parameters from them, or returns None to send nothing."""
+        """Send `following` once these rows arrive. `params` turns them into the parameters, or returns None to send nothing."""
         following.prepare()  # preparing would block the driver's event loop, where the callback runs
         return Chain(self, following, params)
 
 
 class Chain:
-    """Two reads. The second needs the first one's answer, and is sent as soon as that comes, without a waiting thread."""
+    """Two reads. The second needs the first one's answer, and is sent as soon as the answer arrives, without a waiting thread."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ _after: ContextVar[int] = ContextVar("after", default=0)
 def write_after(stamp: int) -> Iterator[None]:
     """Let writes within the block win against the timestamp `stamp`, in microseconds since 1970.
 
-    This is for repairs of rows with a timestamp in the future, from a wrong clock: until then, all other writes to them are lost.
+    Use it to repair rows with a timestamp in the future, from a wrong clock: until that time, ordinary writes to them are lost.
     """
     token = _after.set(stamp)
     try:

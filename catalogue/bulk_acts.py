@@ -1,4 +1,4 @@
-"""The change that a bulk change makes to each product, and how that is undone. No database."""
+"""The change that a bulk change makes to each product, and the undo of this change. This module uses no database."""
 
 import json
 from collections.abc import Mapping

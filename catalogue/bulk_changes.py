@@ -222,7 +222,7 @@ def _note_version(row: Row, product: Product, after: Product) -> bool:
 
 
 def _note_result(row: Row, result: str, product: Product | None, reason: str = "") -> bool:
-    """Store the reason for which a product was not changed. Return False if another worker has changed the row."""
+    """Store the reason why a product was not changed. Return False if another worker has changed the row."""
     outcome = NOTE_RESULT.apply(
         if_lost=applied_if(lambda stored: bool(stored.result == result)),
         **STORE.rows.key_of(row),

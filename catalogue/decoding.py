@@ -3,7 +3,7 @@
     python -I catalogue/decoding.py <file> <the suffix of its name> <folder>
 
 writes the picture into the folder in each width and format. It prints JSON: the picture's width and height, or the word of
-REASONS that says why it is refused. The output is made of the decoded pixels alone, so nothing else from the uploaded file
+REASONS that says why it is refused. The output is made only of the decoded pixels, so nothing else from the uploaded file
 survives. This module imports nothing of the shop: the process starts at once and has no secrets in its memory or environment.
 """
 
@@ -83,7 +83,7 @@ class PictureRefused(Exception):
 
 
 def list_widths(width: int) -> list[int]:
-    """Return the widths in which a picture is stored, smallest first. None is larger than the picture's own width."""
+    """Return the widths in which a picture is stored, smallest first. No width is larger than the picture's own."""
     return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
 
 

@@ -56,8 +56,8 @@ class ProductPicture:
 class Product:
     """A product with all its variants, sorted as on its page.
 
-    `version` is the version that was read; 0 if the product was never saved. It also rises when a planned price begins. Moments
-    are in UTC.
+    `version` is the version that was read; 0 if the product was never saved. The version also rises when a planned price
+    begins. Moments are in UTC.
     """
 
     product_id: UUID
@@ -106,7 +106,7 @@ class Product:
         )
 
     def is_to_come(self, now: datetime) -> bool:
-        """Return whether the sale has not begun yet. The product's page then answers 404, and does not say that it is gone."""
+        """Return whether the sale has not begun yet. Until then the product's page answers 404, not "no longer sold"."""
         return self.status == "draft" or (
             self.status == "active" and self.active_from is not None and now < self.active_from
         )
@@ -240,7 +240,7 @@ class MenuEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListOrder:
-    """The order of a category's products: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
+    """How a category's products are sorted: first the products that staff pinned, then the others by a rule (a key of queries.SORTS)."""
 
     rule: str = "newest"
     pinned_ids: tuple[UUID, ...] = ()
@@ -355,7 +355,7 @@ class CategoryTree:
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:
-        """Return the targets of former addresses: the category that had the slug, or one above a removed category. None means gone."""
+        """Return the targets of former addresses: the category that had the slug, or one above a removed category. None: it is gone."""
         parents = {row.category_id: row.parent_id for row in rows}
         found: dict[str, CategoryNode | None] = {}
         # Rows of present categories come last, so they override the rows of removed ones.

@@ -1,4 +1,4 @@
-"""The reasons for which the catalogue refuses a write or a request, with texts for staff and shoppers."""
+"""The reasons why the catalogue refuses a write or a request, with texts for staff and shoppers."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -54,7 +54,7 @@ class CategoryRefused(ValueError):
 
 
 class CategoryChanged(Exception):
-    """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it is gone."""
+    """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it was removed."""
 
     def __init__(self, category: CategoryNode | None) -> None:
         super().__init__(_("Someone else has changed this category in the meantime."))

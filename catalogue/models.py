@@ -99,7 +99,7 @@ class Product(Model):
 
 
 class PriceHistory(Model):
-    """Q1: the prices of a variant, each with its begin. They decide which price may be crossed out (decision 036).
+    """Q1: a variant's prices, each with the time at which it began. They decide which price may be crossed out (decision 036).
 
     A price that has begun is copied here from the variant's row, so that the variant's row may be overwritten.
     Bound: a row for each price change, some 50 bytes; 200 rows are read.
@@ -172,20 +172,20 @@ class Category(Model):
     description = columns.Text()
     picture = columns.Text()
     picture_alt = columns.Text()  # the picture's alt text; a drawing may have none
-    former_slugs = columns.List(columns.Text)  # the last ones; they redirect to the present slug
+    former_slugs = columns.List(columns.Text)  # the latest former slugs; they redirect to `slug`
     changed_at = columns.DateTime()  # renamed, moved or reordered; null once products have followed
     followed_to = columns.Text()  # the place in its list up to which products have followed
-    list_rule = columns.Text()  # the order of the category's products; null: newest first
-    pinned_ids = columns.List(columns.UUID)  # the products that come first
+    list_rule = columns.Text()  # the sort order of the category's products; null: newest first
+    pinned_ids = columns.List(columns.UUID)  # the pinned products, which come first
     has_featured_list = columns.Boolean()  # the list with the pinned products is complete
     is_repinned = columns.Boolean()  # only the pinned products have changed since changed_at
     removed = columns.Boolean()
 
 
 class ProductByCategory(CardColumns):
-    """Q2: a category's products in one order. A product is listed in its categories and in all categories above them.
+    """Q2: a category's products in one sort order. A product is listed in its categories and in all categories above them.
 
-    The order is in the partition key. The bytes of `sort_key` sort in the order of the values; a reverse read gives the
+    The sort order is in the partition key. The bytes of `sort_key` sort in the order of the values; a reverse read gives the
     descending order.
     Bound: 400,000 products stay under 100 MB a partition.
     Writer: catalogue.operations.refresh_cards.
@@ -207,8 +207,8 @@ class ListPosition(Model):
 
     A place is written before its card and deleted after it. So every card has its place here, even after a crash or two
     simultaneous saves.
-    Bound: a row for each category and order: about 15 rows, 300 for a product in 20 categories, and a fifth more in categories
-    with pinned products. During a save, twice as many.
+    Bound: a row for each category and sort order: about 15 rows, 300 for a product in 20 categories, and a fifth more in
+    categories with pinned products. During a save, twice as many.
     Writer: catalogue.operations.refresh_cards.
     """
 
@@ -317,7 +317,7 @@ class ProductChange(Model):
 
 
 class BulkChange(BulkChangeColumns):
-    """Bulk changes of products, by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
+    """Bulk changes of products, partitioned by the month of their start, newest first. `unfinished` has the ids of the unfinished ones.
 
     Bound: 2,000 changes a month are 1 MB; 100 changes are read. Rows vanish after 90 days.
     Writer: catalogue.bulk_changes, only by conditional writes.
@@ -385,7 +385,7 @@ class PictureUpload(Model):
 
 
 class WaitingUpload(Model):
-    """The uploads that the worker has to decode, by the day of the upload. A row is written before the row of the upload.
+    """The uploads that the worker has to decode, partitioned by the day of the upload. A row is written before the row of the upload.
 
     Bound: a day's uploads until they are decoded, 40 bytes each; deleted with the upload.
     Writer: catalogue.operations.picture_uploads.

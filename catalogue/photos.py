@@ -85,7 +85,7 @@ def photo_url(photo: Photo, width: int, ending: str) -> str:
 def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
     """Decode an uploaded file, write its pictures into the storage, and return the photo. The call may be repeated.
 
-    With a salt, this upload shares its files with no equal picture of another person, so the files can be deleted. Raises
+    With a salt, an equal picture of another person gets files of its own, so this upload's files can be deleted. Raises
     PhotoRefused, DecoderFailed, OSError and other errors of the storage.
     """
     digest = sha256(_RECIPE + salt.encode() + raw).hexdigest()[:32]

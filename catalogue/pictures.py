@@ -1,12 +1,12 @@
 """The shop's own illustrations: a picture is a shape and one to three colours.
 
 A picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is an SVG file with slots for colours,
-`{b.down(.17)}`. Its first line, `<!-- a; b = #f6f1e6 -->`, names the shape's colours and the defaults of optional ones. A slot holds:
+`{b.down(.17)}`. Its first line, `<!-- a; b = #f6f1e6 -->`, names the shape's colours and the defaults of optional colours. A slot holds:
 
-    a  b  c      a colour of the picture          .up(.1)  .down(.1)  in more light, in shade
-    backdrop     the ground, which answers a      .against(.3)        in more light if dark, in shade if light
-    #f6f1e6      a colour that is always this     .deepened(.2)       in shade if light
-                                                  .mix(b, .3)         with a share of another colour
+    a  b  c      a colour of the picture          .up(.1)  .down(.1)  made lighter, made darker
+    backdrop     a background that suits a        .against(.3)        made lighter if dark, darker if light
+    #f6f1e6      this fixed colour                .deepened(.2)       made darker if light
+                                                  .mix(b, .3)         mixed with a share of another colour
 
 The result is plain SVG with presentation attributes only. Without styles, scripts and external files it passes the strictest content
 security policy.

@@ -33,10 +33,10 @@ def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
 
 
 def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the price points, sorted by time. At the end of each sale, the price before the sale is the present one.
+    """Return the price points with the price after each planned sale set to the present price before the sale.
 
     No price is crossed out at the end, because the sale is among the 30 days whose lowest price counts. Once a sale has begun,
-    the price before it is no longer known, so its end keeps the stored price.
+    the price before it is no longer known, so the stored price after the sale stays.
     """
     followed: list[PricePoint] = []
     for point in points:
@@ -46,7 +46,7 @@ def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
 
 
 def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:
-    """Return the price points from the moment on at which a product's sale begins. The price in force then is the first point.
+    """Return the price points from `moment` on, when a product's sale begins. The price then in force becomes the first point.
 
     The given and the returned points are sorted by time.
     """

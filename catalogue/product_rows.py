@@ -17,7 +17,7 @@ _DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
 
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
-    """Return the product that these rows of Q1 store, or None. Its prices are those in force at `now` (default: the present)."""
+    """Return the product that these rows of Q1 store, with the prices in force at `now` (default: the present), or None."""
     now = now or current_time()
     variant_rows = [row for row in rows if row.variant_id is not None]
     if not variant_rows or variant_rows[0].name is None:

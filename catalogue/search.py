@@ -54,7 +54,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-# The orders in which shoppers can sort deals; the largest discount comes first by default.
+# The sort orders that shoppers can choose for deals; by default the largest discount comes first.
 DEAL_SORTS = {
     "discount": ("discount", True),
     "newest": ("created", True),
@@ -169,7 +169,7 @@ def _list(
 
 
 def count_on_sale_in(node: CategoryNode) -> int:
-    """Return how many products a category's list has, without the changes of the last seconds. Raises SearchIndexMissing."""
+    """Return how many products a category's list has, except changes of the last seconds. Raises SearchIndexMissing."""
 
     def find() -> int:
         schema, searcher = READER.searcher()
@@ -192,7 +192,7 @@ def query_words(query: str) -> list[str]:
 
 
 def _forgiven_words(words: Sequence[str]) -> frozenset[str]:
-    """Return the words of a query in which a typo is forgiven, first the words that the index lacks."""
+    """Choose the words of a query in which a typo is forgiven; words that the index lacks are chosen first."""
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 

@@ -98,7 +98,7 @@ class IndexReader:
         self._found: dict[Hashable, Any] = {}
 
     def recall(self, key: Hashable, find: Callable[[], T]) -> T:
-        """Return the result of `find`, remembered until a look for a newer index. Raises SearchIndexMissing."""
+        """Return the result of `find`. Cache it until a newer index is looked for. Raises SearchIndexMissing."""
         self._look_if_due()
         # If another thread looks for a newer index now, this result is forgotten with the former ones.
         found = self._found

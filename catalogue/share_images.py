@@ -1,4 +1,4 @@
-"""The picture that other sites show beside a link. They take no SVG, so a drawing is converted to JPEG for them (decision 020).
+"""The picture that other sites show beside a link. Those sites take no SVG, so a drawing is converted to JPEG (decision 020).
 
 The JPEG's address has a key that only the shop can make, so strangers cannot choose what the shop draws and stores. The JPEG is
 made on the first request, and stored under the hash of its source.

@@ -82,7 +82,7 @@ def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) ->
 def _match_variants(
     product: Product, options: Mapping[str, Sequence[str]], wanted: Sequence[Mapping[str, str]]
 ) -> dict[int, Variant]:
-    """Return the existing variant for each combination, by the place of the combination. Options may have been changed."""
+    """Return the existing variant of each combination, keyed by the combination's position. Options may have been changed."""
     by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
     by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
     found = {
@@ -156,7 +156,7 @@ def fingerprint_pictures(pictures: Sequence[ProductPicture]) -> str:
 
 
 def follow_base_price(variant: Variant) -> Variant:
-    """Return a variant whose planned sales end with the price that it has before them."""
+    """Return a variant with the price after each planned sale set to the variant's price before the sale."""
     if not variant.planned or variant.price_from is None:
         return variant
     present = PricePoint(variant.price_from, variant.price, variant.compare_at)
@@ -164,7 +164,7 @@ def follow_base_price(variant: Variant) -> Variant:
 
 
 def fingerprint_variant(variant: Variant) -> str:
-    """Return a short text that changes whenever a variant changes, except for its place among the others."""
+    """Return a short text that changes whenever a variant changes, except its place among the product's variants."""
     content = {
         "sku": variant.sku,
         "options": _options_key(variant.options),

@@ -23,8 +23,8 @@ _SALT = "orders.checkouts"
 class Checkout:
     """A cart's checkout. `number` counts the cart's earlier checkouts that ended without payment.
 
-    `order` is the cart's order; the payment deadline of `overdue_order` has passed. `superseded_checkout_id` is the checkout
-    of an earlier version of the cart, which has become no order.
+    `order` is the cart's order; the payment deadline of `overdue_order` has passed. `superseded_checkout_id` is the checkout of
+    an earlier version of the cart; it did not become an order.
     """
 
     checkout_id: UUID

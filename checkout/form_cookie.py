@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 
 from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS
+from web.cookies import set_cookie
 
 _SALT = "orders.typed"
 COOKIE_SECONDS = 24 * 3600
@@ -57,7 +58,5 @@ def save_typed_fields(
     cookie = signing.dumps([owner_id.hex, dict(typed_fields)], salt=_SALT, compress=True)
     if len(cookie) > MAX_COOKIE_LENGTH:
         return False
-    response.set_cookie(
-        settings.CHECKOUT_COOKIE_NAME, cookie, secure=settings.HTTPS, httponly=True, samesite="Lax"
-    )
+    set_cookie(response, settings.CHECKOUT_COOKIE_NAME, cookie)
     return True

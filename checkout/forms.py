@@ -7,9 +7,10 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.forms import AddressFields, SingleLineField, email_field
+from accounts.forms import AddressFields, SingleLineField
 from checkout.payment_methods import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
+from mail.forms import email_field
 from payments import gateways
 from pricing.delivery import (
     DeliveryMethod,

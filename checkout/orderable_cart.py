@@ -23,9 +23,7 @@ class OrderableCart:
     """The orderable part of a cart, and sentences about its differences from the cart's lines."""
 
     lines: tuple[QuotedLine, ...]
-    reasons: Mapping[
-        UUID, str
-    ]  # keyed by variant: the reason for which the line differs from the cart
+    reasons: Mapping[UUID, str]  # keyed by variant: the reason why the line differs from the cart
     # risen prices that the shopper has not accepted
     price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)
@@ -80,7 +78,7 @@ def get_orderable_cart(
     """Return the orderable part of a cart, at today's prices and stock; `shortages` has newer stock of some variants.
 
     `customer_keys` are the customer's keys for vouchers (promotions.operations.voucher_customer_keys), if known. `refused`
-    is the reason for which the cart's voucher gives no discount, if known. Raises CassandraUnavailable.
+    is the reason why the cart's voucher gives no discount, if known. Raises CassandraUnavailable.
     """
     has_reserved_nothing = cart.checkout_id is None
     if shortages is None and has_reserved_nothing:

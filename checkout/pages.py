@@ -198,7 +198,7 @@ def placing_page(request: HttpRequest) -> HttpResponse:
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Redirect to the cart's order. It was placed in another tab, before the Back button was used, or by another person of the cart."""
+    """Redirect to the cart's order, placed in another tab, before the Back button was used, or by another person of the cart."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(

@@ -51,7 +51,7 @@ class CheckoutSnapshot:
 
     @property
     def content(self) -> list[Any]:
-        """The part of the snapshot that belongs to the order's content."""
+        """The lines, sums and delivery promise of the snapshot; an order for the same purchase has the same content."""
         lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total]
         return [str(self.owner_id), *lines, *sums, *self.promise]

@@ -82,7 +82,7 @@ class CheckoutVisit:
     ) -> OrderableCart:
         """Return the orderable part of the cart, with its voucher's discount for this person.
 
-        `shortages` has newer stock of some variants. `refused` is the reason for which the voucher gives no discount. Raises
+        `shortages` has newer stock of some variants. `refused` is the reason why the voucher gives no discount. Raises
         CassandraUnavailable.
         """
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]

@@ -30,7 +30,7 @@ class CardList:
     def write_again(self, row: Row) -> None:
         """Write the product's card into the row, or delete the row if the product is not on sale.
 
-        Write only this row: the repair may give it a timestamp in the future, and then the worker cannot change it until then.
+        Write only this row: the repair may give it a timestamp in the future, until which the worker cannot change it.
         """
         product = queries.get_product_at_quorum(row.shown_id)
         place = {name: getattr(row, name) for name in self.place}

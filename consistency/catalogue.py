@@ -119,7 +119,7 @@ def _check_names(product: Product) -> Iterator[Violation]:
 
 
 def is_following(product: Product, now: datetime) -> bool:
-    """Return whether a scheduled start, end or price change of a product is just past, so that its lists are about to change."""
+    """Return whether a product has just begun, ended or changed its price by schedule, so that its lists are about to change."""
     saved_at = product.updated_at or now
     begun = {
         each.price_from

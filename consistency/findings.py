@@ -62,7 +62,7 @@ SubjectFinder = Callable[[Scope | None], Iterable[Any]]
 
 
 def column_subjects(table: Statement, column: str, scope_field: str) -> SubjectFinder:
-    """Return a function that yields a check's subjects: the values of a column in the whole table, or those in a field of the scope."""
+    """Return a function that yields a check's subjects: a column's values in the whole table, or a scope's field."""
 
     def iterate_subjects(scope: Scope | None) -> Iterator[Any]:
         if scope is not None:

@@ -1,4 +1,4 @@
-"""I14: lists by another key are complete: the mails of a mailbox, the codes of an order, the log entries of a person.
+"""I14: lists that find items by another key are complete: a mailbox's mails, an order's codes, a person's log entries.
 
 A list's row is written before the item that it leads to. So a crash may leave a row without its item, which does no harm. A missing
 row would hide the item from an export, an erasure or the worker. The item is read again before its row is reported or written: the
@@ -98,7 +98,7 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list by another key: the scan of its items, the read of an item by `thing_key`, and the read and write of a row by `key`.
+    """A list that finds items by another key. Its statements scan items, read one by `thing_key`, and read or write a row by `key`.
 
     `values` returns the columns of the row that leads to an item, or None if the item needs no row.
     """
@@ -119,7 +119,7 @@ class ListRule:
         return row is not None and all(getattr(row, name) == values[name] for name in self.copied)
 
     def read_again(self, row: Row) -> Mapping[str, Any] | None:
-        """Return the row's values for a scanned item, which a majority of nodes confirms; None if the item is gone."""
+        """Return the row's values for a scanned item, which a majority of nodes confirms; None if the item no longer exists."""
         found = self.thing.one(**{name: getattr(row, name) for name in self.thing_key})
         return self.values(found) if found else None
 
@@ -173,7 +173,7 @@ RULES = {
             ("mail_id",),
             MAIL_LISTED,
             ("recipient", "mail_id"),
-            # The columns of a later attempt expire later than the others, by the time between the attempts.
+            # The columns of a later attempt expire later than the other columns, by the time between the attempts.
             lambda row: (
                 {"recipient": email_key(row.recipient), "mail_id": row.mail_id}
                 if row.recipient

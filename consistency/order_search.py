@@ -1,4 +1,4 @@
-"""I32: an order is found by its search terms, and by no other terms. It keeps only the tracking numbers of its parcels."""
+"""I32: an order is found by its search terms, and by no other terms. An order keeps only the tracking numbers of its parcels."""
 
 from collections.abc import Iterator
 from datetime import UTC

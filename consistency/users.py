@@ -1,4 +1,4 @@
-"""I8: each e-mail address has one user. I32: staff find a customer by each word of their name, and by no other words."""
+"""I8: each e-mail address has one user. I32: staff find a customer by each word of the customer's name, and by no other words."""
 
 from collections.abc import Iterator
 from functools import partial

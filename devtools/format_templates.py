@@ -62,7 +62,7 @@ class FormatError(Exception):
 
 @dataclass
 class Branch:
-    """Nodes that follow each other. There is a joint before each node, and one after the last node."""
+    """Nodes that follow each other. A joint (a possible break, or whitespace) is before each node and after the last."""
 
     tag: str
     nodes: list["Node"] = field(default_factory=list)
@@ -197,7 +197,7 @@ def _joint_doc(joint: Joint, *, in_lines: bool) -> Joint:
 
 
 def _branch_doc(branch: Branch, *, in_lines: bool) -> Fill:
-    """Return the document of a branch's nodes, without its first and last joint."""
+    """Return the document (devtools.layout) of a branch's nodes, without the joint before the first node and after the last."""
     parts: list[Doc] = [_node_doc(node) for node in branch.nodes[:1]]
     for joint, node in zip(branch.joints[1:], branch.nodes[1:], strict=False):
         if isinstance(joint, Line):

@@ -7,7 +7,7 @@ from cassandra_db.partitions import MB
 
 
 class DraftOrderRow(Model):
-    """The staff's draft orders, by the month in which they were begun, the newest first (decision 058).
+    """The staff's draft orders, partitioned by the month in which they were begun, the newest first (decision 058).
 
     A draft has become an order if, and only if, an order with its `order_id` exists.
     Bound: 2,000 drafts a month, of 4 KB each, make 8 MB. 50 are read at a time. A draft expires 90 days after its last save.

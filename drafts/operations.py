@@ -1,6 +1,6 @@
 """Saving, offering and ordering draft orders.
 
-Each save is conditional on the version of the draft that the page showed. To accept an offer is a conditional write, too; then
+Each save is conditional on the version of the draft that the page showed. Accepting an offer is a conditional write, too; then
 orders.operations.place_order places the order. Its id is derived from the draft, so ordering a draft twice places one order.
 Before a save replaces an accepted draft, it abandons that draft's order. If the order exists already, the save is refused.
 """
@@ -187,7 +187,7 @@ def delete_draft(seen: DraftOrder) -> None:
 
 
 def erase_draft(draft: DraftOrder) -> None:
-    """Delete an erased person's draft, even if it is an order by now; that is erased separately. Raises CassandraUnavailable."""
+    """Delete an erased person's draft, even if it has become an order, which is erased separately. Raises CassandraUnavailable."""
     current: DraftOrder | None = draft
     while current:
         if current.state == ACCEPTED and current.order_id:

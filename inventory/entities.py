@@ -9,7 +9,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
-# The stock item of units that are sold before they arrive. It is no real warehouse, so nobody packs orders there.
+# The stock item of units that are sold before they arrive. It is no real warehouse, so no orders are packed there.
 BACKORDER_WAREHOUSE = "ahead"
 # The id of the row that is no reservation. The row sorts first, so the numbers are read quickly.
 SENTINEL = UUID(int=0)
@@ -64,7 +64,7 @@ class Stock:
         return sum(self.by_warehouse.values()) - self.by_warehouse.get(BACKORDER_WAREHOUSE, 0)
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return the backorder for which a line of these units waits; None if it is sent at once or cannot be ordered."""
+        """Return the backorder that a line of these units waits for; None if the line is sent at once or cannot be ordered."""
         is_promised = self.backorder and self.total_in_stock < quantity <= self.backorder.units
         return self.backorder if is_promised else None
 

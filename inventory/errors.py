@@ -43,7 +43,7 @@ class StockNumbersChanging(Exception):
 
 
 class TooManyTransfers(Exception):
-    """Staff and worker could not see a further transfer, because too many are open; nothing was changed."""
+    """So many transfers are open that staff and worker could not see another one; nothing was changed."""
 
 
 class TransferRefused(Exception):

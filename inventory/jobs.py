@@ -36,7 +36,7 @@ def look_after_stock(now: datetime) -> str:
 
 
 def _update_lists(now: datetime) -> int:
-    """Update the warehouses' lists; return the number of products for which they were out of date."""
+    """Update the warehouses' lists; return the number of products whose rows were outdated."""
     due, count = list_due_products(NAME, now), 0
     for _at, product_id in due:
         with guard_row(f"stock lists of product {product_id}", partial(retry_product, product_id)):

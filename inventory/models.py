@@ -52,7 +52,7 @@ class StockLedger(Model):
     """Q16: permanent changes of a variant's stock in a warehouse, by order or receipt; entries never change.
 
     Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped for an order's
-    line, returned. `units` counts up, so the largest counts. With the rows of `inventory`, entries rebuild every number.
+    line, returned. `units` is a running total: the largest value counts. With `inventory`, entries rebuild every number.
     Bound: 16 partitions a stock item, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
     Writer: inventory.operations, after each change of a stock item, and again when that change is repeated.
     """
@@ -101,8 +101,8 @@ class StockByProduct(Model):
 
     Units that are sold before they arrive are in the stock item "ahead": its `available` is how many more can be promised.
     Bound: variants times warehouses, at most 2,000 rows.
-    Writer: inventory.operations.copy_stock, with the time of its read, so that an older copy loses. set_backorder. stock_lists
-    writes the columns of the lists.
+    Writer: inventory.operations.copy_stock (timestamp: its read, so an older copy loses) and set_backorder; stock_lists the
+    lists' columns.
     """
 
     __table_name__ = "stock_by_product"
@@ -119,7 +119,7 @@ class StockByProduct(Model):
     # The stock item's SKU in `stock_items_by_warehouse`, and whether it is listed as sold. Both are null while it is not listed.
     listed_sku = columns.Text()
     listed_sold = columns.Boolean()
-    # True while rows of the lists are written, or after a crash in the meantime.
+    # True while rows of the lists are written, and after a crash during these writes.
     lists_written = columns.Boolean()
 
 

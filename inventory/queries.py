@@ -233,8 +233,8 @@ BOOKED_KINDS = ("received", "adjusted", "transferred")
 def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
     """Return a stock item's numbers from its rows and its ledger. The rows must be read first.
 
-    A reservation counts by its row if it has one, else by its ledger entries. The units of entries count up: among entries with
-    equal source, line, kind and reference, the largest counts.
+    A reservation counts by its row if it has one, else by its ledger entries. An entry's units are a running total: among
+    entries with equal source, line, kind and reference, the largest counts.
     """
     received = reserved = committed = shipped = 0
     known_rows = set()
@@ -387,7 +387,7 @@ MAX_OPEN_TRANSFERS = 500
 
 
 def get_transfers(transfer_ids: Iterable[UUID]) -> dict[UUID, StockTransfer]:
-    """Return the existing ones among these transfers; reads run in parallel. Raises CassandraUnavailable."""
+    """Return the transfers with these ids that exist; reads run in parallel. Raises CassandraUnavailable."""
     reading = [TRANSFER.start(transfer_id=each) for each in transfer_ids]
     found = [transfer_from_row(row) for pending in reading if (row := pending.one())]
     return {each.transfer_id: each for each in found}

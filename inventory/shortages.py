@@ -1,4 +1,4 @@
-"""Remember for two seconds which variants are short, so that further shoppers get their answer without a read.
+"""Remember for two seconds which variants are short, so that other shoppers get their answer without a read.
 
 In a sale thousands ask for sold-out units. A refused reservation tells how many units there are, and so does a page's read of the
 stock. A shopper who wants more units is answered from this process's memory. Returned units become visible when the memory

@@ -114,12 +114,12 @@ class RowStore:
         }
 
     def start_read(self, owner_id: UUID, first: int, most: int) -> PendingResult:
-        """Start the read whose rows `read` returns."""
+        """Start the read that `read` waits for; it has the same arguments."""
         bucket = first // self._bucket_length
         return self._rows.start(**{self._owner: owner_id}, bucket=bucket, first=first, most=most)
 
     def read(self, owner_id: UUID, first: int, most: int = 0) -> list[Row]:
-        """Return the rows from position `first` on, with all columns, within its bucket: at most `most`, with 0 at most a page."""
+        """Return the rows from position `first` on within its bucket, with all columns: at most `most` rows, or a page for 0."""
         return self.start_read(owner_id, first, most or self._page_length).rows()
 
     def read_again(self, row: Row) -> Row:
@@ -137,7 +137,7 @@ class RowStore:
         return self._results.all(**{self._owner: owner_id}, bucket=bucket)
 
     def count_results(self, rows: RowsOfChange) -> tuple[Counter[str], int | None]:
-        """Return how many rows have each result. If a row has no result yet, also return the position from which to go on."""
+        """Return how many rows have each result. If a row has no result yet, also return where the next run continues."""
         counts, waiting = Counter[str](), None
         for row in self.iterate_results(rows):
             if row.result:

@@ -68,7 +68,7 @@ class DueRows:
         return self.list_rows(self.list_partitions(since, until))
 
     def has_rows(self, now: datetime) -> bool:
-        """Return whether there is a row for the job, if its last run has left no row. Raises CassandraUnavailable."""
+        """Return whether a row has become due within `max_write_delay`; only a run finds older rows. Raises CassandraUnavailable."""
         return bool(self.list_between(now - self.max_write_delay, now - self.wait))
 
     def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Sweep:
         """Let the block do a part of the work of these rows.
 
         If the block raises in a worker's run, the rows are postponed and the run continues; outside a run the error is raised.
-        After CassandraUnavailable they stay in their partitions for up to KEEP_FOR; the third such failure in succession is raised.
+        After CassandraUnavailable the rows stay in their partitions for up to KEEP_FOR; the third one in a row is raised.
         """
         self._began, name = current_microseconds(), f"{self.table.label} {row_id}"
 

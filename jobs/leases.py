@@ -3,9 +3,8 @@
 A claim is a compare-and-set on the row that was read: it fails if another worker has renewed, released or claimed the lease
 meanwhile. A lease lasts for LEASE_SECONDS (30) and is renewed every 10 seconds. Other workers wait 10 seconds longer, because
 clocks differ. So two hosts whose clocks are 10 seconds apart never share a job. A killed worker is replaced after 40 seconds,
-by a worker that reads the leases every 5 seconds.
-A process whose clock is wrong by more than 10 seconds writes no lease (cassandra_db.clock). If a lease contains a time in the
-future, this time counts as unknown: otherwise no other worker could claim the job until then.
+by a worker that reads the leases every 5 seconds. A process whose clock is wrong by more than 10 seconds writes no lease
+(cassandra_db.clock). A time in the future counts as unknown: otherwise no other worker could claim the job until that time.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ from cassandra_db import (
     read,
 )
 from jobs.errors import LeaseLost
+from jobs.minutes import parse_moment
 from jobs.rows import FailedRow, dump_failed_rows, parse_failed_rows
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
@@ -121,7 +121,7 @@ class LeaseRow:
 
     def is_position_wrong(self, now: datetime) -> bool:
         """Return whether the position is later than `now`, or later than the moment at which it was saved."""
-        reached = _parse_position(self.position)
+        reached = parse_moment(self.position)
         return reached is not None and is_in_future(
             reached, min(now, self.position_saved_at or now)
         )
@@ -173,15 +173,6 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         if row.position_written and not has_wrong_node()
         else None,
     )
-
-
-def _parse_position(position: str) -> datetime | None:
-    """Return the time in a job's position; None if the position is no time."""
-    try:
-        moment = datetime.fromisoformat(position)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
 
 
 def worker_name() -> str:
@@ -332,13 +323,13 @@ def get_position(job: str) -> str:
 
 
 def save_position(job: str, position: str) -> None:
-    """Store the job's position, but no later time than that of the earliest node whose clock is right.
+    """Store the job's position, limited to the earliest time of the nodes whose clocks are right.
 
     Only the lease's holder may call this function: in the job's `run`, or within `with hold_lease(job):`. Raises LeaseLost if this
     process does not hold the lease: then the work since the last stored position is repeated. Raises CassandraUnavailable.
     """
     lease = _held_leases.get({}).get(job)
-    reached = _parse_position(position)
+    reached = parse_moment(position)
     if reached is not None:
         position = _limit_position(job, reached).isoformat()
     if (
@@ -350,9 +341,9 @@ def save_position(job: str, position: str) -> None:
 
 
 def _limit_position(job: str, reached: datetime) -> datetime:
-    """Return the earlier one of `reached` and the earliest node's time, but no time before the stored position."""
+    """Return the earlier of two times, `reached` and the earliest node's time, but never a time before the stored position."""
     earliest = earliest_node_time()
     if reached <= earliest:
         return reached
-    before = _parse_position(get_position(job)) or earliest
+    before = parse_moment(get_position(job)) or earliest
     return min(reached, max(earliest, before))

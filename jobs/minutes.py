@@ -11,6 +11,15 @@ def floor_to_minute(moment: datetime) -> datetime:
 
 
 def minutes_between(first: datetime, last: datetime) -> list[datetime]:
-    """Return the starts of the minutes from that of `first` to that of `last`, inclusive; none if `last` is earlier."""
+    """Return the starts of all minutes from the minute of `first` to the minute of `last`; none if `last` is earlier."""
     start = floor_to_minute(first)
     return [start + MINUTE * n for n in range((floor_to_minute(last) - start) // MINUTE + 1)]
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Return the time that an ISO text contains, with its time zone. Return None if the text is no such time."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

@@ -25,7 +25,7 @@ class Job:
     present when no work is left.
 
     While there is no work, the job runs only every `idle_every`. Meanwhile the worker calls `has_work`, if there is one, every
-    `every`: without a lease, and once for all shards. A run follows at once if it returns True.
+    `every`: without a lease, and once for all shards. A run follows at once if `has_work` returns True.
 
     A job that must not wait for other jobs has a loop of its own: the worker runs it in a thread beside the other jobs.
     """

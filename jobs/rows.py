@@ -120,7 +120,7 @@ def guard_row(row: object, postpone: Callable[[], object] | None = None) -> Iter
     `postpone` is called for a row that failed. It must ensure that a later run finds the row again. It is not needed if later runs
     read the row anyway. Outside a worker's run the error is raised.
 
-    Raises CassandraUnavailable for the third row in succession that fails by it: the next run continues from the old position.
+    Raises CassandraUnavailable if it makes three rows in succession fail: the next run continues from the old position.
     """
     failed = _failed_rows.get()
     if failed is None:

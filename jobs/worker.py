@@ -205,7 +205,7 @@ class Worker:
         )
 
     def _idle_seconds(self) -> float:
-        """Return how many seconds no job is due, at most RECHECK_AFTER, since the clock may be set meanwhile."""
+        """Return the seconds until a job has to be checked again, at most RECHECK_AFTER, since the clock may be set meanwhile."""
         now, longest = self.clock(), RECHECK_AFTER.total_seconds()
         return min(
             [longest, *(max((at - now).total_seconds(), 0.0) for at in self._look_at.values())]

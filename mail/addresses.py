@@ -1,4 +1,4 @@
-"""E-mail addresses: the keys by which they are compared, their partitions, and the check that mail can reach them."""
+"""E-mail addresses: the keys that identify their mailboxes, their partitions, and the check that mail can reach them."""
 
 import unicodedata
 from zlib import crc32

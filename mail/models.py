@@ -91,7 +91,7 @@ class UndeliverableAddress(Model):
 
 
 class OutboxByMinute(Model):
-    """The mails to send, by the minute from which they are due. A mail's row here is written before the mail.
+    """The mails to send, partitioned by the minute from which they are due. A mail's row here is written before the mail.
 
     Bound: the mails of one minute. A row expires a day after its mail.
     Writer: mail.operations.

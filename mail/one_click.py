@@ -14,5 +14,5 @@ def is_one_click(request: HttpRequest) -> bool:
 
 
 def confirm_one_click() -> HttpResponse:
-    """Return the answer to a mail program, which shows it to nobody."""
+    """Return the answer to a mail program, which does not show the answer."""
     return HttpResponse(_("You’ve unsubscribed.") + "\n", content_type="text/plain; charset=utf-8")

@@ -9,7 +9,7 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the person's mails of 30 days, without texts (their links may grant access), and why their address gets no mail."""
+    """Return the person's mails of 30 days, without texts (their links may grant access), and the reason if their address gets no mail."""
     undeliverable = queries.get_undeliverable_address(person.email)
     return {
         "gets_no_mail": {"since": undeliverable.bounced_at, "because": undeliverable.failure}

@@ -1,4 +1,4 @@
-"""Makes words that one person has typed safe for a mail to another person."""
+"""Cleans one person's typed words, so that they are safe in a mail to another person."""
 
 import re
 import unicodedata

@@ -7,7 +7,7 @@ from cassandra_db.partitions import KB, MB
 
 
 class ReviewToModerate(Model):
-    """R5: reviews, questions and answers that wait for the staff, by the day on which they began to wait.
+    """R5: reviews, questions and answers that wait for the staff, partitioned by the day on which they began to wait.
 
     Bound: the texts that began to wait on one day.
     Writer: moderation.operations.update_queue and leave_queue.

@@ -1,4 +1,4 @@
-"""The shop's rules for texts by people, and for the texts that the staff read before they are published."""
+"""The shop's rules for reviews, questions and answers: among others, which of them the staff read before they are published."""
 
 import re
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def get_review_rules() -> ReviewRules:
 
 
 def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
-    """Return the reason for which the staff read a text before its publication: "links", "words" (of their list), or ""."""
+    """Return why the staff must read a text before it is published: "links", "words" (of their list), or ""."""
     text = f"{title}\n{body}"
     if _LINK.search(text):
         return "links"

@@ -1,4 +1,4 @@
-"""Texts that the staff read before their publication: many texts from one network, and repeated texts."""
+"""Finds texts that the staff must read before they are published: many texts from one network, and repeated texts."""
 
 from hashlib import blake2b
 from uuid import UUID
@@ -14,7 +14,7 @@ _OWN_WORDS_FROM = 60
 
 
 def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
-    """Return the reason for which the staff read a text before its publication: "crowd", "repeated", or "".
+    """Return why the staff must read a text before it is published: "crowd", "repeated", or "".
 
     Texts beyond a person's own limit do not count for the network. A form that is sent twice counts once. Raises CassandraUnavailable.
     """

@@ -25,7 +25,7 @@ class ModeratedText:
     version: int
     change_id: UUID
     written_at: datetime
-    # The reason for which the text waits for the staff; "" if it does not wait.
+    # The reason why the text waits for the staff; "" if it does not wait.
     held_for: str = ""
     refusal: str = ""
     # The time at which the text first waited, by which its row in the queue is found.
@@ -74,7 +74,7 @@ class ModeratedText:
         )
 
     def note_queued(self, now: datetime) -> Self:
-        """Return the text. If it waits for the staff for the first time, it gets `now` as the time of this."""
+        """Return the text. If it waits for the staff for the first time, `queued_at` becomes `now`."""
         return replace(self, queued_at=now) if self.is_waiting and not self.queued_at else self
 
     def has_report(self, reader_id: UUID) -> bool:
@@ -89,7 +89,7 @@ class ModeratedText:
         return replace(self, reporters=reporters, held_for="reported" if waits else self.held_for)
 
     def reporter_key(self, reader_id: UUID) -> str:
-        """Return a keyed hash of a reader, 32 characters: without the shop's key it tells nobody who reported the text."""
+        """Return a keyed hash of a reader, 32 characters: without the shop's key it does not reveal who reported the text."""
         value = f"{self.text_id.hex} {reader_id.hex}"
         return salted_hmac("reviews.report", value, algorithm="sha256").hexdigest()[:32]
 

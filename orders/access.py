@@ -1,7 +1,7 @@
 """Access to orders: a member's order needs that member's login, a guest's order needs a browser with the order's cookie.
 
 A visitor gets the cookie by a mailed link, or by an order's number and e-mail address. For a member's order the cookie only
-leads to the login, so whoever ends the member's sessions also ends access to the order.
+leads to the login, so ending the member's sessions also ends access to the order.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from accounts.access import redirect_to_login_page
 from cassandra_db import current_time
 from orders import numbers, queries
 from orders.lifecycle.entities import Order
+from web.cookies import set_cookie
 
 _SALT = "orders.cookie"
 # A browser remembers its latest orders only.
@@ -70,14 +71,8 @@ def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID)
     known = {order_id: int(current_time().timestamp())} | {
         each: at for each, at in _remembered_orders(request).items() if each != order_id
     }
-    response.set_cookie(
-        settings.ORDER_COOKIE_NAME,
-        make_order_cookie(dict(list(known.items())[:MAX_REMEMBERED_ORDERS])),
-        max_age=settings.ORDER_LINK_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    value = make_order_cookie(dict(list(known.items())[:MAX_REMEMBERED_ORDERS]))
+    set_cookie(response, settings.ORDER_COOKIE_NAME, value, settings.ORDER_LINK_SECONDS)
 
 
 def make_order_cookie(remembered: dict[UUID, int]) -> str:

@@ -57,7 +57,7 @@ class OrderFilter:
         )
 
     def has_day(self, day: date) -> bool:
-        """Return whether orders placed on a UTC day can match. A day in the shop's time zone lies on two UTC days."""
+        """Return whether orders placed on a UTC day can match. A day in the shop's time zone covers parts of two UTC days."""
         return (self.first_day is None or self.first_day - ONE_DAY <= day) and (
             self.last_day is None or day <= self.last_day + ONE_DAY
         )
@@ -85,7 +85,7 @@ class OrderFilter:
 def iterate_orders(chosen: OrderFilter) -> Iterator[BoardOrder]:
     """Yield all orders that match a filter, in the board's order, reading 500 at a time.
 
-    Orders that change their column meanwhile may be missed. Raises CassandraUnavailable.
+    Orders that change their column during the iteration may be missed. Raises CassandraUnavailable.
     """
     after = ""
     while True:

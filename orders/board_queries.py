@@ -36,7 +36,7 @@ IDS = read(
 
 
 def list_board_days(status: str) -> list[date]:
-    """Return the days with orders in a column, oldest first; some may have just lost theirs. Raises CassandraUnavailable."""
+    """Return the days with orders in a column, oldest first; some days may have just become empty. Raises CassandraUnavailable."""
     return [row.order_date.date() for row in DAYS.all(status=status)]
 
 

@@ -1,7 +1,7 @@
 """Bulk changes of orders: each order is changed exactly once, even after crashes (decision 038, jobs.bulk_changes).
 
-The event of a change has a submit id derived from the change and the order. Its write is conditional on the version of the order
-that was read. Of two concurrent processes only one writes the event. The other reads the order again, finds the event, and stops.
+The event of a change has a submit id derived from the change and the order. Its write is conditional on the order's version.
+Of two concurrent processes only one writes the event. The other process reads the order again, finds the event, and stops.
 """
 
 from collections.abc import Mapping, Sequence

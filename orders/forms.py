@@ -1,4 +1,4 @@
-"""The forms that find an order, list orders, buy one again, and withdraw from one."""
+"""The forms that find an order, filter orders, buy an order again, and withdraw from a contract."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +7,8 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.forms import email_field
 from cart.forms import IdempotencyKeyField
+from mail.forms import email_field
 from orders import numbers
 from web.days import validate_shop_day
 from web.forms import Form

@@ -21,7 +21,7 @@ def order_id_from_access_token(token: str) -> UUID | None:
 
 
 def confirmation_url(order_id: UUID) -> str:
-    """Return the URL of the page that confirms or rejects an order. Only mails contain it, so its visitor reads them."""
+    """Return the URL of the page that confirms or rejects an order. Only mails contain it, so its visitor reads those mails."""
     token = signing.dumps(order_id.hex, salt=_CONFIRMATION_SALT)
     return f"{settings.PUBLIC_URL}{reverse('orders:confirm', args=[token])}"
 

@@ -168,7 +168,7 @@ class UserStats(Model):
 
 
 class PendingUserStats(Model):
-    """The members whose order sums have to be computed again, by the minute in which money moved.
+    """The members whose order sums have to be computed again, partitioned by the minute in which money moved.
 
     A row is written in the batch of the order's copies, and deleted after the sums are computed.
     Bound: the members whose orders moved money in one minute.
@@ -298,7 +298,7 @@ class OrderByStatus(Model):
 
     No TTL (fault 5): an open order of any age stays on the board.
     Bound: the orders of a day in one column: 400,000 orders of 250 bytes make 100 MB.
-    Writer: orders.operations.write_copies, with the timestamp "placed + version", so that late writes of earlier versions lose.
+    Writer: orders.operations.write_copies. The write timestamp is "placed + version", so that late writes of earlier versions lose.
     """
 
     __table_name__ = "orders_by_status"
@@ -374,9 +374,9 @@ class OrderIdByNumber(Model):
 
 
 class UnpaidUnits(Model):
-    """The units on the unpaid orders of one mailbox, or of one network: a row for each order.
+    """The units on unpaid orders, counted for each mailbox and for each network (a bucket); one row for each order.
 
-    Bound: at most as many rows as a bucket's limit of units (shop_settings.terms). Each row has a TTL.
+    Bound: a bucket has at most as many rows as its limit of units (shop_settings.terms). Each row has a TTL.
     Writer: orders.operations.unpaid_units, only by conditional writes. The orders are authoritative.
     """
 
@@ -430,7 +430,7 @@ class PaymentWebhook(Model):
 
 
 class OrderChange(BulkChangeColumns):
-    """Bulk changes of orders, by the month in which they were started, the newest first.
+    """Bulk changes of orders, partitioned by the month in which they were started, the newest first.
 
     `unfinished` lists the changes that the worker has not finished. The same conditional batch writes this list and the change.
     Bound: 2,000 changes a month make 1 MB; 100 are read. A change expires after 90 days.
@@ -482,7 +482,7 @@ class TrackingNumber(Model):
 
 
 class PendingEffectByMinute(Model):
-    """The orders that may have effects (copies, stock, mail) to apply, by the minute from which the worker checks the order.
+    """The orders that may have effects (copies, stock, mail) to apply, partitioned by the minute from which the worker checks the order.
 
     A row is written before the event, and deleted when all effects of the event are applied. A crash may leave a needless row.
     Bound: the orders of one minute.

@@ -75,7 +75,7 @@ class CustomerHistoryEntry:
 
 
 def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
-    """Return an order's parcels, without those that were unpacked."""
+    """Return an order's parcels, without unpacked ones."""
     kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     found = []
     for number, each in enumerate(kept_parcels, 1):
@@ -88,7 +88,7 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
 
 
 def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
-    """Return the units that are still to be packed, backordered ones included."""
+    """Return the units that are still to be packed, including backordered units."""
     if order.state in (CANCELLED, EXPIRED, PENDING):
         return ()
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -157,7 +157,7 @@ def transfer_amount(order: Order) -> Money | None:
 
 
 def cash_on_delivery_text(order: Order) -> str:
-    """Return the sentence about the amount to pay on delivery or pickup; '' if there is no such amount."""
+    """Return the sentence about the amount to pay on delivery or pickup; '' if nothing is to be paid then."""
     amount = balance.amount_to_capture(order)
     is_confirmed = order.state in (CONFIRMED, ON_HOLD, CLOSED)
     if order.payment_method != CASH_ON_DELIVERY or not is_confirmed or not amount.amount:
@@ -176,7 +176,7 @@ def is_paid_by_card(order: Order) -> bool:
 
 
 def can_change_lines(order: Order) -> bool:
-    """Return whether the shopper may remove units from the order: until all of it is packed."""
+    """Return whether the shopper may remove units from the order: until all units are packed."""
     if order.payment == "authorized" or not TRANSITION_RULES["changed"].is_allowed(order):
         return False
     packed_units = parcels.units_by_line(parcels.packed_units(order.parcels()))

@@ -170,7 +170,7 @@ def _give_up_unproved(order: Order, now: datetime) -> Order:
 
 
 def _unproved_orders(person: DataSubject) -> list[Order]:
-    """Return the orders with the person's e-mail address that nobody has confirmed as theirs."""
+    """Return the guest orders with the person's e-mail address that are neither confirmed nor paid (Order.is_unproved)."""
     reading = [
         queries.prefetch_order(each) for each in queries.list_order_ids_by_email(person.email)
     ]

@@ -1,4 +1,4 @@
-"""The reads of orders; those of the board are in orders.board_queries."""
+"""The reads of orders; orders.board_queries has the board's reads."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
 
 
 def _promised_delivery(head: Row) -> PromisedDelivery:
-    """Return the promised delivery. An older order stores none, so return the promise that its delivery method made then."""
+    """Return the promised delivery. For an older order, which stores none, return what its delivery method promised at that time."""
     if head.delivery_title is None:
         return former_promise(head.country, head.delivery_method, head.placed_at)
     return PromisedDelivery(
@@ -187,7 +187,7 @@ FULFILMENT = read(
     "SELECT user_id, fulfilment FROM orders WHERE order_id = :order_id LIMIT 1",
     consistency=QUORUM,
 )
-# Q15: the orders that had arrived on a day, by id.
+# Q15: the orders whose last parcel arrived on a day, sorted by id.
 DELIVERED = read(
     "Q15",
     "SELECT order_id FROM delivered_orders_by_day WHERE day = :day AND order_id > :after LIMIT :most",
@@ -196,7 +196,7 @@ _DELIVERED_AT_ONCE = 500
 
 
 def iterate_delivered(day: date) -> Iterator[UUID]:
-    """Yield the ids of the orders that had arrived on a day (UTC). Raises CassandraUnavailable."""
+    """Yield the ids of the orders whose last parcel arrived on a day (UTC). Raises CassandraUnavailable."""
     after: UUID | None = UUID(int=0)
     while after:
         rows = DELIVERED.all(day=day, after=after, most=_DELIVERED_AT_ONCE)

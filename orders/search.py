@@ -28,7 +28,7 @@ BY_EMAIL = read(
 
 @dataclass(frozen=True)
 class FoundOrder:
-    """A found order. `label` is the name, SKU, tracking number or e-mail address by which it was found, as the order has it."""
+    """A found order. `label` is the name, SKU, tracking number or e-mail address by which it was found, as the order stores it."""
 
     order_id: UUID
     number: str

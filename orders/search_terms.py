@@ -29,7 +29,7 @@ def fold_number(typed: str) -> str:
 
 
 def list_former_terms(order: Order) -> list[str]:
-    """Return the search terms of the tracking numbers that an order no longer has. The search must not find the order by them."""
+    """Return the search terms of an order's former tracking numbers. The search must not find the order by these terms."""
     current = {fold_code(each.tracking) for each in order.parcels()}
     return sorted({fold_code(each) for each in order.former_tracking_numbers} - current)
 

@@ -8,7 +8,7 @@ from promotions.operations import voucher_customer_keys
 
 
 def find_voucher_customer_keys(user_id: UUID | None, email: str) -> tuple[str, ...]:
-    """Return the keys of an order's customer, as `list_voucher_customer_keys`. Raises CassandraUnavailable."""
+    """Return the keys of an order's customer, as `list_voucher_customer_keys` does. Raises CassandraUnavailable."""
     member = accounts.get_user(user_id) if user_id else None
     if user_id and member is None:  # erased
         return voucher_customer_keys(user_id)

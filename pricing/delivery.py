@@ -15,10 +15,10 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver to a country. `days` are working days, counted from the order. It is free from the subtotal `free_from` on (None: never).
+    """One way to deliver to a country. `days` are working days, counted from the order.
 
-    `price` is for a parcel of the lightest of the `bands`, or of any weight if there are no bands. An order may weigh `max_grams`
-    (None: unlimited). A method without a carrier is pickup in the shop.
+    Delivery is free from the subtotal `free_from` on (None: never). `price` is for a parcel of the lightest of the `bands`, or of
+    any weight without bands. An order may weigh at most `max_grams` (None: unlimited). Without a carrier, it is a pickup.
     """
 
     code: str

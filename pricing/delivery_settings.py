@@ -40,10 +40,10 @@ def list_country_codes() -> dict[str, str]:
 class DeliverySetting:
     """A delivery method as staff set it: one way to deliver to some countries, for a time.
 
-    Settings with the same code are one method to shoppers, with different terms for different countries. Prices are in the shop's
-    currency; days are working days. The method is offered from `valid_from` to `valid_until`, both days included; None is
-    unlimited. An order may weigh `max_grams`; None is unlimited. With `is_pickup` the shopper picks the order up in the shop, and
-    there is no carrier.
+    Settings with the same code are one method to shoppers, with different terms for different countries. Prices are in the
+    shop's currency; days are working days. The method is offered from `valid_from` to `valid_until`, both days included; None
+    is unlimited. An order may weigh at most `max_grams`; None is unlimited. With `is_pickup` the shopper picks the order up in
+    the shop, and there is no carrier.
     """
 
     key: str
@@ -242,7 +242,7 @@ def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...
 
 @dataclass(frozen=True)
 class LostCountry:
-    """A country to which nothing can be sent from a day on, or only orders of up to `max_grams`."""
+    """A country to which, from a day on, nothing can be sent, or only orders of up to `max_grams`."""
 
     country: str
     since: date

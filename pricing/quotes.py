@@ -183,7 +183,7 @@ def _apply_promotions(
 def added_tax_by_line(
     taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], rates: Mapping[str, Decimal]
 ) -> tuple[Money, ...]:
-    """Return the added tax of each (tax class, net). A rate's tax is spread over all sums with this rate."""
+    """Return the added tax of each sum (tax class, net). A rate's tax is spread over all sums with this rate."""
     shares = [amount * 0 for _, amount in taxed]
     for part in parts:
         indexes = [index for index, (kind, _) in enumerate(taxed) if rates[kind] == part.rate]

@@ -12,7 +12,7 @@ from promotions.rules import FREE_DELIVERY, Promotion
 
 @dataclass(frozen=True)
 class Voucher:
-    """A code that the shopper has typed. `reason` says why it gives no discount; it is "" if it does."""
+    """A code that the shopper has typed. `reason` says why the code gives no discount, or is ""."""
 
     typed_code: str
     promotion: Promotion | None = None
@@ -33,7 +33,7 @@ class AppliedPromotions:
 
     @property
     def refusal_reason(self) -> str:
-        """The reason for which the code gives no discount; '' if it gives one, or without a code."""
+        """The reason why the code gives no discount; '' if it gives one, or without a code."""
         return self.voucher.reason if self.voucher else ""
 
     def delivery_price(self, lines: Sequence[QuotedLine], method: DeliveryMethod) -> Money:

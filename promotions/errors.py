@@ -1,4 +1,4 @@
-"""The reasons for which a promotion cannot be used or created, in words."""
+"""The reasons why a promotion cannot be used or created, in words."""
 
 from django.utils.translation import gettext as _
 

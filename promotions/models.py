@@ -29,7 +29,7 @@ class Promotion(Model):
     free = columns.Integer()
     category_id = columns.UUID()
     minimum = columns.BigInt()
-    per_person = columns.Integer()  # 0 for no limit, as in all numbers of this table
+    per_person = columns.Integer()  # 0 for no limit, as for all numbers of this table
     uses = columns.Integer()
     starts_at = columns.DateTime()
     ends_at = columns.DateTime()
@@ -66,7 +66,7 @@ class VoucherUse(Model):
 
 
 class VoucherByOrder(Model):
-    """The codes of which an order may have a use. A row is written before the claim, so a crash leaves no claim without a row.
+    """The codes that an order may use. A row is written before the claim, so a crash leaves no claim without a row.
 
     Bound: the codes that were tried for one order, until the order or its reservations end.
     Writer: promotions.operations.redeem_voucher and release_vouchers.

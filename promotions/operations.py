@@ -283,7 +283,7 @@ def _order_claim(order_id: UUID) -> str:
 
 
 def has_voucher_use(typed: str, order_id: UUID) -> bool:
-    """Return whether an order has a use of a code, whoever its customer is. Raises CassandraUnavailable."""
+    """Return whether an order has a use of a code, for any customer. Raises CassandraUnavailable."""
     row = CLAIM.one(key=code_key(typed), claim=_order_claim(order_id))
     return row is not None and row.person_claim is not None
 

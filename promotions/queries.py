@@ -93,7 +93,7 @@ clear_promotion_cache = AUTOMATIC_PROMOTIONS.forget
 
 
 def list_automatic_promotions() -> tuple[Promotion, ...]:
-    """Return all promotions without a code, ended ones included, at most 30 seconds old. Raises CassandraUnavailable."""
+    """Return all promotions without a code, also ended ones; the result is at most 30 seconds old. Raises CassandraUnavailable."""
     return AUTOMATIC_PROMOTIONS.get()
 
 

@@ -113,7 +113,7 @@ class Promotion:
         return self.ended_at is not None and not (self.ends_at and now >= self.ends_at)
 
     def unavailable_reason(self, now: datetime) -> str:
-        """Return the reason for which the promotion does not run at that moment; '' if it runs."""
+        """Return the reason why the promotion does not run at that moment; '' if it runs."""
         if self.ended_at and now >= self.ended_at:
             return _("%(name)s is no longer valid.") % {"name": self.capitalized_name}
         if self.ends_at and now >= self.ends_at:
@@ -129,7 +129,7 @@ class Promotion:
         return ""
 
     def shortfall_reason(self, lines: Sequence[QuotedLine]) -> str:
-        """Return the reason for which the promotion does not apply to these lines; '' if it does."""
+        """Return the reason why the promotion does not apply to these lines; '' if it does."""
         covered = [line for line in lines if self.is_for_line(line)]
         if not covered:
             return _("%(name)s doesn’t apply to any of the items in your cart.") % {

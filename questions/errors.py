@@ -1,4 +1,4 @@
-"""The error of an answer that finds no room."""
+"""The error that a question cannot take another answer."""
 
 from django.utils.translation import gettext as _
 

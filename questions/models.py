@@ -1,4 +1,4 @@
-"""The tables of questions. The rows of `questions_by_product` are the truth."""
+"""The tables of questions. The rows of `questions_by_product` are authoritative."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -11,7 +11,7 @@ class QuestionByProduct(Model):
 
     Bound: texts of mostly 300 bytes, at most 8 KB. A question has at most 20 published or waiting answers
     (queries.MAX_ANSWERS).
-    Writer: questions.operations, by conditional writes alone.
+    Writer: questions.operations, only by conditional writes.
     """
 
     __table_name__ = "questions_by_product"
@@ -46,7 +46,7 @@ class QuestionByUser(Model):
     """R6: a person's questions and answers, by the form that made them. A row is written once, before the text.
 
     Bound: the texts of one person, some hundreds of 100 bytes.
-    Writer: questions.operations, by conditional writes alone.
+    Writer: questions.operations, only by conditional writes.
     """
 
     __table_name__ = "questions_by_user"
@@ -60,7 +60,7 @@ class QuestionByUser(Model):
 
 
 class PendingQuestion(Model):
-    """R6: texts whose row in the queue or mail may be missing, by the ten minutes in which they changed.
+    """R6: texts that may lack their row in the queue, or their mail, partitioned by the ten minutes in which they changed.
 
     Bound: the texts of ten minutes, 80 bytes each.
     Writer: questions.operations, before `questions_by_product` is changed; the worker removes the row.

@@ -1,7 +1,7 @@
 """Writes of questions and answers.
 
-The truth is a text's row in `questions_by_product`. From it `follow_text` updates the staff's queue and queues the mails; any process may
-call it at any time. A pending row is written before the truth changes, so that the worker calls `follow_text` after a crash.
+A text's row in `questions_by_product` is authoritative. From it `follow_text` updates the staff's queue and queues mails; any
+process may call it. A pending row is written before the text changes, so that the worker calls `follow_text` after a crash.
 """
 
 from collections.abc import Callable, Sequence
@@ -219,7 +219,7 @@ def _queued(text: Text, now: datetime) -> Text:
 
 
 def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Withdraw a question or an answer, and delete its words. Raises what `change_text` raises."""
+    """Withdraw a question or an answer, and delete its words. Raises the errors of `change_text`."""
 
     def withdraw(text: Text) -> Text:
         return replace(text, state=WITHDRAWN, body="", held_for="", refusal="", reporters=())
@@ -228,7 +228,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Publish a text. A question without an answer then waits for one, unless it did so before. Raises what `change_text` raises."""
+    """Publish a text. A question without an answer then waits for one, unless it did before. Raises the errors of `change_text`."""
 
     def publish(text: Text) -> Text:
         waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
@@ -238,17 +238,17 @@ def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
 
 
 def refuse_text(text: Text, reason: str, *, change_id: UUID, now: datetime) -> Text:
-    """Refuse a text, and mail the writer the reason. Raises what `change_text` raises."""
+    """Refuse a text, and mail the writer the reason. Raises the errors of `change_text`."""
     return change_text(text, lambda text: text.refuse(reason, now), change_id=change_id, now=now)
 
 
 def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Put a text back into the queue, without the staff's decision. Raises what `change_text` raises."""
+    """Undo the staff's decision about a text, and put the text back into the queue. Raises the errors of `change_text`."""
     return change_text(text, Text.hold, change_id=change_id, now=now)
 
 
 def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
-    """Store that a reader has reported a published text; return the text. Raises what `change_text` raises."""
+    """Store that a reader has reported a published text; return the text. Raises the errors of `change_text`."""
 
     def change(seen: Text, report: Callable[[Text], Text], change_id: UUID) -> Text:
         return change_text(seen, report, change_id=change_id, now=now)
@@ -355,7 +355,7 @@ def _note_answered(question: Text, answer: Text) -> None:
 
 
 def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str) -> None:
-    """Queue the mail to a user about a text, once. Long after `since` no mail is sent."""
+    """Queue the mail to a user about a text, once; if `since` is long ago, queue none."""
     product, person = get_product_at_quorum(text.product_id), get_user(user_id)
     if product is None or person is None or current_time() - since > NEWS_FOR:
         return

@@ -10,7 +10,7 @@ from moderation.states import PUBLISHED
 from questions.entities import QUESTION, Question, Text
 
 PAGE_LENGTH = 10
-# The most published and waiting answers of a question, those of the shop included.
+# The most published and waiting answers of a question, including the shop's answers.
 MAX_ANSWERS = 20
 # The number of questions on a product's page, and of rows that are read for them.
 NEWEST_SHOWN, NEWEST_ROWS = 2, 24
@@ -102,7 +102,7 @@ def prefetch_newest_questions(product_id: UUID) -> PendingResult:
 
 
 def newest_from_rows(rows: Iterable[Row]) -> tuple[Question, ...]:
-    """Return the newest published questions of a product, the answered ones first."""
+    """Return the newest published questions of a product, answered questions first."""
     found = sorted(_published(map(_text, rows)), key=lambda each: not each.answers)
     return tuple(found[:NEWEST_SHOWN])
 

@@ -61,7 +61,7 @@ class Review(ModeratedText):
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewInput:
-    """A review as its writer sends it, and what the shop has found out about it."""
+    """A review as its writer sends it, with the shop's findings about it."""
 
     stars: int
     title: str
@@ -69,7 +69,7 @@ class ReviewInput:
     name: str
     # Whether the writer has received the product.
     verified: bool
-    # The reason for which the review waits for the staff; "" publishes it at once.
+    # The reason why the review waits for the staff; "" publishes it at once.
     held_for: str
     # The order whose mail led a guest to the form.
     order_id: UUID | None = None

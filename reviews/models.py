@@ -1,4 +1,4 @@
-"""The tables of reviews. `ratings_by_product` is the truth; the other tables of reviews are copies of it."""
+"""The tables of reviews. `ratings_by_product` is authoritative; the other tables of reviews are copies of it."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -63,9 +63,9 @@ class RatingByProduct(Model):
 class ReviewByProduct(Model):
     """R1: a product's published reviews, newest first.
 
-    `stars` is the list: 0 for all, 1 to 5, or 6 for the 100 most helpful.
+    `stars` chooses a list: 0 for all reviews, 1 to 5 for the reviews with as many stars, 6 for the 100 most helpful ones.
     Bound: 50,000 reviews of some 1 KB in a partition.
-    Writer: reviews.copies.refresh_review, with the time at which the truth was read as write timestamp.
+    Writer: reviews.copies.refresh_review. The write timestamp is the time at which the authoritative review was read.
     """
 
     __table_name__ = "reviews_by_product"
@@ -141,7 +141,7 @@ class ReviewRequestStop(Model):
 
 
 class PendingReview(Model):
-    """R3: reviews whose copies may be incomplete, by the ten minutes in which they changed.
+    """R3: reviews whose copies may be incomplete, partitioned by the ten minutes in which they changed.
 
     Bound: the reviews and votes of ten minutes, mostly dozens, at most some ten thousand of 60 bytes.
     Writer: reviews.operations, before `ratings_by_product` is changed; the worker removes the row.

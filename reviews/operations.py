@@ -1,8 +1,8 @@
 """Writes of reviews.
 
-The truth is a row of `ratings_by_product`, which changes with the product's numbers in one conditional batch. `refresh_review` derives
-the copies and the staff's queue. Any process may call it at any time, because its writes have the time of its read as write timestamp. A
-pending row is written before the truth changes, so that the worker calls `refresh_review` after a crash.
+A row of `ratings_by_product` is authoritative; it changes with the product's numbers in one conditional batch. `refresh_review`
+derives the copies and the staff's queue. Any process may call it at any time: the write timestamp is the time of its read. A
+pending row is written before the review changes, so that the worker calls `refresh_review` after a crash.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -37,7 +37,7 @@ from reviews.entities import Rating, Review, ReviewInput
 from reviews.errors import ReviewsBusy
 
 MAX_ATTEMPTS = 8
-# The reason for which a published review waits: the staff have not seen its new pictures.
+# The reason why a published review waits: the staff have not seen its new pictures.
 PICTURES = "pictures"
 
 INSERT_REVIEW = conditional_write(
@@ -177,7 +177,7 @@ def write_review(
 def withdraw_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Withdraw a person's review with its text and pictures; the person may write another review. Raises what `change_review` raises."""
+    """Withdraw a person's review with its text and pictures; the person may write another review. Raises the errors of `change_review`."""
 
     def withdraw(review: Review) -> Review:
         return replace(_without_words(review), state=WITHDRAWN)
@@ -188,7 +188,7 @@ def withdraw_review(
 def publish_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Publish a review that waited or was refused, with its pictures. Raises what `change_review` raises."""
+    """Publish a review that waited or was refused, with its pictures. Raises the errors of `change_review`."""
 
     def publish(review: Review) -> Review:
         return replace(review.publish(now), pictures=review.own_pictures, new_pictures=())
@@ -199,7 +199,7 @@ def publish_review(
 def refuse_review(
     product_id: UUID, user_id: UUID, reason: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Refuse a review, and mail its writer the reason. Raises what `change_review` raises."""
+    """Refuse a review, and mail its writer the reason. Raises the errors of `change_review`."""
 
     def refuse(review: Review) -> Review:
         return review.refuse(reason, now)
@@ -210,7 +210,7 @@ def refuse_review(
 def hold_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Put a review back into the queue, without the staff's decision. Raises what `change_review` raises."""
+    """Undo the staff's decision about a review, and put the review back into the queue. Raises the errors of `change_review`."""
     return change_review(product_id, user_id, Review.hold, seen=seen, change_id=change_id, now=now)
 
 
@@ -234,7 +234,7 @@ def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
 def remove_picture(
     product_id: UUID, user_id: UUID, picture: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Remove a picture from a review; the worker deletes its files. Raises what `change_review` raises."""
+    """Remove a picture from a review; the worker deletes its files. Raises the errors of `change_review`."""
 
     def remove(review: Review) -> Review:
         return review.without_pictures({picture})
@@ -245,7 +245,7 @@ def remove_picture(
 def answer_review(
     product_id: UUID, user_id: UUID, text: str, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Set the shop's answer below a review; an empty text removes it. Raises what `change_review` raises."""
+    """Set the shop's answer below a review; an empty text removes it. Raises the errors of `change_review`."""
 
     def answer(review: Review) -> Review:
         return replace(review, answer=text, answered_at=now if text else None)
@@ -327,7 +327,7 @@ def _apply(before: Review | None, after: Review) -> None:
 
 
 def _numbers(review: Review | None) -> tuple[int, ...]:
-    """Return what a review adds to its product's numbers: the count, the sum of stars, and the counts for one to five stars."""
+    """Return a review's share of its product's numbers: the count, the sum of stars, and the counts for one to five stars."""
     stars = review.stars if review and review.is_counted else 0
     return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
 

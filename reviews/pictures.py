@@ -39,7 +39,7 @@ def picture_owner(product_id: UUID, user_id: UUID) -> UUID:
 def refuse_files(
     files: Sequence[File[bytes]], has: int, uploads: Sequence[PictureUpload], change_id: UUID
 ) -> str:
-    """Return an error text if the review, with its `has` pictures, cannot take these files; "" if it can."""
+    """Return an error text if a review that has `has` pictures cannot take these files; "" if it can."""
     waiting = sum(each.state != "refused" for each in uploads)
     if has + waiting + len(_list_new(files, uploads, change_id)) > MAX_PICTURES:
         return _("A review has at most %(most)d pictures.") % {"most": MAX_PICTURES}
@@ -75,7 +75,7 @@ def _list_new(
 
 
 def forget_refused(uploads: Sequence[PictureUpload]) -> None:
-    """Delete the refused ones of these uploads, after their sender has seen the reason. Raises CassandraUnavailable."""
+    """Delete the refused uploads among these, after their sender has seen the reason. Raises CassandraUnavailable."""
     for each in uploads:
         if each.state == "refused":
             remove_upload(each)

@@ -257,7 +257,7 @@ def guest_ids(email: str) -> list[UUID]:
 
 
 def voter_key(review_id: UUID, user_id: UUID) -> str:
-    """Return a keyed hash of a voter, 32 characters: without the shop's key it tells nobody who voted."""
+    """Return a keyed hash of a voter, 32 characters: without the shop's key it does not reveal who voted."""
     return salted_hmac(
         "reviews.vote", f"{review_id.hex} {user_id.hex}", algorithm="sha256"
     ).hexdigest()[:32]

@@ -59,7 +59,7 @@ from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 @require_safe
 @public
 def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a product's reviews: all, the ones with one number of stars, or the most helpful ones."""
+    """Show a product's reviews: all reviews, the reviews with one number of stars, or the most helpful reviews."""
     prefetch_categories()
     product_id, stars = require_product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"
@@ -144,7 +144,7 @@ def write_review(request: HttpRequest, slug: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
-    """Show the form of a guest's review of an ordered product, by the link of a mail; write or change the review on submit."""
+    """Show a guest who follows a mailed link the form for a review of an ordered product; write or change the review on submit."""
     order = _find_guest_order(token, slug)
     if order is None:
         return _link_over(request)
@@ -177,7 +177,7 @@ def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpRespon
 @get_or_post
 @owner_only
 def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
-    """Stop review requests to an address: on submit of the page of a mail's link, or by the mail program's button."""
+    """Stop review requests to an address: from the page behind a mail's link, or by the mail program's button."""
     email = links.parse_stop_token(token)
     if email is None:
         return _link_over(request)
@@ -193,7 +193,7 @@ def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_guest_order(token: str, slug: str) -> Order | None:
-    """Return the order of a mail's link, None if the link is invalid. Raises Http404 for a product that is not in the order."""
+    """Return the order of a mailed link, or None if the link is invalid. Raises Http404 for a product that is not in the order."""
     order_id = links.order_id_from_guest_token(token)
     order = get_order(order_id) if order_id else None
     if order is None or order.is_erased:
@@ -264,7 +264,7 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
 
 @dataclass
 class ReviewEditor:
-    """A request to the form of a review, with the data that was read for it and the uploads of its pictures."""
+    """The page with the form of a review: its request, the data that was read for it, and the uploads of pictures."""
 
     request: HttpRequest
     product: Product
@@ -436,7 +436,7 @@ def _get_published(slug: str, review_id: UUID) -> Review:
 
 
 def _find_reason_to_hold(editor: ReviewEditor, title: str, body: str, change_id: UUID) -> str:
-    """Return the reason for which the staff read a review before its publication, or "". Raises CassandraUnavailable."""
+    """Return why the staff must read a review before it is published, or "". Raises CassandraUnavailable."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
     own = editor.own

@@ -28,7 +28,7 @@ class SensorReading(Model):
     """A2: a sensor's readings of a day (UTC), newest first.
 
     Bound: a reading of each of the two kinds a second makes 172,800 rows of 50 bytes, 10 MB.
-    Writer: sensors.readings.ReadingWriter, with the reading's own time, so that a reading may be written twice.
+    Writer: sensors.readings.ReadingWriter. The write timestamp is the reading's own time, so that a reading may be written twice.
     """
 
     __table_name__ = "sensordata"

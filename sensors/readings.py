@@ -213,7 +213,7 @@ CURRENT_SENSORS = ProcessCopy(lambda: SENSORS.start(scope=_SCOPE), _parse, MAX_S
 
 
 def list_sensors() -> list[Sensor]:
-    """Return all sensors, sorted by warehouse and serial number, as some seconds ago. Raises CassandraUnavailable."""
+    """Return all sensors, sorted by warehouse and serial number, at most some seconds old. Raises CassandraUnavailable."""
     return sorted(
         CURRENT_SENSORS.get().values(), key=lambda each: (each.warehouse, each.serial_number)
     )

@@ -47,7 +47,7 @@ class SettingsSnapshot:
     _made: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def get_values(self, kind: SettingKind[T]) -> Mapping[str, T]:
-        """Return the settings of a kind, keyed by their key, or its first values if no setting was saved."""
+        """Return the settings of a kind, keyed by their key, or the kind's first values if no setting was saved."""
         return self.compute(("values", kind.name), lambda: self._read(kind))
 
     def _read(self, kind: SettingKind[T]) -> Mapping[str, T]:

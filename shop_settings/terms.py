@@ -16,7 +16,7 @@ from shop_settings.queries import get_settings
 
 @dataclass(frozen=True)
 class Terms:
-    """The shop's terms from a day on until the next terms begin. With None as the day they are valid from the beginning.
+    """The shop's terms from a day on until the next terms begin. Terms without a first day are valid from the beginning.
 
     Items can be returned within `return_days` of their arrival. Consumers may withdraw within `withdrawal_days` of the last arrival.
     Staff who refund more than `refund_code_above` (in the shop's currency) within an hour have to enter their code again.
@@ -115,7 +115,7 @@ def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
 
 
 def find_terms_among(terms: Iterable[Terms], day: date) -> Terms:
-    """Return the one of these terms that is valid on a day. One of them must be valid from the beginning."""
+    """Return the terms that are valid on a day, out of several. Some terms must be valid from the beginning."""
     return _find(_sort_terms(terms), day)
 
 

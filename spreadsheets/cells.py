@@ -26,7 +26,7 @@ def is_number(text: str) -> bool:
 
 
 def make_harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: an apostrophe stands before each possible formula."""
+    """Return a text that no spreadsheet takes for a formula: put an apostrophe before each possible formula."""
     start = "'" if _FORMULA.match(text) and not is_number(text) else ""
     return start + _FORMULA_INSIDE.sub(r"\1'", text)
 

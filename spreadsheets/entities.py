@@ -21,8 +21,8 @@ class SpreadsheetTask:
     """An import or export, which the worker does as a task.
 
     The states of an import are `reading`, `read` or `refused`, `applying`, `finished`. The states of an export are `writing`,
-    `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; at the end, `results` has it
-    by result.
+    `written`, and `expired` after an hour. After reading, `counts` has the number of rows by plan; at the end, `results` has
+    the number by result.
     """
 
     task_id: UUID

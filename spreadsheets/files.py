@@ -105,7 +105,7 @@ def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
 
 
 class _Lines:
-    """The lines of a text, with a bound on their length. `length` adds up the lines of the present record."""
+    """The lines of a text, with a bound on their length. `length` is the length of all lines of the present CSV record."""
 
     def __init__(self, text: io.TextIOWrapper) -> None:
         self._text, self.length = text, 0

@@ -10,7 +10,7 @@ TASK_TTL = 90 * 24 * 3600
 
 
 class SpreadsheetTask(Model):
-    """Imports and exports by the month of their start, newest first.
+    """Imports and exports, partitioned by the month of their start, newest first.
 
     `unfinished` has the ids of the tasks that the worker has not finished; the batch that ends a task updates it.
     Bound: 2,000 tasks a month are 1 MB; 200 tasks are read. Tasks vanish after 90 days.

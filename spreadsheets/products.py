@@ -300,7 +300,7 @@ class _Plan:
         )
 
     def _list_save_faults(self, product: Product) -> list[Fault]:
-        """Return the reasons for which a product cannot be saved, without consequences of faults that were found before."""
+        """Return the reasons why a product cannot be saved, except reasons that follow from faults found before."""
         cells = {(each.line, each.column) for each in self.faults}
         columns = {each.column for each in self.faults}
         found = []
@@ -370,8 +370,8 @@ def _begin_plan(
 def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
     """Apply a row's changes, unless they were applied before. Return the result, and the reason for it.
 
-    A cell is only changed if its text is still the text that was planned from. Raises CassandraUnavailable and UnknownOutcome;
-    the caller then repeats the call.
+    A cell is only changed if its text is still the text from which the plan was made. Raises CassandraUnavailable and
+    UnknownOutcome; the caller then repeats the call.
     """
     assert row.product_id
     for _try in range(MAX_ATTEMPTS):

@@ -26,7 +26,7 @@ class SubscriberByVariant(Model):
 
 
 class SubscriptionByAddress(Model):
-    """The variants that an e-mail address has subscribed to. Written before the subscriber, in case of a crash.
+    """The variants that an e-mail address has subscribed to. A row is written before the subscriber's own row, in case of a crash.
 
     Bound: the variants to which one address subscribes in 30 days, at most 20 an hour (settings.RATE_LIMITS).
     Writer: stock_alerts.operations.
@@ -44,7 +44,7 @@ class SubscriptionByAddress(Model):
 class SubscribedVariant(Model):
     """Variants that have subscribers, for the worker.
 
-    Written before the subscriber, in case of a crash.
+    A row is written before the subscriber's own row, in case of a crash.
     Bound: the sold-out variants with subscribers of the last 31 days, over 16 buckets.
     Writer: stock_alerts.operations.
     """

@@ -1,6 +1,6 @@
-"""Writes of back-in-stock subscriptions: the request, its confirmation, the one mail, and the end.
+"""Writes of back-in-stock subscriptions: the request, its confirmation, the single mail, and the end.
 
-An unconfirmed address is stored nowhere but in the link that is mailed to it. Following the link stores the address.
+An unconfirmed address is only in the link that is mailed to it. Opening the link stores the address.
 """
 
 from datetime import datetime, timedelta
@@ -106,7 +106,7 @@ def unsubscribe(email: str) -> int:
 
 
 def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
-    """Mail the subscribers of the shard's variants that are in stock again, and delete them. Return the number of mails.
+    """Mail the subscribers of the shard's variants that are in stock again, and end their subscriptions. Return the number of mails.
 
     A call handles at most 200 subscribers of a variant, and the next call continues. No mail is queued twice. Raises
     CassandraUnavailable.

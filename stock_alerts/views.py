@@ -103,7 +103,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
 @get_or_post
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End all subscriptions of an address: on submit of the page of a mail's link, or by the mail program's button."""
+    """End all subscriptions of an address: from the page behind a mail's link, or by the mail program's button."""
     email = parse_unsubscribe_token(token)
     if email is None:
         return render_page(request, "stock_alerts/link_over.html", {}, status=410)

@@ -151,7 +151,7 @@ def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
 
 
 def choose_picture(product: Product, current: Variant, wanted: str) -> str:
-    """Return the picture with the wanted number (from 1). Without such a picture, return the variant's own."""
+    """Return the picture with the wanted number (from 1). If there is none, return the variant's own picture."""
     numbers = {str(number): each for each, number in _number_pictures(product, current).items()}
     return numbers.get(wanted) or product.picture_of(current)
 

@@ -14,7 +14,7 @@ from storefront.whole_pages import is_drawn_for_all, list_blanks
 def shop_context(request: HttpRequest) -> dict[str, object]:
     """Return the shop's values for the head and the frame of a page.
 
-    `canonical` is the address for search engines. It has no parameters, since they only sort, extend or choose.
+    `canonical` is the address for search engines. It has no parameters: parameters only sort, extend or choose.
     """
     return {
         "canonical": absolute_url(request.path),

@@ -35,7 +35,7 @@ class DeliveryRow:
 
 @dataclass(frozen=True)
 class DeliveryTable:
-    """The delivery prices of each country: a column for each method, and None where a country lacks it."""
+    """The delivery prices of each country: a column for each method, and None where a country lacks the method."""
 
     methods: tuple[str, ...]
     rows: tuple[tuple[str, tuple[DeliveryRow | None, ...]], ...]

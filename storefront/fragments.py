@@ -40,7 +40,7 @@ Trail = tuple[tuple[str, str], ...]  # names and slugs, from the root down
 
 @dataclass(frozen=True)
 class _WithSettings:
-    """A part that shows settings of the shop: they depend only on the settings' revision and the day."""
+    """A part that shows settings of the shop; their values depend only on the settings' revision and the day."""
 
     settings_revision: UUID | None
     today: date

@@ -148,7 +148,7 @@ def _read_file(file: IO[bytes]) -> Iterator[bytes]:
 
 
 class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
-    """Threads for complete requests; incomplete ones wait in the poller, bounded in time, number and bytes."""
+    """Gives threads to complete requests. Incomplete requests wait in the poller, bounded in time, number and bytes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -303,7 +303,7 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.linger(conn)
 
     def linger(self, conn: TConn) -> None:
-        """Close our end of the connection, and let the poller wait for the client's end. gunicorn would block meanwhile."""
+        """Close our end of the connection, and let the poller wait for the client's end. gunicorn's own method would block."""
         try:
             conn.sock.shutdown(socket.SHUT_WR)
             self.await_bytes(conn, LINGER_SECONDS).is_answered = True

@@ -12,6 +12,7 @@ from moneyed import Money
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
+from web.cookies import set_cookie
 
 MAX_VIEWED = 12
 VIEWED_SECONDS = 30 * 24 * 3600
@@ -48,14 +49,9 @@ def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UU
     if request.method != "GET" or before[:1] == [product_id]:
         return
     now = [product_id, *(each for each in before if each != product_id)][:MAX_VIEWED]
-    response.set_cookie(
-        settings.VIEWED_COOKIE_NAME,
-        signing.dumps(urlsafe_b64encode(b"".join(each.bytes for each in now)).decode(), salt=_SALT),
-        max_age=VIEWED_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    packed_ids = urlsafe_b64encode(b"".join(each.bytes for each in now)).decode()
+    value = signing.dumps(packed_ids, salt=_SALT)
+    set_cookie(response, settings.VIEWED_COOKIE_NAME, value, VIEWED_SECONDS)
 
 
 def forget_viewed(response: HttpResponse) -> None:

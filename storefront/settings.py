@@ -31,7 +31,7 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[:
 # Mailed links are built from this, never from a request's Host header.
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 
-# Apps beside the shop, which it never imports: local tools, and those of a demo. Such an app may have a urls.py.
+# Apps beside the shop, which never imports them: local tools, and a demo's apps. These apps may have a urls.py.
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
@@ -62,7 +62,7 @@ INSTALLED_APPS = [
     "storefront",
     "adminpanel",
     "consistency",
-    # For AnonymousUser, login() and logout(). Their own models have no table: nothing here asks for them.
+    # For AnonymousUser, login() and logout(). The models of these apps have no tables, and the shop does not use them.
     "django.contrib.contenttypes",
     "django.contrib.auth",
     "django.contrib.messages",
@@ -78,12 +78,12 @@ MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
     "web.middleware.ResponseHeadersMiddleware",
     "web.proxies.ForwardedHeadersMiddleware",
-    # Around all others: static files and the redirect to HTTPS carry the policy, too.
+    # Around all other middlewares: static files and the redirect to HTTPS get the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Before all expensive work. The request is not checked yet, and is only returned to its sender, to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
-    # Before all that compresses.
+    # Before all middlewares that compress.
     "web.compression.AcceptedEncodingsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.compression.CompressionMiddleware",
@@ -91,9 +91,9 @@ MIDDLEWARE = [
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    # Just inside: it sees each answer before the token's cookie is set.
+    # Directly inside the CSRF middleware: it sees each answer before the token's cookie is set.
     "web.middleware.FailedAnswerMiddleware",
-    # After each visitor gets a token, and before the visitor's own data are loaded: visitors without any skip that.
+    # After each visitor gets a token, and before the visitor's own data are loaded: visitors without own data skip the loading.
     "storefront.whole_pages.WholePageMiddleware",
     "accounts.middleware.UserMiddleware",
     "cart.middleware.OwnerMiddleware",
@@ -294,13 +294,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Attempts of an account, of a network address and of the whole shop within a number of seconds; 0 does not count. The environment can
+# The attempts allowed to an account, a network address and the whole shop, and the seconds of the period; 0 counts none. The environment can
 # set each: LIMIT_LOGIN=10,100,3000,900. Above the shop's number all answers come later (web.rate_limits), but nobody is refused.
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
-        "login": (10, 100, 3000, 900),  # wrong passwords only
-        "password": (10, 0, 0, 900),  # of a signed-in user, asked again
+        "login": (10, 100, 3000, 900),  # counts only wrong passwords
+        "password": (10, 0, 0, 900),  # when a signed-in user is asked for the password again
         "code": (6, 60, 0, 600),  # second factors
         "reset": (5, 30, 600, 3600),
         "registration": (5, 30, 600, 3600),
@@ -318,7 +318,7 @@ RATE_LIMITS = {
         "confirmation": (3, 12, 0, 3600),  # that mail, sent again
         # Above the limit a review waits for staff, but nobody is refused: a similar text, or many from one network.
         "review_text": (1, 0, 0, 90 * 24 * 3600),
-        # One person alone must not exhaust a network's limit.
+        # A single person must not exhaust a network's limit.
         "review": (5, 10, 0, 3600),
         "question": (20, 60, 0, 3600),
         "report": (10, 30, 0, 3600),  # of reviews, questions and answers
@@ -330,7 +330,7 @@ RATE_LIMITS = {
 }
 # For how long such an order is reserved before its e-mail address is confirmed (decision 023).
 EMAIL_CONFIRMATION_MINUTES = env.int("EMAIL_CONFIRMATION_MINUTES", default=30)
-# How many unpaid units a mailbox and a network may have on order; 0 is no bound.
+# How many unpaid units a mailbox and a network may have on order; 0 is no limit.
 UNPAID_UNITS = env.list("UNPAID_UNITS", cast=int, default=[20, 60])
 # For how long slowed requests wait in a thread, and how many may do so at once in a process (web.rate_limits).
 RATE_LIMIT_DELAY_SECONDS = env.float("LIMIT_DELAY_SECONDS", default=3)

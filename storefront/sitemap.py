@@ -73,7 +73,7 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
                 yield reverse("product", args=(product.slug,)), at
             if at is None:
                 continue
-            # A product that is gone has changed its lists, too.
+            # A product that is no longer sold has changed its lists, too.
             nodes = (
                 tree.by_id[each].path for each in product.all_category_ids if each in tree.by_id
             )

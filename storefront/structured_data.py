@@ -286,7 +286,7 @@ def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
 
 
 def _return_policy() -> dict[str, Any]:
-    """Return the terms for returns, whose sender pays the postage. Without voluntary returns, the legal terms apply."""
+    """Return the rules for returns: the customer pays the postage. Without voluntary returns, the legal period applies."""
     return {
         "@type": "MerchantReturnPolicy",
         "applicableCountry": list_delivery_countries(),

@@ -57,7 +57,7 @@ def find_upload_sender(request: Any, client: Any) -> UploadSender | None:
 
 
 def _read_head(request: Any, client: Any) -> HttpRequest:
-    """Return gunicorn's request as a Django request, as far as networks and cookies need it."""
+    """Return gunicorn's request as a Django request that has only the data for networks and cookies."""
     head = HttpRequest()
     for name, value in request.headers:
         key = "HTTP_" + name.replace("-", "_")

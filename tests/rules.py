@@ -1,9 +1,9 @@
 """One rule over many things: a failure names each thing that broke it."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from inspect import Signature
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -34,3 +34,16 @@ def for_each(
         return test
 
     return over
+
+
+def assert_explained(
+    submit: Callable[[Any], Any], cases: Iterable[tuple[Any, str]], *always: str, status: int = 422
+) -> None:
+    """Submit what each case types; each answer has the status, the case's own words, and those that `always` stand there."""
+    wrong = []
+    for typed, words in cases:
+        answer = submit(typed)
+        missing = [each for each in (words, *always) if each not in answer.content.decode()]
+        if answer.status_code != status or missing:
+            wrong.append(f"{typed}: {answer.status_code}, without {missing}")
+    assert not wrong, "\n".join(wrong)

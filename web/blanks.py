@@ -1,4 +1,4 @@
-"""Blanks in a text that is rendered once for many visitors. Each visitor's own value is put into them.
+"""Blanks: places in a text that is rendered once for many visitors. Each visitor's own values replace the blanks.
 
 A blank is a word with this process's secret in it, so nobody can write a blank into a product or an address. Template filters do
 not change a blank. The value that replaces it is escaped.

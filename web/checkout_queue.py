@@ -1,7 +1,7 @@
 """The checkout queue, or waiting room: a crowd at the checkout leaves threads and processors to the rest of the shop.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for queued views at a time. A few more wait in its threads. All other
-visitors get the queue's page, which needs no database. It reloads itself at their turn, and every ten seconds until then. A
+visitors get the queue's page, which needs no database. The page reloads itself every ten seconds, and at the visitor's turn. A
 signed cookie holds the moment at which a visitor came. So visitors are served in that order, by all processes and servers.
 Why: docs/decisions/017.
 """
@@ -21,6 +21,7 @@ from django.template.loader import render_to_string
 
 from cassandra_db import current_time
 from cassandra_db.clock import CLOCKS_APART
+from web.cookies import set_cookie
 
 # How long a ticket is valid, in seconds since its owner came: for a long wait and the visit after it.
 TICKET_SECONDS = 30 * 60
@@ -32,7 +33,7 @@ _PATIENCE, _GRACE = 10.0, 1.0
 # The seconds after which a visitor's page asks again: at least, at most, and at most in a large crowd. Visitors ask early because
 # the queue may move ten times as fast after a product is sold out. The last number limits the requests per second of a process.
 _ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 3, 10, 60, 100
-# A slot that was free for this share of a request's usual time goes to the next visitor who asks, whoever came first.
+# A slot that was free for this share of a request's usual time goes to the next visitor who asks, even out of turn.
 _IDLE = 0.25
 # A visitor who is inside for more seconds than this gives the slot to another visitor. At most _MAX_STUCK visitors do so.
 _LONG, _MAX_STUCK = 1.0, 5
@@ -70,7 +71,7 @@ class CheckoutQueue:
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
         self._next: list[QueueVisitor] = []  # the first to come first
-        # The tickets of those who will ask again, in order, and until when they may.
+        # The tickets of visitors who will ask again, in order, and the time until which they may.
         self._waiting: list[QueueTicket] = []
         self._ask_until: dict[QueueTicket, float] = {}
         self._visits: dict[QueueTicket, int] = {}  # how often each ticket has gone in
@@ -79,7 +80,7 @@ class CheckoutQueue:
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Return a visitor who is inside, maybe after a wait in a thread, and has to `leave`. Or return a QueueWait with a ticket."""
+        """Let a visitor in, maybe after a wait in a thread, and return them for `leave`. Or return a QueueWait with a ticket."""
         mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
@@ -92,7 +93,7 @@ class CheckoutQueue:
         return mine.wait or mine
 
     def take_seat(self, ticket: QueueTicket | None, now: float) -> QueueVisitor:
-        """Return a visitor with this ticket or a new one. They are either called already, or next and not called yet."""
+        """Return a visitor with this ticket or a new one. The visitor has either been called in already, or is next."""
         with self._lock:
             self._forget_missing(now)
             if ticket is None or self._visits.setdefault(ticket, 0) >= MAX_VISITS:
@@ -178,7 +179,7 @@ class CheckoutQueue:
 
 
 def _counts(ticket: QueueTicket, now: float) -> bool:
-    """Return whether a ticket is neither expired nor from the future, as far as clocks agree."""
+    """Return whether a ticket is valid: not expired, and not from the future beyond the difference of clocks."""
     return -CLOCKS_APART.total_seconds() <= now - ticket.came_at <= TICKET_SECONDS
 
 
@@ -219,12 +220,5 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
         response["Refresh"] = str(wait.seconds)
     response["Content-Length"] = str(len(response.content))
     cookie = signing.dumps(wait.ticket, salt="web.turn")
-    response.set_cookie(
-        settings.QUEUE_COOKIE_NAME,
-        cookie,
-        max_age=TICKET_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(response, settings.QUEUE_COOKIE_NAME, cookie, TICKET_SECONDS)
     return response

@@ -1,4 +1,4 @@
-"""Compresses pages without letting their size give secrets away (S88, decision 045).
+"""Compresses pages in a way that their size reveals no secrets (S88, decision 045).
 
 A page contains text that an attacker may have chosen, such as its address, beside the visitor's secrets. The compressed page is
 shorter if the text repeats a secret, so the attacker can guess the secret letter by letter (BREACH). Django therefore adds up to
@@ -39,7 +39,7 @@ class CompressionMiddleware(GZipMiddleware):
 class AcceptedEncodingsMiddleware:
     """Removes codings with `q=0` from a request's Accept-Encoding: the sender refuses these codings (RFC 9110, 12.5.3).
 
-    Django, WhiteNoise and this module look for a coding by its name alone.
+    Django, WhiteNoise and this module look for a coding only by its name.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

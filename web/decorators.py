@@ -49,7 +49,7 @@ def list_methods(view: Callable[..., object] | None) -> list[str]:
 
 
 def public(view: View[P]) -> View[P]:
-    """Declare that everybody may open a page, and that it shows nobody's own data."""
+    """Declare that everybody may open a page, and that the page shows no person's own data."""
     view.access = "public"  # type: ignore[attr-defined]
     return view
 

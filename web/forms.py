@@ -196,5 +196,5 @@ class FilterForm(Form):
 
     @property
     def is_refused(self) -> bool:
-        """Whether a filter has an invalid value. A view must not list, count or change any rows by such a form."""
+        """Whether a filter has an invalid value. A view must not list, count or change any rows by a refused form."""
         return bool(self.errors.keys() - self.PLACES)

@@ -96,7 +96,7 @@ def add_up_ended_process(pid: int) -> None:
 
 @contextmanager
 def _locked(folder: Path, how: int) -> Iterator[None]:
-    """Keep a scrape from reading while an ended process's counts are added to the total: it would read them twice, or not at all."""
+    """Keep scrapes from reading while an ended process's counts are added to the total: they would count it twice, or not at all."""
     with (folder / "lock").open("a") as file:
         fcntl.flock(file, how)
         yield

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ForwardedHeadersMiddleware:
-    """Keeps X-Forwarded-* headers only from the proxy. Each process logs the first other sender of such headers."""
+    """Keeps X-Forwarded-* headers only from the proxy. Each process logs the first other sender of these headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

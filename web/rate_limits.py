@@ -4,10 +4,10 @@ A limit has a slot for each attempt that it allows. An attempt first writes itse
 refused if no slot is free. A TTL frees the slot when the limit's window is over. So exactly as many attempts pass as the limit
 allows, even if they race. The window slides, refused attempts write nothing, and partitions cannot grow.
 
-Strangers lock nobody out. An account that anybody can name (an e-mail address) is refused only to the network that has tried it
-too often; other networks get delayed answers. When the whole shop's limit is reached, all answers are delayed, and staff see an
-alarm. The attempts of a browser that has logged in before (accounts.known_devices) count only in its own bucket of slots.
-Why: docs/decisions/024.
+Strangers cannot lock an account's owner out. An account that anybody can name (an e-mail address) is refused only to the
+network that has tried it too often; other networks get delayed answers. When the whole shop's limit is reached, all answers are
+delayed, and staff see an alarm. The attempts of a browser that has logged in before (accounts.known_devices) count only in its
+own bucket of slots. Why: docs/decisions/024.
 
     hit_rate_limit(request, "invitation", str(user.pk))     # raises TooManyAttempts, which is answered with 429
     hit_rate_limit(request, "reset", named=[email])
@@ -159,7 +159,7 @@ def _network_bucket(network: str) -> str:
 def _limits(
     rule: RateLimit, networks: list[tuple[str, int]], accounts: Iterable[str], named: Iterable[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the buckets that refuse an attempt when they are full, and those that delay it, each with its number of slots."""
+    """Return the buckets that refuse an attempt when full, and the buckets that delay it, each with its number of slots."""
     widest = networks[-1][0]
     refusing = (
         {_network_bucket(network): rule.per_address * share for network, share in networks}
@@ -257,7 +257,7 @@ class _Bucket:
         return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot | None:
-        """Write the attempt into a free slot. Return the slot; None if it has one. Raises TooManyAttempts, CassandraUnavailable."""
+        """Write the attempt into a free slot, and return the slot; None if the attempt had one. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
@@ -330,7 +330,7 @@ def network_address(request: HttpRequest) -> str:
 
 
 def list_networks(request: HttpRequest) -> list[tuple[str, int]]:
-    """Return the networks of a request, the smallest first. Each may use its number of times the limit of the smallest one.
+    """Return the networks of a request, smallest first, each with a factor: its limit is that many times the smallest one's.
 
     Behind a proxy (BEHIND_PROXY) the last address in X-Forwarded-For counts: only this address was written by the proxy.
     """

@@ -168,7 +168,7 @@ def _collapse_message(text: str) -> str:
 class Loader(filesystem.Loader):
     """Loads templates from folders. It removes the indentation of templates for pages and mails (`.html`).
 
-    The line number in an error counts the lines after that. `make lint` names the line in the file.
+    The line number in an error counts the remaining lines. `make lint` names the line in the file.
     """
 
     def get_contents(self, origin: Origin) -> str:

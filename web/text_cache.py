@@ -1,7 +1,7 @@
 """A process's cache of drawn texts: parts of pages, and whole pages (decisions 044, 045).
 
 The key of a part is its content: the rows, entities and other values that it shows, compared in full. So no part is ever
-invalidated: newer texts push out the unused ones. The key of a whole page is the request, and the page may be seconds old.
+invalidated: newer texts replace unused texts. The key of a whole page is the request, and the page may be seconds old.
 """
 
 from __future__ import annotations

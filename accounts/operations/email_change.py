@@ -59,7 +59,7 @@ _PURPOSE = "accounts.email"
 def request_email_change(member: User, email: str, now: datetime) -> None:
     """Mail the new address a link that confirms the change, and inform the present address.
 
-    If the new address has an account, it gets a mail that says so; the page does not reveal it. Raises CassandraUnavailable.
+    If the new address has an account, the mail to it says so; the page does not reveal it. Raises CassandraUnavailable.
     """
     taken = queries.find_user_by_email(email)
     free = taken is None or taken == member
@@ -126,7 +126,7 @@ def change_email(member: User, email: str, now: datetime) -> User:
 
 
 def _reread_member(member: User, key: str) -> User:
-    """Return the member as another process has moved them to this address. Raises EmailTaken if no process has."""
+    """Read a member again whom another process may have moved to this address. Raises EmailTaken if none has."""
     fresh = queries.get_user(member.user_id)
     if fresh is None:
         raise NoSuchUser

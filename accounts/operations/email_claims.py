@@ -63,7 +63,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
 
 
 def _release_abandoned_claim(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
-    """Return whether no account has the claimed address. If so, the holder of the claim can no longer move to it either."""
+    """Return whether no account has the claimed address. If so, the claim's holder can no longer move to the address either."""
     # Users are written before their claims: a claim without a user belongs to an erased account.
     if holder is None:
         return True

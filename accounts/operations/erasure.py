@@ -66,7 +66,7 @@ def person_from_user(user: User) -> DataSubject:
 def request_erasure(user_id: UUID, now: datetime) -> None:
     """Close an account at once, and request that the worker erases it.
 
-    `now` is in UTC. Raises NoSuchUser for an account that is gone, or belongs to the staff or the demo shop. Also raises
+    `now` is in UTC. Raises NoSuchUser for a missing account, or one of the staff or the demo shop. Also raises
     CassandraUnavailable.
     """
     ERASURES.note(now, user_id=user_id)
@@ -77,7 +77,7 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 
 
 def erase_account(user_id: UUID, now: datetime) -> bool:
-    """Erase all data about a user who has asked for it. A second call finishes the first one.
+    """Erase all data about a user who has requested the erasure. A second call finishes the first one.
 
     Return whether this call has erased the user. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
     """
@@ -103,7 +103,7 @@ def remove_access(user_id: UUID) -> None:
 
 
 def run_erasures(sweep: Sweep) -> int:
-    """Erase the users who have asked for it; return their number. Refused erasures are tried again in an hour."""
+    """Erase the users who have requested their erasure; return their number. Refused erasures are tried again in an hour."""
     done = 0
     for rows in sweep.groups("user_id"):
         user_id = rows[0].user_id

@@ -33,7 +33,7 @@ _SALT = "accounts.reset"
 
 
 def rehash_password(member: User, password: str) -> None:
-    """Hash the password that a member has logged in with by today's hasher, and store the hash. Raises CassandraUnavailable."""
+    """Store a new hash, by today's hasher, of the password with which a member has just logged in. Raises CassandraUnavailable."""
     before, member.password = member.password, make_password(password)
     # The write is refused if the password has changed since: the newer one stays.
     PASSWORD_SET.apply(
@@ -44,7 +44,7 @@ def rehash_password(member: User, password: str) -> None:
 def change_password(
     member: User, password: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Change a member's password, end all sessions but that of `current_session_key`, and inform the member by mail.
+    """Change a member's password, end all sessions except `current_session_key`, and inform the member by mail.
 
     Return the changed member. Raises AccountChanged if the password has changed since it was read. Also raises NoSuchUser,
     CassandraUnavailable.
@@ -57,7 +57,7 @@ def change_password(
 def change_password_hash(
     member: User, before: str, made: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Change a password like `change_password`, but by hashes: replace the hash `before` by the hash `made`."""
+    """Change a password like `change_password`, but from the hash `before` to the hash `made`."""
     outcome = PASSWORD_SET.apply(
         if_lost=applied_if(lambda row: bool(row.password == made)),
         user_id=member.user_id,

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import known_devices, operations, queries
+from accounts import known_devices, operations
 from accounts.access import current_member, member_required
 from accounts.errors import AccountChanged
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
@@ -17,7 +17,6 @@ from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED,
 from cassandra_db import current_time
 from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
-from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
@@ -71,12 +70,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            hit_rate_limit(
-                request,
-                "reset",
-                named=[queries.email_key(email)],
-                device_bucket=known_devices.get_device_bucket(request, email),
-            )
+            known_devices.hit_email_limit(request, "reset", email)
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
         operations.request_password_reset(email, current_time())

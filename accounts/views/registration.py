@@ -14,7 +14,6 @@ from accounts.login import log_in
 from cassandra_db import current_time
 from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
-from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
@@ -27,12 +26,7 @@ def register(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         email = form.cleaned_data["email"]
         try:
-            hit_rate_limit(
-                request,
-                "registration",
-                named=[queries.email_key(email)],
-                device_bucket=known_devices.get_device_bucket(request, email),
-            )
+            known_devices.hit_email_limit(request, "registration", email)
         except TooManyAttempts as error:
             return render_too_many_attempts(
                 request, error, "accounts/register.html", {"form": form}

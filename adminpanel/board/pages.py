@@ -225,7 +225,7 @@ def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...])
 
 
 def parse_choice(text: str) -> tuple[str, ...]:
-    """Return the order details named in a text ("placed,total"), sorted as on the board; by default the usual ones."""
+    """Return the order details named in a text ("placed,total"), sorted as on the board; for "", the usual details."""
     names = text.split(",")
     return tuple(name for name in CHOICES if name in names) or USUAL_CHOICE
 

@@ -1,8 +1,5 @@
 """The order board: lists orders in columns by their status."""
 
-from datetime import timedelta
-
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
@@ -21,6 +18,7 @@ from adminpanel.board.pages import (
 from adminpanel.orders.selection import OrderFilterForm
 from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import InvalidPageToken, current_time
+from web.cookies import set_cookie
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -63,12 +61,5 @@ def choose_board_columns(request: HttpRequest) -> HttpResponse:
     view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
     answer = redirect(view.url())
     chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))
-    answer.set_cookie(
-        CHOICE_COOKIE,
-        chosen,
-        max_age=timedelta(days=CHOICE_DAYS),
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    set_cookie(answer, CHOICE_COOKIE, chosen, CHOICE_DAYS * 24 * 3600)
     return answer

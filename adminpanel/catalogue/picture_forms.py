@@ -50,7 +50,7 @@ class PicturesForm(Form):
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are the pictures of all rows; `saved` are the ones of them that the product already has."""
+        """`entries` are the pictures of all rows; `saved` are the pictures that the product already has."""
         super().__init__(data)
         self.entries, self.saved, self.version = entries, saved, version
         # The pictures that the product no longer has, with the texts that were typed for them.
@@ -80,7 +80,7 @@ class PicturesForm(Form):
 
     @classmethod
     def sent(cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict) -> Self:
-        """Return the submitted form. Its `gone` are the pictures that the product no longer has, with their typed texts."""
+        """Return the submitted form. The form's `gone` are the pictures that the product no longer has, with their typed texts."""
         known = {each.picture: each.alt for each in product.pictures}
         saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")

@@ -92,7 +92,7 @@ class PinsForm(Form):
         return ids[0] if ids else None
 
     def clean(self) -> dict[str, Any]:
-        """Require that the product exists whose pin button was pressed."""
+        """Require that the product of the pressed pin button exists."""
         if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
             self.add_error(None, _("There is no such product any more."))
         return self.cleaned_data
@@ -158,7 +158,7 @@ class PinLine:
 def list_pin_lines(
     form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
 ) -> Iterator[PinLine]:
-    """Yield the rows of the pinned products. `why_hidden` returns why a list leaves out a product on sale, or ""."""
+    """Yield the rows of the pinned products. `why_hidden` returns why shoppers do not see a pinned product on sale, or ""."""
     found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)

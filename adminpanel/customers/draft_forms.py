@@ -12,12 +12,13 @@ from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from accounts.addresses import Address, address_from_fields
-from accounts.forms import AddressFields, SingleLineField, email_field
+from accounts.forms import AddressFields, SingleLineField
 from adminpanel.forms import decimal_field, text_input
 from cart.limits import MAX_QUANTITY
 from catalogue.entities import Variant
 from drafts.entities import DraftDiscount, DraftOrder
 from inventory.products_with_stock import ProductWithStock
+from mail.forms import email_field
 from pricing.delivery import DeliveryMethod, get_default_country, list_delivery_methods
 from pricing.quotes import QuotedLine, lines_weight
 from promotions.rules import AMOUNT, PERCENTAGE

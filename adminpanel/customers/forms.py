@@ -8,10 +8,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import email_field
 from adminpanel.forms import note_field
-from adminpanel.parameters import parse_moment
+from jobs.minutes import parse_moment
 from mail.addresses import email_key
+from mail.forms import email_field
 from web.forms import Form
 
 MAX_REASON = 500

@@ -52,7 +52,7 @@ class CustomerPage:
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
-    """Return a customer's page, or None without such an account. By default it has the orders of this year and the last.
+    """Return a customer's page, or None if there is no account. By default the page has the orders of this year and the last.
 
     The mails are read last, because they are found by the account's address. Raises CassandraUnavailable.
     """

@@ -47,7 +47,7 @@ class OrderActForm(Form):
         return found
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
-        """Return the act that the valid form describes. It refunds payments until `refunds_until`, or none with None."""
+        """Return the act that the valid form describes. It refunds orders paid until `refunds_until`; with None, no orders."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -125,7 +125,7 @@ class ShipForm(OrderActForm):
         return found
 
     def _find_order(self, typed: str) -> UUID | None:
-        """Return the selected order with this number, if the number that its id gives belongs to another order."""
+        """Return the id of the selected order with this stored number. Few orders' numbers do not follow from their ids."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
 

@@ -93,7 +93,7 @@ class TypedForm(Form):
 
 
 class OrderForm(TypedForm):
-    """The base of forms that change an order. They contain the version of the order that the page showed."""
+    """The base of forms that change an order. These forms contain the version of the order that the page showed."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 

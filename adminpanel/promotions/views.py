@@ -7,10 +7,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.parameters import found_or_404, parse_moment
+from adminpanel.parameters import found_or_404
 from adminpanel.promotions.forms import PromotionForm
 from adminpanel.promotions.pages import list_promotion_lines
 from cassandra_db import current_time
+from jobs.minutes import parse_moment
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
 from web.decorators import post_only

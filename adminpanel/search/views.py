@@ -66,9 +66,9 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
-    """Return a search's subject in the audit log, and shorter searches' subjects: one of them in the log is enough.
+    """Return a search's subject in the audit log, and the subjects of shorter searches that cover it if they were just logged.
 
-    A name is typed letter by letter. A search that found more people than it shows has another subject.
+    A name is typed letter by letter, so the log needs only its first search. A search with more people than shown covers none.
     """
     if "@" in typed:
         return mailbox_pseudonym(typed), []

@@ -94,7 +94,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         return super().get_initial_values(entity) | {"max_kg": kilograms}
 
     def clean(self) -> dict[str, Any]:
-        """Require a carrier unless the method is a pickup. No last day or end may be before its first day or beginning."""
+        """Require a carrier unless the method is a pickup. Require that no period ends before it begins."""
         clean = cast(dict[str, Any], super().clean())
         if not clean.get("is_pickup") and not clean.get("carrier") and "carrier" not in self.errors:
             self.add_error("carrier", _("Enter who brings it, or tick that it is picked up"))

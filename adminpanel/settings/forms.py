@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
-from accounts.forms import email_field
 from adminpanel.forms import split_lines
 from adminpanel.settings.fields import count_field, day_field
 from inventory.warehouses import WAREHOUSE, Warehouse
+from mail.forms import email_field
 from moderation.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms

@@ -93,7 +93,7 @@ class ThresholdForm(Form):
     """The form of a threshold: at this number of units, a variant is low in a warehouse. `seen` is the shown threshold."""
 
     threshold = units_field(gettext_lazy("Low at"))
-    # The bounds are those of the database column, because a command can set any value.
+    # The database column has the same bounds, because a command can set any value.
     seen = forms.IntegerField(
         min_value=-(2**31), max_value=2**31 - 1, widget=forms.HiddenInput, required=False
     )

@@ -90,7 +90,7 @@ def count_incoming(rows: Sequence[Row]) -> Incoming:
 def get_stock_lines(
     keys: Sequence[StockKey], submitted: SubmittedForms, transfers: PendingResult | None = None
 ) -> list[StockLine]:
-    """Return variants' stock in warehouses. It includes the units in transit by `transfers`. Raises CassandraUnavailable.
+    """Return variants' stock in warehouses, including the units in transit by `transfers`. Raises CassandraUnavailable.
 
     `submitted` are the submitted forms, keyed by (variant id, warehouse).
     """

@@ -91,7 +91,7 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 @dataclass(frozen=True)
 class ActiveCart:
-    """A person's active cart. `rows` is the list of carts in which it was found; it is empty for a new cart."""
+    """A person's active cart. `rows` are the rows of the person's list of carts that were read to find it; none for a new cart."""
 
     cart_id: UUID
     cart_name: str
@@ -145,7 +145,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a submit makes. It is also made of the person's id: a key cannot lead to other people's carts."""
+    """Return the id of the cart that a submit makes. It depends on the person, so no key leads to another person's cart."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 
@@ -242,8 +242,8 @@ def add_cart_to_list(
 def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
     """Remove a cart from a person's list; return whether the cart was active. Its lines stay.
 
-    If it was active, the cart `following` becomes active; if that is not listed, the last active cart does. Raises CartBusy,
-    CassandraUnavailable.
+    If it was active, the cart `following` becomes active or, if `following` is not listed, the last active cart. Raises
+    CartBusy, CassandraUnavailable.
     """
     was_active = False
     for _ in retry_attempts(MAX_ATTEMPTS):
@@ -355,7 +355,7 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 def _insert_cart(
     owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
-    """Insert a cart's row into the list `carts`, as it was read. Return False if the list has changed since. Raises TooManyCarts."""
+    """Insert a cart's row into a list that was read as `carts`. Return False if the list has changed since. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)
@@ -400,7 +400,7 @@ def _has_lines(cart_id: UUID) -> bool:
 
 
 def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
-    """Yield each of an owner's carts once, including carts that another tab makes meanwhile."""
+    """Yield each of an owner's carts once, including carts that another tab makes during the iteration."""
     seen: set[UUID | None] = {None}
     while unseen := [
         row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen

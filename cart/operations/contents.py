@@ -203,7 +203,7 @@ def change_contents(
 ) -> str | None:
     """Change a cart's contents, and return the note of the change. A repeat with the same key returns the first call's note.
 
-    `change` plans the change of the contents, and returns the note. It is called again if another request has changed the
+    `change` plans the change of the contents, and returns the note. `change` is called again if another request has changed the
     cart. Raises the errors of `change`, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(MAX_ATTEMPTS):

@@ -76,7 +76,7 @@ class LineResult:
 
 @dataclass(frozen=True)
 class AlreadyRead:
-    """Reads of the page that adds a line: the person's list of carts, and the available units of the variant.
+    """Data that the page which adds a line has read: the person's list of carts, and the available units of the variant.
 
     None means that the list was not read, or that a line's limit is available.
     """

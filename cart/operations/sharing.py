@@ -1,6 +1,6 @@
 """Writes of a cart's people, invitations and links.
 
-`people_by_cart` is the truth and is written first: a person who is removed there loses access at once. The row in the
+`people_by_cart` is authoritative and is written first: a person who is removed there loses access at once. The row in the
 person's list of carts is a copy, written after it. A second call finishes a call that a crash has interrupted.
 """
 

@@ -177,8 +177,8 @@ def merge_carts(
 ) -> Undo:
     """Move a cart's whole content to another cart, and delete the first; return the undo, which is valid for a day.
 
-    For a variant in both carts, the target's price stays. If units are added to the source meanwhile, the source stays with
-    these units. A repeat with the same `idempotency_key` changes nothing. Raises NoSuchCart, NotAllowed, SameCart,
+    For a variant in both carts, the target's price stays. If units are added to the source during the merge, the source stays
+    with these units. A repeat with the same `idempotency_key` changes nothing. Raises NoSuchCart, NotAllowed, SameCart,
     TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
     """
     target = require_access(person_id, target_id, EDIT)

@@ -179,7 +179,7 @@ _UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
 @get_or_post
 @owner_only
 def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show the preview of merging a cart into another one, and merge them on submit."""
+    """Show the preview of merging a cart into another one, and merge the carts on submit."""
     found = _require_access(request, cart_id, OWN)
     if request.method != "POST":
         return _merge_page(

@@ -82,7 +82,7 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @without_header
 @owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Answer the polling page of a shared cart: show the cart again if it has changed since. Otherwise one round of reads is enough."""
+    """Answer the polling page of a shared cart: show the cart again if it has changed. An unchanged cart costs one round of reads."""
     person_id = owner.get_owner_id(request)
     version = people.get_page_version(person_id, cart_id) if person_id else None
     if version is None:

@@ -43,7 +43,7 @@ ListKey = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: ProductCard) -> dict[str, bytes]:
-    """Return a card's keys by sort: bytes that sort in the order of the values."""
+    """Return a card's sort keys, keyed by sort order. The bytes of a key sort in the order of the values."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),
@@ -91,7 +91,7 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
-    """Return the places of a product's cards: in each order of its categories and of all categories above them."""
+    """Return the places of a product's cards: in each sort order, for its categories and all categories above them."""
     if not product.is_on_sale(current_time()):
         return set()
     nodes = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]

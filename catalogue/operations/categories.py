@@ -248,7 +248,7 @@ def _check_picture(picture: str, alt: str) -> None:
 def reorder_category(category_id: UUID, step: int) -> bool:
     """Move a category by `step` places among its siblings (-1 is one place up); return whether it moved.
 
-    A category that is already first or last stays there. Raises CategoryRefused, CategoryChanged if it is gone,
+    A category that is already first or last stays there. Raises CategoryRefused, CategoryChanged if it was removed,
     CassandraUnavailable.
     """
     has_moved = False
@@ -281,9 +281,9 @@ def order_category_products(
 ) -> CategoryNode:
     """Apply `change` to the order of a category's products, and return the category. Try again if somebody else was faster.
 
-    With pinned products the worker writes a separate list. Until it is complete, shoppers see the list in the order of the rule.
-    If it was complete before, the worker moves only the pinned products. Raises CategoryChanged if the category is gone. Also
-    raises CategoryRefused, CassandraUnavailable and errors of `change`.
+    With pinned products the worker writes a separate list. Until it is complete, shoppers see the list in the order of the
+    rule. If it was complete before, the worker moves only the pinned products. Raises CategoryChanged if the category was
+    removed. Also raises CategoryRefused, CassandraUnavailable and errors of `change`.
     """
 
     def write_order(tree: CategoryTree) -> list[BoundStatement]:
@@ -347,7 +347,7 @@ def follow_order_again(category_id: UUID) -> None:
 
 
 def remove_category(category_id: UUID, seen: str) -> None:
-    """Remove an empty category from the tree. Its addresses redirect to the category above it. Without it, they say that it is gone.
+    """Remove an empty category from the tree. Its addresses redirect to its parent, or say that the category is gone.
 
     Raises CategoryRefused if the category has products or children, CategoryChanged, CassandraUnavailable.
     """

@@ -359,7 +359,7 @@ def _with_moments_as_stored(product: Product) -> Product:
 
 
 def _sale(product: Product, now: datetime) -> tuple[object, ...]:
-    """Return the values that decide since when shoppers are asked a product's prices. A future end of the sale does not count."""
+    """Return the values that decide from when on shoppers have been asked a product's prices. A future end of the sale is left out."""
     end = product.active_until
     return product.status, product.active_from, end if end and end <= now else None
 
@@ -438,7 +438,7 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
 
 
 def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
-    """Set how popular a product is, on every card and in every order of popularity.
+    """Set how popular a product is, on every card and in every list that is sorted by popularity.
 
     `popularity` is a coarse level from 0 on. `at` is when visits were counted, in microseconds since 1970. Raises
     CassandraUnavailable.

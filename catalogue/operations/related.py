@@ -53,9 +53,9 @@ def rebuild_related(
 ) -> int:
     """Rebuild the list of related products for each of these products; return their number.
 
-    A list begins with the pinned products. Products that share a category or tag with its product follow: first the ones bought
-    together with it, then the ones that share most (X130). `recommendations` are the products bought together with each product,
-    most often first. `products` is iterated once; all cards are in memory.
+    A list begins with the pinned products. Products that share a category or tag with its product follow: first products bought
+    together with it, then products that share most categories and tags (X130). `recommendations` are the products bought
+    together with each product, most often first. `products` is iterated once; all cards are in memory.
     """
     cards: dict[UUID, ProductCard] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
@@ -105,7 +105,7 @@ class _Groups:
         return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
 
     def list_neighbours(self, product_id: UUID) -> list[UUID]:
-        """Return the next products in this product's groups, in a circle. Products that share most groups come first."""
+        """Return the products after this one in its groups (a circle each); products that share most groups come first."""
         found = Counter[UUID]()
         for group, place in self._places[product_id].items():
             members = self._members[group]

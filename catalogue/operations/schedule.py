@@ -1,4 +1,4 @@
-"""The schedule of products that begin, end or change by themselves."""
+"""The schedule of products whose sale or price begins or ends by itself."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

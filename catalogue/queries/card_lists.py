@@ -14,7 +14,7 @@ from pricing.money import from_minor_units
 from web.types import StrOrPromise
 
 PAGE_LENGTH = 16
-# The orders of a list, by their names in web addresses: the stored sort, and whether it is read backwards.
+# The sort orders of a list, keyed by their names in web addresses: the stored sort, and whether it is read backwards.
 SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
@@ -23,7 +23,7 @@ SORTS = {
     "popular": ("popular", True),
     "rating": ("rating", True),
 }
-# The order of a category's list that begins with pinned products (CategoryNode.has_featured_list).
+# The sort order of a category's list that begins with pinned products (CategoryNode.has_featured_list).
 FEATURED_SORT = "featured"
 SORT_LABELS = (
     ("newest", _("Newest first")),
@@ -33,7 +33,7 @@ SORT_LABELS = (
     ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
-# Q2: a category's products in one order, forwards or backwards.
+# Q2: a category's products in one sort order, forwards or backwards.
 CARDS = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
@@ -108,12 +108,12 @@ def card_from_row(row: Row) -> ProductCard:
 
 
 def default_sort(node: CategoryNode) -> str:
-    """Return the order in which shoppers see a category's products if they have not chosen one."""
+    """Return the sort order in which shoppers see a category's products if they have not chosen another."""
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
 def sort_labels(node: CategoryNode) -> tuple[tuple[str, StrOrPromise], ...]:
-    """Return the orders that shoppers can choose for a category, with their labels."""
+    """Return the sort orders that shoppers can choose for a category, with their labels."""
     own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
     return (*own, *SORT_LABELS)
 

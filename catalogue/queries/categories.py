@@ -33,7 +33,7 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
-    """Return the tree of categories for a write: the copy if it has these categories, else a tree that is read now.
+    """Return the tree of categories for a write: the process's copy if it has these categories, else a tree that is read now.
 
     Raises CassandraUnavailable.
     """
@@ -48,7 +48,7 @@ CATEGORY = read(
 
 
 def list_existing_categories(category_ids: Iterable[UUID]) -> set[UUID]:
-    """Return the ids of the existing ones among these categories; reads run in parallel. Raises CassandraUnavailable."""
+    """Return those of these category ids that exist; reads run in parallel. Raises CassandraUnavailable."""
     reading = [CATEGORY.start(tree=SHOP_TREE, category_id=each) for each in category_ids]
     rows = [pending.one() for pending in reading]
     return {row.category_id for row in rows if row and not row.removed}

@@ -18,7 +18,7 @@ BY_PREFIX = read(
 
 
 def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
-    """Return suggested products. For each typed word, their names have a word that begins with it.
+    """Return suggested products: their names have, for each typed word, a word that begins with the typed one.
 
     Only the partition of the longest typed word is read. If that word has fewer than two letters, nothing is suggested. Raises
     CassandraUnavailable.

@@ -1,4 +1,4 @@
-"""Fetches, configures, starts and stops the project's own Cassandra, with Python alone.
+"""Fetches, configures, starts and stops the project's own Cassandra, using only Python.
 
 The package needs no Django. Programs call `announce_local_node` before they read the settings.
 """

@@ -193,7 +193,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Reserve for as many requests as possible, first come, first served. Requests that fit only without others come last."""
+    """Reserve for as many requests as possible, first come, first served; requests that do not fit beside the others come last."""
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(MAX_ATTEMPTS):
         try:
@@ -257,7 +257,7 @@ def _sort_out(
 ) -> tuple[list[ReservationRequest], list[ReservationRequest]]:
     """Divide the requests of a refused write into decided ones and two lists to try again.
 
-    A request is decided if its reservation exists, or if there are too few units for it: its result is set. Return the requests
+    A request is decided if its reservation exists, or if there are too few units: then its result is set. Return the requests
     that fit into the stock together, and the requests that would fit only without them.
     """
     conflicts = [row for row in rows if len(row) > 1]

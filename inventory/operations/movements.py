@@ -1,9 +1,9 @@
 """The states of a reservation: reserved, then committed when it is paid, then sent in one or more parts, or released.
 
-Each change names the final state of the reservation, not a difference. The first batch guesses the present state. A refused batch
-returns the present state, from which the change continues. So a repeated change finds its work done. A late one takes nothing
-back, since units only ever leave a reservation. A paid reservation's row is first marked as ended, and deleted once the ledger
-has its entries.
+Each change names the final state of the reservation, not a difference. The first batch guesses the present state. A refused
+batch returns the present state, from which the change continues. So a repeated change finds its work done. A late change takes
+nothing back, since units only ever leave a reservation. A paid reservation's row is first marked as ended, and deleted once the
+ledger has its entries.
 """
 
 from collections.abc import Callable, Iterable
@@ -75,7 +75,7 @@ Step = Callable[[ReservationState], ReservationState]
 
 
 def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
-    """Give reserved or committed units back, so that other shoppers can buy them. Units that were sent stay so.
+    """Give reserved or committed units back, so that other shoppers can buy them. Sent units stay sent.
 
     With `paid=False`, paid reservations keep their units. Raises CassandraUnavailable.
     """

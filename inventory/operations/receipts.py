@@ -31,7 +31,7 @@ ADJUST = conditional_write(
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
 )
-# Adjusts only if no units came and none were corrected after the count; and (below) if none were shipped, either.
+# Adjusts only if no units came and none were corrected after the count; the next statement also requires that none were shipped.
 ADJUST_COUNTED = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
@@ -137,7 +137,7 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
 
 
 def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: int | None) -> None:
-    """Set the threshold at or below which a variant is low in a warehouse (0: never), if it was `seen` until now.
+    """Set the threshold at or below which a variant is low in a warehouse (0: never), if the threshold is still `seen`.
 
     Pages show the change after `copy_stock`. Raises LookupError without a receipt, StockChanged, CassandraUnavailable.
     """
@@ -160,7 +160,7 @@ def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: 
 
 
 def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> None:
-    """Set the place of a variant in a warehouse ("": none), if it was `seen` until now.
+    """Set the place of a variant in a warehouse ("": none), if the place is still `seen`.
 
     Raises LookupError without a receipt, PlaceChanged, CassandraUnavailable.
     """

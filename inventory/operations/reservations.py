@@ -37,7 +37,7 @@ DELETE_RESERVATION_EXPIRY = write(
     """DELETE FROM reservations_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
 )
-# A reservation is released two minutes after its expiry, when nobody writes to the rows of its minute any more.
+# A reservation is released two minutes after its expiry, when no process writes to the rows of its minute any more.
 DUE_EXPIRIES = DueRows(
     job="holds",
     label="reservations of order",

@@ -44,7 +44,7 @@ MAX_ATTEMPTS = 10
 
 @dataclass(eq=False)
 class _Copy:
-    """One making of a copy. It serves all requests that were made before it began."""
+    """One run that copies a product's stock. It serves all requests that were made before it began."""
 
     stock_items: set[StockItemKey] = field(default_factory=set)
     is_over: bool = False
@@ -105,8 +105,8 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
     Of two processes the later one sees the writes of both. A copy's timestamp is when its read began, or later than the copy that
     it has read. So if two copies overtake each other, the later read wins, even if the clocks of the processes differ.
 
-    A copy that overtakes this one has not seen it, and may have kept rows of the lists that this one deletes. So the lists are
-    written again if the numbers now mean other lists, or if the copy still has the mark of an interrupted write.
+    A copy that overtakes this call has not seen its writes, and may have kept rows of the lists that this call deletes. So the
+    lists are written again if the numbers now mean other lists, or if the copy still has the mark of an interrupted write.
     """
     has_written = False
     listed: dict[StockItemKey, Row] = {}  # the numbers for which the lists were last written

@@ -1,9 +1,9 @@
-"""The lists of a warehouse's stock items, sorted by SKU: all, low, and out.
+"""The three lists of a warehouse's stock items, sorted by SKU: all items, items low in stock, and items out of stock.
 
-They are derived from a stock item's numbers, its threshold and its product. `copy_stock` writes them when numbers change. The
-worker adapts them to the product's SKU and status. A row of a list is written before the copy of the stock, and deleted after it,
-all with one timestamp. So a crash leaves a row too many, never one too few. Until the old rows are deleted the copy has a mark.
-The mark tells the next copy that such rows may be left, even if the numbers have not changed.
+The lists depend on a stock item's numbers, its threshold and its product. `copy_stock` updates them when numbers change, and
+the worker when the product's SKU or status changes. New rows are written before the stock's copy for pages, and old rows are
+deleted after it, all with one timestamp. So a crash leaves a row too many, never one too few. A mark on the copy says that old
+rows may be left; then the next `copy_stock` deletes them even if no number has changed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -144,7 +144,7 @@ def _write_all(statements: Sequence[BoundStatement]) -> None:
 
 @dataclass(frozen=True)
 class _NewCopy:
-    """The copy of a stock item that has none yet."""
+    """Replaces the missing copy of a stock item: all numbers are None."""
 
     variant_id: UUID
     warehouse_id: str
@@ -193,8 +193,8 @@ def is_moving(copy: Row | None, numbers: Row) -> bool:
 def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
     """Adapt the lists to a product's SKUs, variants and status; return whether anything was written.
 
-    Rows get the timestamp after that of their stock item's copy, so a later copy wins. `rewrite` writes all rows anew, over any
-    others. Raises CassandraUnavailable.
+    A row's timestamp directly follows the timestamp of its stock item's copy, so a later copy wins. `rewrite` writes all rows
+    anew, over any others. Raises CassandraUnavailable.
     """
     reading = COPIED.start(product_id=product_id)
     product = product_from_rows(prefetch_product_at_quorum(product_id).rows())

@@ -260,7 +260,7 @@ class Order:
 
     @property
     def former_tracking_numbers(self) -> set[str]:
-        """The tracking numbers that its parcels had before a correction."""
+        """The tracking numbers that the order's parcels had before a correction."""
         given = {
             str(event.details.get("tracking") or "")
             for event in self.events
@@ -270,7 +270,7 @@ class Order:
 
     @property
     def is_pickup(self) -> bool:
-        """Whether the customer picks it up."""
+        """Whether the customer picks the order up."""
         return not self.find_carrier()
 
     @property
@@ -287,12 +287,12 @@ class Order:
 
     @property
     def has_open_return(self) -> bool:
-        """Whether one of its returns is open."""
+        """Whether one of the order's returns is open."""
         return any(each.is_open for each in self.returns)
 
     @property
     def payment_failure(self) -> PaymentFailure:
-        """The failure of its last failed payment."""
+        """The failure of the order's last failed payment."""
         failed = (event for event in self.events if event.kind == "payment_failed")
         cause = next((event.details.get("cause") for event in failed), None)
         return PAYMENT_FAILURES.get(str(cause), PAYMENT_FAILURES["declined"])
@@ -326,7 +326,7 @@ class Order:
 
     @property
     def board_column(self) -> str:
-        """The key of its column on the board."""
+        """The key of the order's column on the board."""
         return states.board_column(self)
 
     @property
@@ -344,7 +344,7 @@ class Order:
 
     @property
     def is_email_confirmed(self) -> bool:
-        """Whether its e-mail address is the member's own, or was confirmed by the mailed link.
+        """Whether the order's e-mail address is the member's own, or was confirmed by the mailed link.
 
         Otherwise it may be a stranger's address, and no mail to it contains a typed word.
         """
@@ -354,7 +354,7 @@ class Order:
 
     @property
     def is_unproved(self) -> bool:
-        """Whether somebody else may have placed it: its address is not confirmed, and nobody has paid."""
+        """Whether a stranger may have placed the order: its e-mail address is not confirmed, and nothing was paid."""
         return (
             not self.is_email_confirmed
             and not to_minor_units(self.captured)
@@ -375,7 +375,7 @@ class Order:
 
     @property
     def unpaid_unit_buckets(self) -> tuple[str, ...]:
-        """The buckets that count its units while it is unpaid (orders.operations.unpaid_units)."""
+        """The buckets that count the order's units while it is unpaid (orders.operations.unpaid_units)."""
         return tuple(self._placed_details.get("buckets", ()))
 
     def is_over(self, now: datetime) -> bool:

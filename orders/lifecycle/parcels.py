@@ -2,8 +2,8 @@
 
 Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [these, …]} for several at once;
 shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}; tracked {parcel, carrier, tracking}, a correction.
-An event that names no parcel is about all of them: it packs all remaining units, a parcel for each warehouse; or ships all packed
-parcels (without any, all remaining units); or delivers all parcels under way.
+An event that names no parcel applies to all parcels: it packs all remaining units, a parcel for each warehouse; or ships all
+packed parcels (if there are none, all remaining units); or delivers all parcels under way.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -29,7 +29,7 @@ class PaymentAttempt:
 
 
 def derive_payment_id(order_id: UUID, attempt_count: int) -> UUID:
-    """Return the id of the attempt after `attempt_count` others, so that two concurrent submits start the same one."""
+    """Return the id of the attempt after `attempt_count` others, so that two concurrent submits start the same attempt."""
     return uuid5(order_id, f"payment {attempt_count}")
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop as _
 
 @dataclass(frozen=True)
 class PaymentFailure:
-    """Two untranslated texts: one tells the shopper the failure, the other its cause and the next steps."""
+    """Two untranslated texts: one tells the shopper of the failure, the other of its cause and the next steps."""
 
     headline: str
     explanation: str

@@ -20,7 +20,7 @@ class Refund:
 
 
 def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
-    """Return the refunds that these events (newest first) decided, sent or due, oldest first."""
+    """Return the refunds that these events decided, whether sent or not, oldest first. The events come newest first."""
     return tuple(
         Refund(
             event.details["refund"],

@@ -82,7 +82,7 @@ class NextStatus:
 
 @dataclass(frozen=True)
 class TransitionRule:
-    """The rule for one kind of event. An empty status stays as it is; an empty condition allows all orders."""
+    """The rule for one kind of event. An empty status means no change; an empty condition allows all orders."""
 
     kind: str
     from_states: tuple[str, ...]
@@ -102,7 +102,7 @@ class TransitionRule:
 
     @property
     def customer_label(self) -> str:
-        """Its label in the shopper's history; '' if only staff see the event."""
+        """The event's label in the shopper's history; '' if only staff see the event."""
         return ORDER_LABELS["event"][self.kind].customer
 
     def is_allowed(self, order: OrderState) -> bool:
@@ -117,7 +117,7 @@ class TransitionRule:
         )
 
     def next_status(self, order: OrderState) -> NextStatus:
-        """Return the order's status after the event, if the event is about the whole order."""
+        """Return the order's status after the event, which must be for the whole order, not for one parcel."""
         payment = self.payment or order.payment
         if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"
@@ -269,8 +269,6 @@ CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
 STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
 # The event that deletes an order's personal data. It changes none of the statuses.
 ERASED = "erased"
-# All kinds of events.
-EVENT_KINDS = tuple(ORDER_LABELS["event"])
 
 
 def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:

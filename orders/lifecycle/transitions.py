@@ -1,4 +1,4 @@
-"""A transition of an order. The code that decides it builds it once, and passes it unchanged to the function that writes it."""
+"""A transition of an order. The code that decides on a transition builds it once, and passes it unchanged to the function that writes it."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field

@@ -31,7 +31,7 @@ ABANDON = conditional_write(
 def mark_checkout_abandoned(order_id: UUID) -> bool:
     """Mark a checkout as abandoned, so that it can no longer become an order. Return whether the checkout is abandoned now.
 
-    It is not if it is being placed, or has become an order. Raises CassandraUnavailable.
+    A checkout that is being placed, or has become an order, is not abandoned. Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
         if_lost=applied_if(lambda row: row.state == ABANDONED),
@@ -49,7 +49,7 @@ def mark_checkout_abandoned(order_id: UUID) -> bool:
 def abandon_checkout(order_id: UUID) -> bool:
     """Abandon a checkout and release its reservations at once, so that its shopper does not see its lines as sold out.
 
-    Return whether it is abandoned, as `mark_checkout_abandoned`. The sweeper releases later what this misses.
+    Return whether it is abandoned, as `mark_checkout_abandoned` does. The sweeper releases remaining units later.
     Raises CassandraUnavailable.
     """
     if not mark_checkout_abandoned(order_id):

@@ -1,8 +1,8 @@
 """Stock that arrives is allocated to waiting orders, oldest first.
 
 A waiting line is allocated as a whole to the warehouse "ahead" (inventory.allocation). Its units are reserved in a real
-warehouse, then an event records that, and the effects commit these units and release the backorder. If a process dies on the
-way, the reservation's expiry leads the sweeper to it, or the next run finds it.
+warehouse, then an event records that, and the effects commit these units and release the backorder. If a process dies between
+these steps, the reservation's expiry leads the sweeper to the order, or the next run finds it.
 """
 
 import json

@@ -223,7 +223,7 @@ def _due_refund(
     )
     refundable = balance.refundable_amount(order)
     amount = min(refundable, order.captured - total, order.total - total - refunded_amount)
-    # At least what the shop holds beyond the order's new total.
+    # At least the money that the shop holds beyond the order's new total.
     amount = max(amount, refundable - total)
     if to_minor_units(amount) <= 0:
         return {}

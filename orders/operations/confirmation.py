@@ -1,6 +1,6 @@
 """Orders that are sent before they are paid are confirmed by the mail to their address (decision 023).
 
-Until then the units are reserved for half an hour. The address may be a stranger's, so it gets only this one mail.
+Until the confirmation, the units are reserved for half an hour. The address may be a stranger's, so it gets only this one mail.
 """
 
 from datetime import datetime

@@ -184,7 +184,7 @@ DELETE_DAY = write(
 def delete_empty_days(now: datetime) -> int:
     """Delete the days on which a column of the board has no more orders. Return their number. Raises CassandraUnavailable.
 
-    The deletion has a timestamp an hour back, so that a day to which an order was just added stays.
+    The deletion's timestamp is an hour old, so that a day to which an order was just added stays.
     """
     before = current_microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
     board_days: list[tuple[str, date]] = [

@@ -9,7 +9,7 @@ from orders.lifecycle.parcels import DELIVERED
 INSERT_DELIVERED = write(
     "Q15", "INSERT INTO delivered_orders_by_day (day, order_id) VALUES (:day, :order_id)"
 )
-# Older arrivals, such as those of imported orders, are not listed.
+# Older arrivals, such as arrivals of imported orders, are not listed.
 _NEWS_FOR = timedelta(days=14)
 
 

@@ -189,7 +189,7 @@ CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = 
 
 
 def _sync_voucher(order: Order, now: datetime) -> None:
-    """Release the voucher of an order that has ended; claim it for any other.
+    """Release the voucher of an order that has ended; for any other order, claim the voucher.
 
     The order may have ended since it was read, or a late payment may have revived it, so its state is read before and after each
     step. A guest's order that a member has claimed keeps the guest's use.
@@ -230,7 +230,7 @@ _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Remove an order's lines from its cart, once the order is paid or, by transfer, confirmed. Raises CassandraUnavailable."""
+    """Remove the lines of a paid order, or of a confirmed order by transfer, from its cart. Raises CassandraUnavailable."""
     if order.cart_id and _has_bought_items(order):
         bought = {str(item.variant_id): item.quantity for item in items}
         carts.remove_bought_lines(

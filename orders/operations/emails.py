@@ -62,7 +62,7 @@ def mail_event_key(event: Event) -> str:
 
 
 def mail_options(order: Order) -> MailOptions:
-    """Return the mail options for mails about an order, as its member prefers them. Raises CassandraUnavailable."""
+    """Return the options for mails about an order, by the preferences of the order's member. Raises CassandraUnavailable."""
     member = accounts.get_user(order.user_id) if order.user_id else None
     # A member may have ordered with another address than the account's, so the mail is also linked to the member.
     return MailOptions(bool(member and member.plain_mail), order.user_id, order.number)

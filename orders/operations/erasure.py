@@ -97,7 +97,7 @@ def _remove_from_email_list(order: Order) -> None:
     year = EMAIL_YEAR_WRITTEN.one(**key)
     if year is None or ANY_WITH_EMAIL.one(**key):
         return
-    # Timestamped as the last version of the year's last order: its late copies do not restore the row, a new order does.
+    # With the timestamp of the year's last order: late copies of that order do not restore the row, but a new order does.
     OFF_EMAIL_YEAR.run(**key, at=year.written // _VERSIONS * _VERSIONS + _VERSIONS - 1)
 
 

@@ -18,7 +18,7 @@ SET_OWNER = conditional_write(
 def claim_guest_orders(user_id: UUID, email: str) -> int:
     """Assign the guest orders with an e-mail address to the member who has proved it. Return the number of assigned orders.
 
-    Orders of other members stay as they are, and so do unproved orders. A second call changes nothing.
+    Orders of other members and unproved orders stay as they are. A second call changes nothing.
     Raises CassandraUnavailable.
     """
     claimed = 0

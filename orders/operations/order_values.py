@@ -70,7 +70,7 @@ class OrderDraft:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether it is sent before it is paid for (payments.methods.is_paid_afterwards)."""
+        """Whether the order is sent before it is paid for (payments.methods.is_paid_afterwards)."""
         return is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
     def pay_until(self, now: datetime) -> datetime:
@@ -81,7 +81,7 @@ class OrderDraft:
 
     @cached_property
     def unpaid_unit_buckets(self) -> dict[str, int]:
-        """The buckets that count its units until they are paid for, each with the most units that it takes."""
+        """The buckets that count the order's units until they are paid for, each with its limit of units."""
         if not self.is_paid_afterwards:
             return {}
         return list_buckets(self.email, self.networks)

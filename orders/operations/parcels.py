@@ -19,7 +19,7 @@ from orders.operations.transitions import check_transition
 def pack_parcel(
     order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime
 ) -> Order:
-    """Pack units, by line number, into a new parcel in a warehouse. In the returned order it is the last parcel."""
+    """Pack units, by line number, into a new parcel in a warehouse. In the returned order, the new parcel is the last one."""
     details = {
         "parcel": str(len(order.parcels()) + 1),
         "warehouse": warehouse,
@@ -74,8 +74,8 @@ def correct_tracking(
 def transition_with_number(order: Order, transition: Transition) -> Order:
     """Apply a transition, and first take the tracking number in its details, if there is one.
 
-    A refused transition takes no number, and one that loses against another write gives it back. If the process dies in
-    between, the consistency check gives it back (I32). Also raises TrackingNumberTaken.
+    A refused transition takes no number. If another write is faster, the number is given back; after a crash, the consistency
+    check does that (I32). Also raises TrackingNumberTaken.
     """
     tracking = transition.details.get("tracking")
     if not tracking:

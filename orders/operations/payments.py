@@ -1,4 +1,4 @@
-"""An order's payments: attempts at a gateway, whose answer alone counts, and payments that staff record."""
+"""An order's payments: attempts at a gateway, which count only by the gateway's own answer, and payments that staff record."""
 
 import logging
 from collections.abc import Sequence
@@ -74,9 +74,9 @@ class PaymentRedirect:
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    Each attempt extends the reservation of the units by ten minutes. It confirms an order on delivery, unless its e-mail
-    address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged, GatewayMissing,
-    GatewayUnavailable, CassandraUnavailable.
+    Each attempt extends the reservation of the units by ten minutes. The start confirms an order that is paid on delivery,
+    unless its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, OrderChanged,
+    GatewayMissing, GatewayUnavailable, CassandraUnavailable.
     """
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
@@ -184,8 +184,8 @@ def settle_payment(
     """Ask the gateway for an attempt's outcome, and update the order; return the order, or None if there is none.
 
     The payment must be for this order's number, amount and currency. A payment after the order has expired reserves the units
-    again, or is refunded if they are gone; a second payment is refunded. `with_effects=False` leaves the effects to the worker.
-    Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
+    again, or is refunded if too few units are left; a second payment is refunded. `with_effects=False` leaves the effects to
+    the worker. Raises GatewayUnavailable, OrderChanged if other writes keep changing the order, CassandraUnavailable.
     """
     reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -310,7 +310,7 @@ def _payment_details(attempt: PaymentAttempt) -> dict[str, Any]:
 def _accept_late_payment(
     order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
 ) -> Order:
-    """Reserve an expired order's units again; if they are gone, or its cart has changed, the effects refund the money."""
+    """Reserve an expired order's units again. If too few are left, or its cart has changed, the effects refund the money."""
     claim = claim_expired_order(order)
     if claim is None:
         sleep(0.2)  # give the process that has the claim time to decide
@@ -364,7 +364,7 @@ def _accept_late_payment(
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Return the reason why an expired order must not be revived, or ''. Its cart was ordered again, or lacks the order's lines.
+    """Return the reason not to revive an expired order, or ''. Reasons: its cart was ordered again, or lacks the order's lines.
 
     A transfer's lines have left the cart long ago, so they do not count. Raises CheckoutBusy while another checkout of the
     cart is being placed, CassandraUnavailable.

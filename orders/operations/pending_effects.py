@@ -1,7 +1,7 @@
 """Pending effects: rows of the orders that may have effects to apply, by the minute from which the worker checks the order.
 
 A pending effect is recorded before an event, and cleared when the event's effects are applied. Both writes have the timestamp of
-the recording, so clearing it keeps a later pending effect of the same order and minute.
+the recording, so clearing one keeps a later pending effect of the same order and minute.
 """
 
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def settle_captures_and_refunds(order: Order, now: datetime) -> Order:
-    """Capture, void and refund an order's money as far as due; return the order. `now` is in UTC.
+    """Make all captures, voids and refunds of an order's money that are due; return the order. `now` is in UTC.
 
     An authorised amount is captured once the order is confirmed, and voided if it has ended. The captured amount of an order
     that has ended is refunded in full, and due refunds are sent. Refunds of MANUAL_METHODS stay due until staff record them.

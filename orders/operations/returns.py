@@ -22,7 +22,7 @@ from pricing.money import to_minor_units
 def request_return(
     order: Order, lines: Mapping[int, int], reason: str, *, actor: str, now: datetime
 ) -> Order:
-    """Request a return of units by line number. In the returned order it is the last return.
+    """Request a return of units by line number. In the returned order, the new return is the last one.
 
     Delivered units can be returned once, within the order's `return_days`.
     """
@@ -85,10 +85,10 @@ def decide_refund(
     return_id: str = "",
     delivery: bool = False,
 ) -> Order:
-    """Decide a refund for units by line number, or without any for the whole order.
+    """Decide a refund. `lines` maps line numbers to the refunded units; without lines, the refund is for the whole order.
 
-    The effects send the refund by the way on which the payment came. All refunds together never exceed the captured amount.
-    `return_id` names the return that is refunded; `delivery` says whether the refund includes the delivery costs.
+    The effects send refunds of a gateway's payments; staff send others. All refunds together never exceed the captured amount.
+    `return_id` names the refunded return; `delivery` says whether the refund includes the delivery costs.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),

@@ -90,7 +90,7 @@ def make_event(
 
 
 def event_statement(order_id: UUID, event: Event, state: str) -> BoundStatement:
-    """Return the write of an event's row; `state` is the order's after it."""
+    """Return the write of an event's row; `state` is the order's state after the event."""
     return INSERT_EVENT.bind(
         order_id=order_id,
         event_id=event.event_id,
@@ -113,7 +113,7 @@ def _current_submit_id(actor: str) -> UUID | None:
 
 @contextmanager
 def submit_under_way(submit_id: UUID) -> Iterator[None]:
-    """Give the events inside the block, except those of the system, the id of the submitted form."""
+    """Give all events inside the block, except the system's events, the id of the submitted form."""
     token = _submit_id.set(submit_id)
     try:
         yield

@@ -1,6 +1,6 @@
 """A person's sums: the number of paid orders and the amount spent, by currency.
 
-The worker counts them from the orders. The copies of a paid order include a row that tells it whom to count.
+The worker computes the sums from the orders. With each paid order, a row is written that names the person to the worker.
 """
 
 from uuid import UUID

@@ -1,8 +1,8 @@
 """Withdrawal from a contract (Directive 2011/83/EU, Article 11a): a consumer's statement is recorded, acknowledged and followed.
 
-A statement that names an order and its e-mail address is an event of that order. Its mail acknowledges it, and the order's effects
-follow it, so a crash leaves nothing undone. Any other statement may be mistyped, so it goes to the shop's own mailbox. All senders
-get the same answer.
+A statement that names an order and its e-mail address is an event of that order. The event's mail acknowledges the statement,
+and the order's effects carry it out, so a crash leaves nothing undone. Any other statement may be mistyped, so it goes to the
+shop's own mailbox. All senders get the same answer.
 """
 
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
 
 
 def follow_withdrawal(order: Order, now: datetime) -> Order:
-    """Follow an order's withdrawal; return the order. Repeating it changes nothing. Raises CassandraUnavailable.
+    """Carry out an order's withdrawal; return the order. Repeating it changes nothing. Raises CassandraUnavailable.
 
     An order that is not packed is cancelled. A packed order is put on hold until staff have unpacked it. For units that have
     arrived a return is requested, even after the return period.
@@ -135,7 +135,7 @@ def _next_step(order: Order, now: datetime) -> Transition | None:
 
 
 def _units_to_return(order: Order, since: datetime) -> dict[int, int]:
-    """Return by line the units that have arrived and are in no return, nor in one that staff have declined since."""
+    """Return by line the arrived units that are in no return, and in no return that was requested after `since` and declined."""
     units = order.returnable_units()
     for each in order.returns:
         if each.state == REJECTED and each.requested_at > since:

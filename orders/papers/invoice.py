@@ -1,6 +1,6 @@
 """An order's invoice as a PDF: the lines, the tax by rate, payments and refunds.
 
-It is drawn from the order alone (orders.papers.drawn_invoices caches it) and has the order's number. Refunds are credits, with
+It is drawn only from the order (orders.papers.drawn_invoices caches it) and has the order's number. Refunds are credits, with
 numbers derived from it.
 """
 
@@ -211,7 +211,7 @@ class _Page(Sheet):
         self._write_amount(_("Refunded"), format_money(refunded), "B")
 
     def write_missing_letters(self) -> None:
-        """If the typeface lacks letters of a text, write where to read that text."""
+        """If the typeface lacks letters of a text, write a note that says where the text can be read."""
         if self.lacks_letters:
             self.ln(5)
             url = f"{settings.PUBLIC_URL}{reverse('orders:detail', args=[self.order.number])}"

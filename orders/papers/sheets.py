@@ -113,7 +113,7 @@ class Sheet(FPDF):
         return [in_visual_order(each) for each in lines]
 
     def draw_barcode(self, text: str, left: float, top: float, width: float, height: float) -> bool:
-        """Draw a text as Code 128 into a box (mm); return False if it has no barcode or does not fit."""
+        """Draw a text as a Code 128 barcode into a box (mm). Return False if the text cannot be encoded, or is too long."""
         widths = bar_widths(text)
         # The margins on both sides are ten modules each.
         module = min(_MAX_MODULE, width / (sum(widths) + 20)) if widths else 0

@@ -1,6 +1,6 @@
 """The papers of many orders as one PDF each: a picking list, packing slips, address labels.
 
-They are drawn from lines of text alone, so that the worker can read orders in steps and draw once.
+They are drawn only from lines of text, so that the worker can read orders in steps and draw once.
 """
 
 import re
@@ -129,7 +129,7 @@ def draw_address_labels(lines: Iterable[LabelLine], now: datetime) -> bytes:
 
 
 class _Paper(Sheet):
-    """Pages with their number at the foot, and on slips the order's number."""
+    """Pages with the page's number at the foot; on packing slips, also the order's number."""
 
     def __init__(self, folder: Path, title: str, now: datetime) -> None:
         self.terms = get_terms(timezone.localdate(now))
@@ -158,7 +158,7 @@ class _Paper(Sheet):
             self.write_line(_("Nothing is to be printed for these orders."), 12)
 
     def write_missing_letters(self) -> None:
-        """Say where to read text whose letters the typeface lacks, if there was any since the last call."""
+        """Write a note that says where the text can be read, if the typeface lacked letters since the last call."""
         if self.lacks_letters:
             self.ln(4)
             self.write_line(

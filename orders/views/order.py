@@ -28,13 +28,12 @@ from orders.payment_status import poll_open_payment
 from web.decorators import get_or_post, no_store, owner_only, public
 from web.durations import format_duration
 from web.errors import TooManyAttempts
-from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
 @dataclass(frozen=True)
 class Payment:
-    """What an order's page says about the money, and lets its shopper do about it; `left` is a countdown."""
+    """The payment of an order as its page shows it: its progress, the time left to pay (`left`), and how to pay."""
 
     is_under_way: bool
     by_card: bool
@@ -177,13 +176,7 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
         number, email = form.cleaned_data["number"], form.cleaned_data["email"]
         key = accounts.email_key(email)
         try:
-            attempt = hit_rate_limit(
-                request,
-                "lookup",
-                number,
-                named=[key],
-                device_bucket=known_devices.get_device_bucket(request, email),
-            )
+            attempt = known_devices.hit_email_limit(request, "lookup", email, number)
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "orders/lookup.html", {"form": form})
         order = queries.get_order_by_number(number)

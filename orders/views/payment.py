@@ -108,7 +108,7 @@ def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> 
 
 
 def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> bool:
-    """Return whether a visitor without a session knows the id of a member's payment attempt, so comes back from paying it."""
+    """Return whether the visitor seems to be the order's member, logged out while paying: they know a payment attempt's id."""
     return (
         not request.user.is_authenticated
         and order.user_id is not None

@@ -1,4 +1,4 @@
-"""The pages on which a shopper lists orders, buys one again, or cancels one."""
+"""The pages on which a shopper lists orders, buys an order again, or cancels an order."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -79,7 +79,7 @@ def _span(form: HistoryForm) -> tuple[datetime, datetime]:
 @owner_only
 @access.order_owner_required
 def reorder(request: HttpRequest, order: Order) -> HttpResponse:
-    """Show the page with those of an order's lines that can be bought today, and add the lines to a chosen cart."""
+    """Show the page with the lines of an order that can be bought today, and add the lines to a chosen cart."""
     items = list_reorder_items(queries.list_items(order))
     form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
     if form.is_valid() and any(each.quantity for each in items):

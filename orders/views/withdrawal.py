@@ -39,7 +39,7 @@ def withdraw(request: HttpRequest) -> HttpResponse:
 
 
 def _is_above_limit(request: HttpRequest, statement: WithdrawalStatement) -> bool:
-    """Count a statement. Return whether its address has sent too many. This is no error: nobody shall block another's withdrawal."""
+    """Count a withdrawal. Return whether its address has sent too many: no error, since strangers must not block a withdrawal."""
     try:
         hit_rate_limit(request, "withdrawal", accounts.email_key(statement.email))
     except TooManyAttempts:

@@ -206,7 +206,7 @@ _silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 def gateway_circuit_breaker() -> Iterator[None]:
     """Within the block, wait only once for a gateway that does not answer. Later calls raise GatewayUnavailable at once.
 
-    Jobs use it that process many orders, most of which need no gateway. A gateway that fails quickly is called each time.
+    It is for jobs that process many orders, most of which need no gateway. A gateway that fails quickly is called each time.
     """
     token = _silent.set(set())
     try:

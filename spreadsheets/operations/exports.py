@@ -64,7 +64,7 @@ def start_order_file(
     started_by: UUID,
     now: datetime,
 ) -> SpreadsheetTask:
-    """Start a file of orders: the `chosen` ones, or the orders that a filter finds when the worker runs. Return its task.
+    """Start a file of orders: the `chosen` orders, or the orders that a filter finds when the worker runs. Return its task.
 
     If a task with this id exists, it is returned. Raises ValueError for a printed file of more than MAX_PRINTED_ORDERS. Also
     raises CassandraUnavailable and OSError.
@@ -205,7 +205,7 @@ def _save(task: SpreadsheetTask, name: str, content: "File[bytes]") -> None:
 
 
 def _read_sealed(name: str) -> bytes:
-    """Return the content that `_save` encrypted. Raises FileRefused if the file is gone. Also raises DecryptionError."""
+    """Return the content that `_save` encrypted. Raises FileRefused if the file was deleted. Also raises DecryptionError."""
     with open_stored(name) as file:
         return decrypt_bytes(file.read(), _PURPOSE, name)
 
@@ -279,7 +279,7 @@ def expire_export(task: SpreadsheetTask, now: datetime) -> None:
 
 
 def delete_export(task: SpreadsheetTask) -> None:
-    """Delete the files of an expired or refused export, and store that they are gone. Raises CassandraUnavailable and OSError."""
+    """Delete the files of an expired or refused export, and store that they are deleted. Raises CassandraUnavailable and OSError."""
     folder = f"{OUTGOING}/{task.task_id.hex}"
     # The files that exist may have other names: if two workers save at the same time, the storage gives one of them another name.
     try:

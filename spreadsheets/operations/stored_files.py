@@ -15,7 +15,7 @@ COPY_BYTES = 64 * 1024
 
 
 def open_stored(name: str) -> IO[bytes]:
-    """Return a seekable copy of a stored file. Raises FileRefused if the file is gone."""
+    """Return a seekable copy of a stored file. Raises FileRefused if the file was deleted."""
     copy = TemporaryFile()  # noqa: SIM115 -- the caller closes it
     try:
         with default_storage.open(name) as stored:

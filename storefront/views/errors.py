@@ -11,7 +11,7 @@ from catalogue.search import MAX_QUERY_LENGTH
 from web.decorators import list_methods, public
 from web.rendering import render_page
 
-# A product's or category's address tells what was looked for; other addresses may be private.
+# A product's or category's address says which page was looked for; other addresses may be private.
 _SLUG = re.compile(r"/[cp]/([-a-zA-Z0-9_]+)/?")
 
 

@@ -16,6 +16,7 @@ from accounts import queries
 from accounts.access import current_member, staff_required
 from accounts.sessions import SECOND_FACTOR, SessionStore
 from tests.factories import PASSWORD, make_user
+from tests.reads import existing
 
 
 @staff_required(roles=["support", "warehouse"])
@@ -91,8 +92,7 @@ def test_it_makes_a_new_member_of_staff(monkeypatch: pytest.MonkeyPatch) -> None
     )
     assert "support" in output
     assert Client().login(username=email, password=PASSWORD)
-    found = queries.find_user_by_email(email)
-    assert found is not None
+    found = existing(queries.find_user_by_email(email))
     assert found.is_staff
     assert f"support    {email}" in run("list")
 
@@ -103,12 +103,10 @@ def test_it_gives_a_member_a_role_and_takes_it_away_and_ends_the_sessions() -> N
     run("add", alice.email.upper(), "--role", "analyst")
     # S1: no session outlives a change of rights
     assert client.get(reverse("accounts:profile")).status_code == 302
-    found = queries.get_user(alice.pk)
-    assert found is not None
+    found = existing(queries.get_user(alice.pk))
     assert found.role == "analyst"
     run("remove", alice.email)
-    found = queries.get_user(alice.pk)
-    assert found is not None
+    found = existing(queries.get_user(alice.pk))
     assert not found.is_staff
     with pytest.raises(CommandError, match="no role"):
         run("remove", alice.email)
@@ -120,8 +118,7 @@ def test_it_prints_a_link_to_choose_a_password() -> None:
     assert link.startswith(settings.PUBLIC_URL)
     client = Client()
     client.post(link.removeprefix(settings.PUBLIC_URL), {"name": "Ada", "password": PASSWORD})
-    found = queries.find_user_by_email(email)
-    assert found is not None
+    found = existing(queries.find_user_by_email(email))
     assert (found.role, found.name) == ("admin", "Ada")
 
 

@@ -1,6 +1,5 @@
 """The address book and what each country asks of an address."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,8 @@ from accounts.models import User
 from checkout.prefill import get_prefill
 from pricing import delivery, tax
 from tests.factories import make_user
+from tests.reads import existing
+from tests.threads import map_at_once
 
 BERLIN = {
     "name": "Alice Arbour",
@@ -33,8 +34,7 @@ def member() -> tuple[Client, User]:
 
 
 def book(alice: User) -> list[Address]:
-    found = queries.get_user(alice.pk)
-    assert found is not None
+    found = existing(queries.get_user(alice.pk))
     return queries.list_addresses(found)
 
 
@@ -409,8 +409,7 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(10) as pool:
-        added = list(pool.map(add, range(10)))
+    added = map_at_once(add, range(10))
     assert added.count(True) == 6
     addresses = book(alice)
     assert len(addresses) == 20
@@ -448,8 +447,7 @@ def test_name_and_telephone_are_changed_and_what_is_none_is_refused() -> None:
     client, alice = member()
     page = reverse("accounts:profile")
     assert client.post(page, {"name": " Alice  B. ", "phone": "030 / 12-34 56"}).status_code == 303
-    found = queries.get_user(alice.pk)
-    assert found is not None
+    found = existing(queries.get_user(alice.pk))
     assert (found.name, found.phone) == ("Alice B.", "030123456")
     assert client.post(page, {"name": " "}).status_code == 422
     wrong = client.post(page, {"name": "Alice", "phone": "ring me"})
@@ -461,8 +459,7 @@ def test_name_and_telephone_are_changed_and_what_is_none_is_refused() -> None:
     operations.save_address(alice.pk, replace(HOME, phone="+35312345"))
     assert get_prefill(queries.get_user(alice.pk), "DE")["phone"] == "+35312345"
     assert client.post(page, {"name": "Alice", "phone": ""}).status_code == 303
-    found = queries.get_user(alice.pk)
-    assert found is not None
+    found = existing(queries.get_user(alice.pk))
     assert found.phone == ""
 
 

@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from accounts import queries
 from accounts.management.commands import changepassword, createsuperuser
 from tests.factories import PASSWORD, make_user
+from tests.reads import existing
 
 NEW = "nine dry badgers"
 
@@ -40,8 +41,7 @@ def test_x280_createsuperuser_makes_an_admin_as_staff_add_does(
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
     assert "registered with the role admin" in run("createsuperuser", "--noinput")
-    boss = queries.find_user_by_email(email)
-    assert boss
+    boss = existing(queries.find_user_by_email(email))
     assert (boss.role, boss.check_password(PASSWORD)) == ("admin", True)
     with pytest.raises(CommandError, match=f"staff add {email} --role admin"):
         run("createsuperuser", "--noinput")
@@ -53,8 +53,7 @@ def test_x280_createsuperuser_asks_for_what_was_not_given(monkeypatch: pytest.Mo
     monkeypatch.setattr("builtins.input", lambda prompt: email)
     monkeypatch.setattr("getpass.getpass", lambda *prompt: PASSWORD)
     run("createsuperuser")
-    boss = queries.find_user_by_email(email)
-    assert boss
+    boss = existing(queries.find_user_by_email(email))
     assert boss.check_password(PASSWORD)
 
 
@@ -64,8 +63,7 @@ def test_x280_changepassword_ends_sessions_and_stands_in_the_audit_log(
     alice = make_user()
     monkeypatch.setattr(changepassword.Command, "_get_pass", lambda *prompt: NEW)
     assert "successfully" in run("changepassword", alice.email)
-    found = queries.get_user(alice.pk)
-    assert found
+    found = existing(queries.get_user(alice.pk))
     assert found.check_password(NEW)
     with pytest.raises(CommandError, match="does not exist"):
         run("changepassword", f"{uuid4().hex}@example.com")

@@ -1,6 +1,5 @@
 """A member's e-mail address changes: asked with the password, confirmed there, announced here, finished wherever it broke off."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -20,6 +19,8 @@ from accounts.operations import email_change
 from tests.accounts.browsers import fresh_email, is_in, path
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
+from tests.reads import existing
+from tests.threads import map_at_once
 
 ASK = "/account/email/"
 
@@ -31,9 +32,7 @@ def signed_in(email: str, password: str = PASSWORD) -> Client:
 
 
 def read(alice: User) -> User:
-    found = queries.get_user(alice.pk)
-    assert found
-    return found
+    return existing(queries.get_user(alice.pk))
 
 
 def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_gets_a_mail() -> None:
@@ -125,8 +124,7 @@ def test_of_two_who_move_to_one_address_at_once_one_gets_it() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(6) as pool:
-        got = list(pool.map(move, movers))
+    got = map_at_once(move, movers, 6)
     assert got.count(True) == 1
     winner = queries.find_user_by_email(new)
     assert winner == movers[got.index(True)]
@@ -147,11 +145,9 @@ def test_a_registration_and_a_move_to_one_address_at_once_make_one_holder() -> N
             return True
         return False
 
-    with ThreadPoolExecutor(2) as pool:
-        did = list(pool.map(act, (0, 1)))
+    did = map_at_once(act, (0, 1))
     assert did.count(True) == 1
-    holder = queries.find_user_by_email(new)
-    assert holder
+    holder = existing(queries.find_user_by_email(new))
     assert (holder == alice) is did[0]
     assert (read(alice).email == new) is did[0]
 

@@ -17,10 +17,11 @@ from accounts.models import User
 from cart.errors import CartBusy
 from cart.operations import add_line
 from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
-from cart.queries import get_active_cart
 from cassandra_db import CassandraUnavailable, count_statements
+from tests.cart.guests import get_active_cart
 from tests.cart.products import make_mug
 from tests.factories import PASSWORD, make_user
+from tests.reads import existing
 
 LOGIN = "/account/login/"
 
@@ -81,8 +82,7 @@ def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
     assert answer["Location"] == "/account/addresses/"
     assert logged_in(client)
     assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
-    found = queries.get_user(alice.pk)
-    assert found
+    found = existing(queries.get_user(alice.pk))
     assert found.last_login_at >= found.created_at
     assert "Last signed in" in client.get(reverse("accounts:profile")).content.decode()
 
@@ -274,8 +274,7 @@ def test_a_guests_carts_come_along(rf: RequestFactory) -> None:
     client.cookies[settings.CART_COOKIE_NAME] = response.cookies[settings.CART_COOKIE_NAME].value
     answer = client.post(LOGIN, {"email": alice.email, "password": PASSWORD})
     assert answer.cookies[settings.CART_COOKIE_NAME].value == ""
-    cart = get_active_cart(alice.pk)
-    assert cart is not None
+    cart = existing(get_active_cart(alice.pk))
     assert cart.item_count == 2
     assert get_guest_id(request) == guest_id
 
@@ -292,8 +291,7 @@ def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
     assert client.cookies[settings.CART_COOKIE_NAME].value  # the next login finds them
     assert client.post(reverse("accounts:logout")).status_code == 303
     assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
-    cart = get_active_cart(user.user_id)
-    assert cart is not None
+    cart = existing(get_active_cart(user.user_id))
     assert cart.name == "Gifts"
 
 
@@ -356,7 +354,6 @@ def test_the_hash_is_renewed_at_login_when_the_hashers_settings_have_changed(
     alice = make_user()
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
     assert Client().login(username=alice.email, password=PASSWORD)
-    renewed = queries.get_user(alice.pk)
-    assert renewed is not None
+    renewed = existing(queries.get_user(alice.pk))
     assert renewed.password != alice.password
     assert Client().login(username=alice.email, password=PASSWORD)

@@ -1,6 +1,5 @@
 """Another password, by a user who knows it or reads the mail; and where a user is signed in."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -21,6 +20,7 @@ from cassandra_db import count_statements
 from tests.accounts.browsers import is_in, key_of, path
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user, sign_in_staff
+from tests.threads import map_at_once
 from web.devices import browser_name
 
 NEW = "nine dry badgers"
@@ -104,8 +104,7 @@ def test_of_two_who_change_a_password_at_once_one_does() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(2) as pool:
-        did = list(pool.map(change, ("first new one", "second new one")))
+    did = map_at_once(change, ("first new one", "second new one"))
     assert did.count(True) == 1
     assert check_password(("first new one", "second new one")[did.index(True)], password_of(alice))
 
@@ -183,10 +182,9 @@ def test_s16_two_who_use_one_link_at_once_change_the_password_once() -> None:
     alice = make_user()
     link = path(operations.password_reset_link(alice))
     passwords = [f"a new password {number}" for number in range(6)]
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(
-            pool.map(lambda new: Client().post(link, {"password": new}).status_code, passwords)
-        )
+    answers = map_at_once(
+        lambda new: Client().post(link, {"password": new}).status_code, passwords, 6
+    )
     assert sorted(answers) == [303, 410, 410, 410, 410, 410]
     assert check_password(passwords[answers.index(303)], password_of(alice))
 

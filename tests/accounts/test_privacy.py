@@ -74,6 +74,7 @@ from tests.factories import (
     sign_in_staff,
 )
 from tests.orders import paper_orders
+from tests.reads import existing
 from web import personal_data
 from web.personal_data import ErasureRefused, list_erasure_obstacles
 
@@ -123,8 +124,7 @@ def exported(client: Client) -> dict[str, Any]:
 
 def everything_of(order_id: UUID) -> str:
     """All that any table says of an order, to look for a name in it."""
-    order = get_order(order_id)
-    assert order is not None
+    order = existing(get_order(order_id))
     key = {
         "day": order.placed_at.astimezone(UTC).date(),
         "placed_at": order.placed_at,
@@ -294,8 +294,7 @@ def test_s53_s86_erasing_leaves_numbers_and_sums_and_no_person(
     assert queries.get_user(alice.pk) is None
     assert queries.find_user_by_email(alice.email) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = get_order(order.order_id)
-    assert after is not None
+    after = existing(get_order(order.order_id))
     assert (after.number, after.total, after.placed_at) == (
         order.number,
         order.total,
@@ -379,8 +378,7 @@ def test_s53_staff_still_see_the_sale(alice: User) -> None:
     order = make_done(alice)
     request_erasure(alice.pk, datetime.now(UTC))
     erase_account(alice.pk, datetime.now(UTC))
-    erased = get_order(order.order_id)
-    assert erased
+    erased = existing(get_order(order.order_id))
     found = get_order_page(erased)
     assert (found.order.total, found.items) == (order.total, list_items(order))
     assert staff_history(found.order)[0].label == "Customer data deleted"
@@ -489,8 +487,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     assert steps > 10
     assert queries.get_user(alice.pk) is None
     assert queries.USER_ID_BY_EMAIL.one(email=email_key(alice.email)) is None
-    after = get_order(order.order_id)
-    assert after is not None
+    after = existing(get_order(order.order_id))
     assert [event.kind for event in after.events].count("erased") == 1
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
         "Your account at Stoa was deleted"

@@ -1,7 +1,6 @@
 """Becoming a member: a mail in every case, one account for an address, a link that works once."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -22,6 +21,8 @@ from tests.accounts.browsers import fresh_email
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import PASSWORD, make_user
 from tests.lost_answers import AnswerLosingSession
+from tests.reads import existing
+from tests.threads import map_at_once
 
 REGISTER = "/account/register/"
 USERS = scan(
@@ -46,8 +47,7 @@ def test_it_mails_a_link_that_finishes_the_registration_and_logs_in() -> None:
     assert b'autocomplete="new-password"' in page.content
     answer = client.post(link, {"name": " Alice  Arbour ", "password": PASSWORD})
     assert (answer.status_code, answer["Location"]) == (303, reverse("accounts:profile"))
-    user = queries.find_user_by_email(email.upper())
-    assert user is not None
+    user = existing(queries.find_user_by_email(email.upper()))
     assert (user.name, user.email, user.role, user.demo) == ("Alice Arbour", email, "", False)
     assert user.password.startswith("argon2")
     assert b"Alice Arbour" in client.get(reverse("accounts:profile")).content
@@ -122,8 +122,7 @@ def test_a_link_used_again_leads_to_the_login() -> None:
         assert again.status_code == 200
         assert b"Your account is ready" in again.content
         assert b'href="/account/login/"' in again.content
-    user = queries.find_user_by_email(email)
-    assert user is not None
+    user = existing(queries.find_user_by_email(email))
     assert check_password(PASSWORD, user.password)
 
 
@@ -149,8 +148,7 @@ def test_s40_what_a_form_adds_by_itself_changes_nothing() -> None:
             "active": "0",
         },
     )
-    user = queries.find_user_by_email(email)
-    assert user is not None
+    user = existing(queries.find_user_by_email(email))
     assert (user.role, user.demo, user.active) == ("", False, True)
     assert queries.find_user_by_email("x@example.com") is None
 
@@ -166,11 +164,9 @@ def test_s10_of_twenty_who_register_one_address_at_once_one_wins() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(20) as pool:
-        won = list(pool.map(register, range(20)))
+    won = map_at_once(register, range(20))
     assert won.count(True) == 1
-    winner = queries.find_user_by_email(email)
-    assert winner is not None
+    winner = existing(queries.find_user_by_email(email))
     assert winner.name == f"Racer {won.index(True)}"
     assert [row.user_id for row in USERS.iterate_table() if row.email.strip().lower() == email] == [
         winner.pk

@@ -1,9 +1,7 @@
 """The staff's second factor: enrolled once, asked for at each login, and no code counts twice."""
 
 import re
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from tests.accounts.browsers import key_of
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.journeys.connection import CSRF, ShopConnection
+from tests.threads import map_at_once
 from tests.web_server import serve_shop
 from web import encryption
 
@@ -203,22 +202,13 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
     sessions = [Client() for _ in range(50)]
     for client in sessions:
         client.force_login(ann)
-    barrier = threading.Barrier(len(sessions))
-
-    def post(line: ShopConnection) -> int:
-        barrier.wait()
-        return line.post(PAGE, {"code": code})
-
-    with (
-        serve_shop(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop,
-        ThreadPoolExecutor(len(sessions)) as pool,
-    ):
+    with serve_shop(tmp_path, workers=2, LIMIT_CODE="1000,0,0,600") as shop:
         lines = [
             ShopConnection(shop, {"stoa_csrf": CSRF, settings.SESSION_COOKIE_NAME: key_of(client)})
             for client in sessions
         ]
         code = now_code()
-        statuses = sorted(pool.map(post, lines))
+        statuses = sorted(map_at_once(lambda line: line.post(PAGE, {"code": code}), lines))
         assert statuses == [303] + [422] * 49
         for line in lines:
             line.close()  # on a busy machine those that were answered first have idled until the server hung up
@@ -259,14 +249,9 @@ def test_a_recovery_code_lets_in_once_however_it_is_typed(ann: User, ann_signed_
 
 
 def test_s17_one_recovery_code_lets_one_of_many_in(ann: User) -> None:
-    code, barrier = codes_of(ann)[0], threading.Barrier(8)
-
-    def use(_: int) -> bool:
-        barrier.wait()
-        return second_factor.use_recovery_code(ann.pk, code)
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(use, range(8))) == 1
+    code = codes_of(ann)[0]
+    used = map_at_once(lambda _: second_factor.use_recovery_code(ann.pk, code), range(8))
+    assert sum(used) == 1
 
 
 def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann: User) -> None:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -36,6 +35,7 @@ from tests.accounts.browsers import fresh_email, is_in, key_of, path
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_order, make_user
 from tests.journeys.connection import ShopConnection
+from tests.threads import map_at_once
 from tests.waiting import wait_until
 from tests.web_server import CassandraProxy, serve_shop
 from web.rate_limits import list_alarms
@@ -104,8 +104,7 @@ def at_once(
         sending(lines[number], number)
         lines[number].close()
 
-    with ThreadPoolExecutor(tries) as pool:
-        list(pool.map(go, range(tries)))
+    map_at_once(go, range(tries))
     return lines
 
 

@@ -29,6 +29,7 @@ from promotions.rules import FREE_DELIVERY
 from shop_settings.operations import save_setting
 from shop_settings.queries import CURRENT_SETTINGS, get_settings_at_quorum
 from tests.factories import make_category, make_product, make_user, sign_in_staff
+from tests.reads import existing
 from tests.shop_settings.saved import own_settings
 from tests.spreadsheets.files import apply, csv_of, faults_of, read
 
@@ -84,11 +85,9 @@ def test_x271_a_file_and_a_save_know_the_categories_of_that_moment() -> None:
     with unnoticed(CURRENT_TREE):
         renamed = make_category("Named anew")
     assert apply(task).results == {"done": 1}
-    stored = queries.get_product_at_quorum(mug.product_id)
-    assert stored
+    stored = existing(queries.get_product_at_quorum(mug.product_id))
     operations.save_product(replace(stored, category_id=renamed.category_id), datetime.now(UTC))
-    stored = queries.get_product_at_quorum(mug.product_id)
-    assert stored
+    stored = existing(queries.get_product_at_quorum(mug.product_id))
     with pytest.raises(ProductRefused, match="no such category"):
         operations.save_product(replace(stored, category_id=gone.category_id), datetime.now(UTC))
 
@@ -100,8 +99,7 @@ def test_x271_a_promotion_covers_a_category_that_was_just_made() -> None:
     key = create_promotion(
         PromotionTerms("Free", FREE_DELIVERY, category_id=shelf.category_id), current_time()
     )
-    made = get_promotion(AUTOMATIC, key)
-    assert made
+    made = existing(get_promotion(AUTOMATIC, key))
     assert made.categories == {shelf.category_id, below.category_id}
 
 

@@ -191,6 +191,11 @@ def test_x270_what_a_file_accepts_the_forms_and_a_file_return_unchanged(
     assert through_file(product) == product
 
 
+def test_x270_the_second_of_two_equal_hours_stays() -> None:
+    product = replace(blank(), active_from=datetime(2026, 10, 25, 1, 30, tzinfo=UTC))
+    assert through_forms(product) == product
+
+
 @FEW
 @given(st.data())
 def test_x270_what_the_forms_accept_a_file_and_the_forms_return_unchanged(

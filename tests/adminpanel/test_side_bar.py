@@ -1,6 +1,7 @@
 """The frame of the staff's pages: its side bar, and nothing of the shop's."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.http import HttpResponse
@@ -81,10 +82,11 @@ def test_x86_each_page_of_the_staff_stands_in_their_frame(path: Any) -> None:
 def test_x86_no_page_of_the_staff_shows_or_reads_what_the_shops_frame_does(
     admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("the cart is read for a page that does not show it")
-
-    monkeypatch.setattr(RequestCart, "prefetch_badge", refuse)
+    monkeypatch.setattr(
+        RequestCart,
+        "prefetch_badge",
+        Mock(side_effect=AssertionError("the cart is read for a page that does not show it")),
+    )
     for each in ENTRIES:
         page = parse(admin.get(each.url))
         assert not page.cssselect(SHOPS), each.page

@@ -22,8 +22,6 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from questions.entities import QUESTION
 from questions.operations import ask_question
-from reviews.entities import ReviewInput
-from reviews.operations import write_review
 from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.apps import ROOT
@@ -31,6 +29,7 @@ from tests.architecture.routes import ROUTES
 from tests.catalogue.search_rules import make_search_rule
 from tests.clock import now
 from tests.factories import make_category, make_product, make_user, sign_in_staff
+from tests.reviews.writes import write
 
 Body = dict[str, str]
 
@@ -269,20 +268,7 @@ def of_draft(name: str) -> Callable[[], StaleForm]:
 def of_review(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
         product, writer = make_product(), make_user()
-        write_review(
-            *(product.product_id, writer.user_id),
-            ReviewInput(
-                stars=4,
-                title="As it should be",
-                body="Quite as it should be.",
-                name="A.",
-                verified=False,
-                held_for="links",
-            ),
-            seen=0,
-            change_id=uuid4(),
-            now=now(),
-        )
+        write(product.product_id, 4, writer.user_id, held_for="links")
         args = (product.product_id, writer.user_id)
 
         def decide(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from random import Random
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -56,12 +57,9 @@ def test_x206_processes_are_added_up_and_somebody_is_one_visitor_in_all(hour: da
 def test_x206_minutes_that_cannot_be_written_hold_no_event_up_and_come_with_the_next(
     hour: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(**_columns: object) -> None:
-        raise CassandraUnavailable("away")
-
     writer = EventWriter()
     with monkeypatch.context() as away:
-        away.setattr(live.WRITE_MINUTE, "start", fail)
+        away.setattr(live.WRITE_MINUTE, "start", Mock(side_effect=CassandraUnavailable("away")))
         assert writer.write(make_batches([event(hour, 1)])) == []
     assert totals(get_live_view(hour)) == (0, 0, 0)
     writer.write(make_batches([event(hour + MINUTE, 1)]))

@@ -77,6 +77,12 @@ def find_tests_by_rule() -> dict[str, list[str]]:
     return by_text | by_name
 
 
+def list_numbered_rules(kind: str) -> set[int]:
+    """Return the rules of a kind that a test's name begins with: `test_s7_…`, or `test_x43_s35_…` for two in one."""
+    heads = (re.match(r"test_((?:[a-z]\d+_)+)", name) for _, name, _ in _tests())
+    return {int(each) for head in heads if head for each in re.findall(rf"{kind}(\d+)_", head[1])}
+
+
 def list_rules() -> list[tuple[str, str]]:
     """Return the number and the words of each line of the page, in the page's order."""
     return [(line[1], line[2]) for line in _LINE.finditer(PAGE.read_text())]

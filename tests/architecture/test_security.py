@@ -12,7 +12,8 @@ from django.utils.module_loading import import_string
 
 from accounts.operations import registration_link
 from accounts.roles import ADMIN, ROLES
-from tests.architecture.apps import FILES, ROOT, relative_path
+from tests.architecture.apps import FILES, relative_path
+from tests.architecture.requirements import list_numbered_rules
 from tests.architecture.routes import ROUTES
 from tests.cart.shared_carts import make_person, make_shared_cart
 from tests.factories import PASSWORD, make_category, make_product, make_user, sign_in_staff
@@ -32,17 +33,8 @@ WITHOUT_TOKEN = {
 }
 
 
-def numbered() -> set[int]:
-    """Return the rules that a test's name begins with: `test_s7_…`, or `test_x43_s35_…` for two in one."""
-    found: set[int] = set()
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        for name in re.findall(r"def test_((?:[a-z]\d+_)+)", path.read_text()):
-            found |= {int(number) for number in re.findall(r"s(\d+)", name)}
-    return found
-
-
 def test_it_has_a_test_named_by_its_number() -> None:
-    without = sorted(RULES - numbered())
+    without = sorted(RULES - list_numbered_rules("s"))
     assert not without, f"no test bears the number of {without}"
 
 

@@ -8,5 +8,4 @@ from tests.factories import make_product
 
 @pytest.fixture
 def teapot() -> Product:
-    product = make_product("Teapot", stock=50)
-    return product
+    return make_product("Teapot", stock=50)

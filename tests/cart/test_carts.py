@@ -19,11 +19,12 @@ from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
 from cassandra_db.session import get_session
 from catalogue.entities import Product
-from tests.cart.guests import owner
+from tests.cart.guests import get_active_cart, owner
 from tests.cart.products import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
 from tests.cart.test_views import submit_add
 from tests.factories import PASSWORD, make_product, make_user
+from tests.reads import existing
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604"
 TABLET = "Mozilla/5.0 (Linux; Android 15; SM-X910) AppleWebKit/537 Safari/537"
@@ -237,8 +238,7 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
     assert named(guest) == {}
     assert named(member)["KITCHEN"]
     for cart_id in (first, gifts, kitchen):
-        row = queries.SUMS.one(cart_id=cart_id)
-        assert row
+        row = existing(queries.SUMS.one(cart_id=cart_id))
         assert (row.owner_id, row.guest) == (member, False)
     assert lines(first) == {str(product.variants[0].variant_id): 1}
 
@@ -274,8 +274,7 @@ def submit_new_cart(client: Client, name: str, **fields: Any) -> Any:
 
 
 def active(client: Client) -> UUID:
-    found = queries.get_active_cart(owner(client))
-    assert found
+    found = existing(get_active_cart(owner(client)))
     return found.cart_id
 
 
@@ -302,8 +301,7 @@ def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Pr
     first = active(client)
     submit_new_cart(client, "Second")
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
-    here = re.search(r'name="next" value="([^"]+)"', text)
-    assert here
+    here = existing(re.search(r'name="next" value="([^"]+)"', text))
     assert f'name="cart" value="{first}"' in text
     response = client.post(reverse("cart:switch"), {"cart": first, "next": here[1]})
     assert (response.status_code, response["Location"]) == (
@@ -350,13 +348,11 @@ def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
     assert response.status_code == 303
     text = client.get(response["Location"]).content.decode()
     assert "Gifts was deleted." in text
-    token = re.search(r'name="undo" value="([^"]+)"', text)
-    assert token
+    token = existing(re.search(r'name="undo" value="([^"]+)"', text))
     for _ in range(2):
         assert client.post(reverse("cart:undo"), {"undo": token[1]}).status_code == 303
     assert "Gifts was restored." in cart_pages(client)
-    found = queries.get_active_cart(owner(client))
-    assert found
+    found = existing(get_active_cart(owner(client)))
     assert (found.name, found.item_count) == ("Gifts", 2)
     assert client.post(reverse("cart:undo"), {"undo": "made-up"}).status_code == 422
 

@@ -1,7 +1,6 @@
 """A cart of a thousand lines: its page is rendered, and the header of all other pages costs no more."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from html import unescape
 from time import time_ns
@@ -21,6 +20,7 @@ from catalogue.entities import Product
 from inventory.operations.stock_copies import COPY
 from tests.cart.products import add_all, make_mug
 from tests.factories import make_product
+from tests.threads import map_at_once
 
 PRODUCTS = 125
 SIZES = tuple(f"{number} ml" for number in range(100, 900, 100))
@@ -116,8 +116,7 @@ def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(5) as pool:
-        added = list(pool.map(add, product.variants[-5:]))
+    added = map_at_once(add, product.variants[-5:], 5)
     assert sum(added) == 4, "four places were left for five"
     cart = queries.get_cart(cart_id)
     assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)

@@ -13,6 +13,7 @@ from cart.operations import bulk_lines, carts, cleanup, lines
 from cart.operations.bulk_lines import VariantQuantity, add_variants
 from cart.operations.carts import ActiveCart
 from cassandra_db import SEND_AGAIN
+from tests.cart.guests import get_active_cart
 from tests.cart.products import make_mug
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -52,7 +53,7 @@ def guests_cart(guest: UUID) -> UUID:
 
 
 def items(person_id: UUID) -> int:
-    cart = queries.get_active_cart(person_id)
+    cart = get_active_cart(person_id)
     return cart.item_count if cart else 0
 
 

@@ -28,7 +28,10 @@ from cart.undo import parse_removed_line
 from cassandra_db.session import get_session
 from catalogue.entities import Product
 from pricing.money import from_minor_units, to_minor_units
+from tests.cart.guests import get_active_cart
 from tests.cart.products import make_mug, with_price
+from tests.orders.crashes import kill_in
+from tests.threads import map_at_once
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
@@ -52,7 +55,7 @@ def add(
 
 
 def cart_of(owner: UUID) -> Cart:
-    found = queries.get_active_cart(owner)
+    found = get_active_cart(owner)
     assert found is not None
     assert found.line_count == len(found.lines)
     assert found.item_count == sum(line.quantity for line in found.lines)
@@ -114,8 +117,7 @@ def test_a_second_add_takes_todays_price_for_the_whole_line_and_says_so() -> Non
 
 def test_fifty_adds_from_eight_threads_all_count() -> None:
     owner, product = uuid4(), make_mug()
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda place: add(owner, product, place % 2), range(50)))
+    map_at_once(lambda place: add(owner, product, place % 2), range(50), 8)
     cart = cart_of(owner)
     assert (cart.item_count, cart.line_count, cart.version) == (50, 2, 50)
 
@@ -166,8 +168,7 @@ def test_x126_adds_at_once_never_hold_more_than_is_left() -> None:
 
     key = uuid4()
     assert put(1, key)
-    with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(put, [3] * 6)) == 3
+    assert sum(map_at_once(put, [3] * 6, 4)) == 3
     assert cart_of(owner).item_count == 10
     # Sent again it has been done, whatever is left by now.
     assert put(1, key, left=0)
@@ -184,7 +185,7 @@ def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         add(owner, make_mug())
 
 
-def test_x45_the_limit_of_carts_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x45_the_limit_of_carts_is_explained() -> None:
     owner = full(uuid4())
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         add(owner, make_mug())
@@ -217,8 +218,7 @@ def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines()
         except NoSuchLine:
             pass
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(act, range(60)))
+    map_at_once(act, range(60), 6)
     cart_of(owner)
 
 
@@ -345,8 +345,7 @@ def test_a_lost_answer_is_resolved_by_the_operations_row(monkeypatch: pytest.Mon
 
 def test_two_first_adds_at_once_make_one_cart() -> None:
     owner, product = uuid4(), make_mug()
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda place: add(owner, product, place % 2), range(8)))
+    map_at_once(lambda place: add(owner, product, place % 2), range(8), 4)
     assert cart_of(owner).item_count == 8
     assert len(queries.CARTS.all(owner_id=owner)) == 1
 
@@ -362,7 +361,7 @@ def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
     assert rows[0].cart_count == 2
     assert cart_of(member).item_count == 1  # the member's own stays active
     assert queries.get_cart(theirs).item_count == 2
-    assert queries.get_active_cart(guest) is None
+    assert get_active_cart(guest) is None
 
 
 def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
@@ -380,26 +379,21 @@ def test_an_empty_guest_cart_is_not_carried_over() -> None:
         guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW
     )
     assert operations.claim_guest_carts(guest, member, NOW).names == ()
-    assert queries.get_active_cart(member) is None
+    assert get_active_cart(member) is None
 
 
-def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adopting_goes_on_where_a_crash_stopped_it() -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     add(member, product)
     cart_id = add(guest, product, 1).cart_id
-
-    def crash(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(carts, "remove_cart_from_list", crash)
-        with pytest.raises(KeyboardInterrupt):
-            operations.claim_guest_carts(guest, member, NOW)
-    assert queries.get_active_cart(guest) is not None
+    kill_in(
+        carts, "remove_cart_from_list", lambda: operations.claim_guest_carts(guest, member, NOW)
+    )
+    assert get_active_cart(guest) is not None
     operations.claim_guest_carts(guest, member, NOW + timedelta(days=1))
     operations.claim_guest_carts(guest, member, NOW)
     assert [row.cart_id for row in queries.CARTS.all(owner_id=member)].count(cart_id) == 1
-    assert queries.get_active_cart(guest) is None
+    assert get_active_cart(guest) is None
 
 
 def test_carts_beyond_the_limit_stay_with_the_guest() -> None:

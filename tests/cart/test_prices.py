@@ -14,7 +14,7 @@ from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
-from cart import operations, queries
+from cart import operations
 from cart.errors import NoSuchCart, PriceChanged
 from cart.operations import sharing
 from cart.priced_cart import PriceConsent
@@ -23,7 +23,7 @@ from catalogue.operations import save_product
 from catalogue.queries import get_product_at_quorum
 from inventory import products_with_stock as stocked
 from inventory.products_with_stock import get_products_with_stock
-from tests.cart.guests import cart_of, owner
+from tests.cart.guests import cart_of, get_active_cart, owner
 from tests.cart.products import add_all
 from tests.cart.products import make_mug as loose_mug
 from tests.factories import make_product
@@ -35,8 +35,7 @@ NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 def make_stocked_product(
     name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard"
 ) -> Product:
-    product = make_product(name, price=price, tax_class=tax_class, stock=units)
-    return product
+    return make_product(name, price=price, tax_class=tax_class, stock=units)
 
 
 def save_at(product: Product, price: str) -> None:
@@ -101,7 +100,7 @@ def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
     removed = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
     dearer = replace(product.variants[0], price=Money(40, EUR))
     operations.restore_line(owner_id, removed, product, dearer, NOW)
-    found = queries.get_active_cart(owner_id)
+    found = get_active_cart(owner_id)
     assert found
     assert (found.lines[0].price, found.subtotal) == (Money(35, EUR), Money(70, EUR))
 
@@ -113,7 +112,7 @@ def test_units_that_come_back_onto_a_line_take_its_price() -> None:
     dearer = replace(product.variants[0], price=Money(40, EUR))
     operations.add_line(owner_id, product, dearer, 1, uuid4(), NOW)
     operations.restore_line(owner_id, removed, product, dearer, NOW)
-    found = queries.get_active_cart(owner_id)
+    found = get_active_cart(owner_id)
     assert found
     assert (found.lines[0].quantity, found.subtotal) == (3, Money(120, EUR))
 

@@ -2,9 +2,7 @@
 
 import http.client
 import re
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,28 +20,17 @@ from cart.limits import MAX_CARTS
 from cart.names import name_key
 from cart.operations import carts
 from catalogue.entities import Product
+from tests.cart.guests import get_active_cart
 from tests.cart.products import make_mug
 from tests.cart.test_carts import make, named
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_transfers import checked, units
 from tests.environment import KEYSPACE
 from tests.factories import make_product
+from tests.threads import call_at_once
 from tests.web_server import serve_shop
 
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all calls from one barrier, and return what each returned or the error with which it was refused."""
-    barrier = threading.Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait()
-        try:
-            return call()
-        except CartError as refused:
-            return refused
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
+at_once = partial(call_at_once, refused=CartError)
 
 
 def total(person: UUID) -> int:
@@ -78,7 +65,7 @@ def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
 def test_s38_x44_a_submit_sent_again_while_the_cart_is_switched_counts_once(rounds: int) -> None:
     person = uuid4()
     add(person, make_mug())
-    first, second = queries.get_active_cart(person), make(person, "Second")
+    first, second = get_active_cart(person), make(person, "Second")
     assert first
     before = total(person)
     for turn in range(rounds):
@@ -261,8 +248,7 @@ def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 @pytest.fixture
 def lamp() -> Product:
-    product = make_product("Lamp", stock=900)
-    return product
+    return make_product("Lamp", stock=900)
 
 
 @pytest.fixture
@@ -295,7 +281,7 @@ def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50
         )
     )
     assert {status for some in statuses if isinstance(some, list) for status in some} == {303}
-    found = queries.get_active_cart(guest.person)
+    found = get_active_cart(guest.person)
     assert found
     assert [line.quantity for line in found.lines] == [50]
     assert total(guest.person) == 50

@@ -13,6 +13,7 @@ from catalogue.operations import rebuild_prefixes
 from catalogue.queries import find_variant_by_sku, get_product, list_suggestions
 from pricing.money import from_minor_units
 from tests.factories import make_product
+from tests.reads import existing
 
 # The document calls the user jen; a user's id is a UUID here.
 JEN = uuid5(UUID(int=0), "jen")
@@ -51,8 +52,7 @@ def add(jen: UUID, product: Product, quantity: int, now: datetime) -> operations
 
 
 def active(jen: UUID) -> tuple[UUID, str]:
-    found = queries.find_active_cart_row(queries.CARTS.all(owner_id=jen))
-    assert found
+    found = existing(queries.find_active_cart_row(queries.CARTS.all(owner_id=jen)))
     return found.cart_id, found.cart_name
 
 
@@ -70,10 +70,8 @@ def test_k4_all_carts_of_jen_by_name() -> None:
 
 def test_k2_an_item_by_its_id(shop: dict[str, Product]) -> None:
     box = shop["Box2"]
-    row = find_variant_by_sku(box.variants[0].sku)
-    assert row
-    found = get_product(row.product_id)
-    assert found
+    row = existing(find_variant_by_sku(box.variants[0].sku))
+    found = existing(get_product(row.product_id))
     assert (found.name, found.variants[0].price) == ("Gift Box Two", from_minor_units(8150, "EUR"))
 
 

@@ -1,9 +1,8 @@
 """Sharing a cart: invitations, roles, links; what ends, ends at once."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +16,7 @@ from cart.access import BUY, EDIT, OWN, VIEW, require_access
 from cart.cards import list_cart_cards
 from cart.errors import (
     AlreadyInvited,
+    CartError,
     InvitationOver,
     NoSuchCart,
     NoSuchPerson,
@@ -28,6 +28,7 @@ from cart.errors import (
 from cart.operations import carts, sharing
 from cassandra_db import RAISE_UNKNOWN, apply_batch, read
 from mail.queries import list_recipient_mails
+from tests.cart.guests import get_active_cart
 from tests.cart.products import make_mug
 from tests.cart.shared_carts import (
     NOW,
@@ -42,6 +43,8 @@ from tests.cart.test_operations import full
 from tests.clock import now
 from tests.factories import make_user
 from tests.orders.crashes import kill_in
+from tests.reads import existing
+from tests.threads import call_at_once
 from web.days import end_of_day
 
 TTL = read(
@@ -91,7 +94,7 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
 
 def test_an_accepted_cart_does_not_become_the_active_one(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "viewer")
-    assert queries.get_active_cart(ben.user_id) is None
+    assert get_active_cart(ben.user_id) is None
     mug = make_mug()
     added = operations.add_line(ben.user_id, mug, mug.variants[0], 1, uuid4(), NOW)
     assert added.cart_id != gifts
@@ -130,8 +133,7 @@ def test_x256_an_invitation_goes_by_itself_at_the_end_of_its_last_day(
     made = invite(ann, gifts, f"{uuid4().hex}@example.com")
     assert made.last_day == localdate(made.invited_at) + timedelta(days=14)
     assert made.expires_at == end_of_day(made.last_day)
-    row = TTL.one(cart_id=gifts, key=made.key)
-    assert row is not None
+    row = existing(TTL.one(cart_id=gifts, key=made.key))
     span = (made.expires_at - made.invited_at).total_seconds()
     assert span - 60 < row.seconds <= span + 1
 
@@ -216,8 +218,7 @@ def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
         require_access(ben.user_id, gifts, EDIT)
     sharing.change_role(ann.user_id, gifts, ben.user_id, "editor")
     assert require_access(ben.user_id, gifts, EDIT).role == "editor"
-    listed = queries.get_listed_cart_row(ben.user_id, gifts)
-    assert listed is not None
+    listed = existing(queries.get_listed_cart_row(ben.user_id, gifts))
     assert listed.role == "editor"
     sharing.remove_person(ann.user_id, gifts, ben.user_id)
     sharing.remove_person(ann.user_id, gifts, ben.user_id)
@@ -292,13 +293,11 @@ def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: 
     link = sharing.create_link(ann.user_id, gifts, "Ann", NOW)
     assert sharing.create_link(ann.user_id, gifts, "Ann", NOW).link_id == link.link_id
     token = link.url.rstrip("/").rpartition("/")[2]
-    seen = people.find_shared_cart(token)
-    assert seen is not None
+    seen = existing(people.find_shared_cart(token))
     assert (seen.cart.name, seen.cart.item_count, seen.owner_name) == ("Gifts for Mom", 1, "Ann")
     mug = make_mug()
     operations.add_line(ann.user_id, mug, mug.variants[0], 4, uuid4(), NOW)
-    seen = people.find_shared_cart(token)
-    assert seen is not None
+    seen = existing(people.find_shared_cart(token))
     assert seen.cart.item_count == 5
     sharing.withdraw_link(ann.user_id, gifts, link.link_id)
     assert people.find_shared_cart(token) is None
@@ -377,8 +376,7 @@ def test_a_new_name_is_shown_to_all(ann: User, gifts: UUID) -> None:
     assert (
         require_access(ben.user_id, gifts, VIEW).name == "Birthday (2)"
     )  # the name is taken there
-    seen = people.find_shared_cart(token)
-    assert seen is not None
+    seen = existing(people.find_shared_cart(token))
     assert seen.cart.name == "Birthday"
     assert people.get_page_version(cem.user_id, gifts) != before
     with pytest.raises(NotAllowed):
@@ -433,19 +431,7 @@ def test_a_copy_of_what_a_link_shows_is_a_cart_of_its_own(ann: User, gifts: UUID
     assert require_access(guest, made, OWN).name == "Gifts for Mom"
 
 
-def at_once(*calls: object) -> list[object]:
-    """Start all at the same moment; return what each returned or raised."""
-    barrier = Barrier(len(calls))
-
-    def run(call: object) -> object:
-        barrier.wait()
-        try:
-            return call()  # type: ignore[operator]
-        except Exception as error:  # noqa: BLE001 returned
-            return error
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
+at_once = partial(call_at_once, refused=CartError)
 
 
 def test_two_who_accept_one_invitation_at_once_make_one_person(ann: User, gifts: UUID) -> None:
@@ -461,7 +447,7 @@ def test_the_twenty_first_stays_outside_however_many_submit_at_once(ann: User, g
     for _ in range(sharing.MAX_PEOPLE - 3):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     emails = [f"{uuid4().hex}@example.com" for _ in range(8)]
-    came = at_once(*[lambda email=email: invite(ann, gifts, email) for email in emails])
+    came = at_once(*(partial(invite, ann, gifts, email) for email in emails))
     assert sum(isinstance(each, people.Invitation) for each in came) == 3
     assert sum(isinstance(each, TooManyPeople) for each in came) == 5
     assert get_row_count(gifts) == sharing.MAX_PEOPLE
@@ -479,8 +465,8 @@ def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gif
         ben = make_user("Ben")
         made = invite(ann, gifts, ben.email)
         accepted, _ = at_once(
-            lambda made=made, ben=ben: accept(made, ben),
-            lambda made=made: sharing.withdraw_invitation(ann.user_id, gifts, made.key),
+            partial(accept, made, ben),
+            partial(sharing.withdraw_invitation, ann.user_id, gifts, made.key),
         )
         inside = accepted == gifts
         assert inside or isinstance(accepted, InvitationOver)

@@ -23,6 +23,7 @@ from tests.cart.shared_carts import as_cart_user, make_person
 from tests.clock import now
 from tests.factories import PASSWORD, make_product, make_user
 from tests.orders.crashes import kill_in
+from tests.reads import existing
 
 HTMX = {"HX-Request": "true"}
 ROLES = {
@@ -445,8 +446,7 @@ def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(sc
     assert response["X-Robots-Tag"] == "noindex, nofollow"
     assert 'name="robots" content="noindex' in text
     assert response["Referrer-Policy"] == "same-origin"
-    operation = re.search(r'name="operation" value="([^"]+)"', text)
-    assert operation
+    operation = existing(re.search(r'name="operation" value="([^"]+)"', text))
     token = link.url.rstrip("/").rpartition("/")[2]
     copy = reverse("cart:shared_copy", args=[token])
     assert visitor.get(copy).status_code == 302
@@ -466,8 +466,7 @@ def test_a_link_shows_lines_prices_and_stock_to_anybody_and_nothing_to_change(sc
 
 def test_a_shared_page_asks_for_changes_and_one_of_ones_own_does_not(scene: Scene) -> None:
     text = text_of(scene.as_("viewer").get(reverse("cart:show")))
-    asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
-    assert asked
+    assert re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
     assert 'hx-trigger="every 3s"' in text
     assert 'data-pause="cart"' in text
     alone = Client()
@@ -494,8 +493,7 @@ def test_nothing_new_costs_a_static_row_and_a_change_brings_the_cart(scene: Scen
     assert "5 items" in text
     assert address not in text
     sharing.change_role(scene.ann.user_id, scene.cart_id, scene.users["viewer"].user_id, "editor")
-    later_address = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
-    assert later_address
+    later_address = existing(re.search(r'hx-get="([^"]+/changes/[^"]+)"', text))
     given = client.get(later_address[1].replace("&amp;", "&"), headers=HTMX)
     assert given.status_code == 200
     assert 'name="quantity"' in text_of(given)
@@ -508,8 +506,7 @@ def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
     client = scene.as_("owner")
     for _ in range(2):
         text = text_of(client.get(reverse("cart:one", args=[cart_id])))
-        asked = re.search(r'hx-get="([^"]+/changes/[^"]+)"', text)
-        assert asked
+        asked = existing(re.search(r'hx-get="([^"]+/changes/[^"]+)"', text))
         assert client.get(asked[1].replace("&amp;", "&"), headers=HTMX).status_code == 204
         operations.switch_cart(scene.ann.user_id, cart_id, now())
         operations.add_line(

@@ -32,7 +32,7 @@ from tests.cart.test_carts import active, make, named, submit_new_cart
 from tests.cart.test_operations import NOW, add
 from tests.cart.test_views import submit_add
 from tests.factories import make_product
-from tests.orders.crashes import Killed
+from tests.orders.crashes import kill_in
 
 
 def checked(cart_id: UUID) -> Cart:
@@ -270,19 +270,10 @@ def test_x44_what_is_added_to_a_cart_while_it_is_merged_stays_in_it(
     assert units(two.second) == {two.small: 2}
 
 
-def crashes(*_: Any, **__: Any) -> None:
-    raise Killed
-
-
 @pytest.mark.parametrize("kind", ["move", "merge"])
-def test_a_move_that_broke_off_is_finished_by_the_worker(
-    two: Two, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_a_move_that_broke_off_is_finished_by_the_worker(two: Two, kind: str) -> None:
     act: Callable[[], Any] = two.merge if kind == "merge" else lambda: two.move(two.small)
-    with monkeypatch.context() as patch:
-        patch.setattr(transfers, "_finish_merge" if kind == "merge" else "_take_units", crashes)
-        with pytest.raises(Killed):
-            act()
+    kill_in(transfers, "_finish_merge" if kind == "merge" else "_take_units", act)
     assert units(two.first)[two.small] == 3  # in both for the moment, and never in none
     assert units(two.second)[two.small] == 5
     assert "finished" in finish()
@@ -295,14 +286,9 @@ def test_a_move_that_broke_off_is_finished_by_the_worker(
     assert finish() == ""
 
 
-def test_a_move_that_never_came_to_its_target_cannot_come_any_more(
-    two: Two, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_move_that_never_came_to_its_target_cannot_come_any_more(two: Two) -> None:
     operation = uuid4()
-    with monkeypatch.context() as patch:
-        patch.setattr(transfers, "change_contents", crashes)
-        with pytest.raises(Killed):
-            two.move(two.small, operation)
+    kill_in(transfers, "change_contents", lambda: two.move(two.small, operation))
     finish()
     with pytest.raises(CartError):
         two.move(two.small, operation)  # the slow process wakes up

@@ -23,7 +23,7 @@ from catalogue.entities import Product
 from catalogue.operations import save_product
 from inventory.entities import WantedLine
 from inventory.operations import copy_stock, reserve_stock
-from tests.cart.guests import cart_of, owner
+from tests.cart.guests import cart_of, get_active_cart, owner
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -538,7 +538,7 @@ def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product)
     member = register_user(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
     client.force_login(member)
     submit_add(client, mug)
-    assert queries.get_active_cart(member.user_id)
+    assert get_active_cart(member.user_id)
     assert "rounds=3" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 

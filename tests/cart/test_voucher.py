@@ -37,8 +37,7 @@ def make_code(kind: str = PERCENTAGE, **terms: Any) -> str:
 
 
 def make_stocked_product(price: str = "20.00") -> Product:
-    product = make_product(price=price, stock=50)
-    return product
+    return make_product(price=price, stock=50)
 
 
 def filled(client: Client, price: str = "20.00", quantity: int = 1) -> UUID:

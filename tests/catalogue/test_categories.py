@@ -23,6 +23,7 @@ from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_category, make_product
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.crashes import kill_at_write, record_writes
+from tests.threads import map_at_once
 
 LATER = jobs.TREE_SETTLED + timedelta(seconds=1)
 PLAIN_ROW = write(
@@ -107,8 +108,7 @@ def test_x97_neither_a_circle_nor_one_address_for_two_comes_of_two_changes_at_on
         ],
     ]
     for pair in pairs:
-        with ThreadPoolExecutor(2) as pool:
-            assert sorted(pool.map(refused, pair)) == [False, True]
+        assert sorted(map_at_once(refused, pair, 2)) == [False, True]
 
 
 def test_x97_what_is_written_was_checked_on_the_tree_that_it_changes(

@@ -19,7 +19,7 @@ from catalogue.operations import products as product_saves
 from catalogue.prices import PricePoint
 from catalogue.rules import MAX_VARIANTS, is_barcode
 from jobs.leases import hold_lease
-from tests.catalogue.reads import stored
+from tests.catalogue.reads import changed, stored
 from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.lost_answers import AnswerLosingSession
@@ -290,10 +290,6 @@ def test_a_product_keeps_what_the_law_and_search_engines_ask_for() -> None:
     assert replace(found, updated_at=None, created_at=None) == replace(
         saved, updated_at=None, created_at=None
     )
-
-
-def changed(product: Product, **what: Any) -> Product:
-    return replace(product, variants=(replace(product.variants[0], **what),))
 
 
 REFUSED: dict[str, tuple[str, Callable[[Product], Product]]] = {

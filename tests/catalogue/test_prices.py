@@ -16,7 +16,7 @@ from catalogue.operations import products as product_saves
 from catalogue.prices import PricePoint, compute_reference_price, follow_base_prices, price_in_force
 from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
-from tests.catalogue.reads import stored
+from tests.catalogue.reads import changed, stored
 from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.orders.crashes import record_writes
@@ -33,10 +33,6 @@ def euro(amount: str) -> Money:
 
 def at(day: float, price: str, was: str = "") -> PricePoint:
     return PricePoint(START + day * DAY, euro(price), euro(was) if was else None)
-
-
-def changed(product: Product, **what: Any) -> Product:
-    return replace(product, variants=(replace(product.variants[0], **what),))
 
 
 def history(product: Product) -> list[tuple[str, bool]]:

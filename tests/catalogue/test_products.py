@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
-from threading import Barrier, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -19,9 +18,12 @@ from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.errors import CategoryRefused, ProductChanged, ProductRefused, SkuTaken, SlugTaken
 from catalogue.operations import cards as list_cards
 from catalogue.operations import products as product_saves
+from tests.catalogue.reads import changed
 from tests.clock import now
 from tests.factories import make_category, make_product
+from tests.reads import existing
 from tests.rules import for_each
+from tests.threads import map_at_once
 
 
 def listed(category_id: Any, sort: str = "name") -> list[str]:
@@ -40,16 +42,14 @@ def test_a_product_comes_back_as_it_was_saved() -> None:
         options={"Colour": ["Teal", "Oat"]},
         listed=True,
     )
-    found = queries.get_product(saved.product_id)
-    assert found is not None
+    found = existing(queries.get_product(saved.product_id))
     assert replace(found, updated_at=None, created_at=None) == replace(
         saved, updated_at=None, created_at=None
     )
     assert [variant.label for variant in found.variants] == ["Teal", "Oat"]
     assert found.variants[0].price == Money("48.00", EUR)
     assert queries.find_product_id_by_slug(saved.slug) == saved.product_id
-    row = queries.find_variant_by_sku(found.variants[1].sku)
-    assert row is not None
+    row = existing(queries.find_variant_by_sku(found.variants[1].sku))
     assert row.variant_id == found.variants[1].variant_id
 
 
@@ -159,10 +159,8 @@ def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
     product = make_product(options={"Size": ["S", "L"]})
     small, large = product.variants
     operations.save_product(replace(product, variants=(large,)), now())
-    found = queries.get_product(product.product_id)
-    assert found is not None
-    gone = found.get_variant(small.variant_id)
-    assert gone is not None
+    found = existing(queries.get_product(product.product_id))
+    gone = existing(found.get_variant(small.variant_id))
     assert not gone.sold
     card = queries.product_card(found)
     assert card.variant_count == 1
@@ -180,7 +178,7 @@ def test_a_slug_and_a_sku_belong_to_one() -> None:
 
 def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
     category = make_category()
-    slug, barrier, won = f"race-{uuid4().hex}", Barrier(6), []
+    slug, won = f"race-{uuid4().hex}", []
     drafts = [
         replace(make_product(category=category), product_id=uuid4(), slug=slug, version=0)
         for _ in range(6)
@@ -196,15 +194,10 @@ def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
     ]
 
     def save(draft: Product) -> None:
-        barrier.wait()
         with contextlib.suppress(SlugTaken):
             won.append(operations.save_product(draft, now()).product_id)
 
-    threads = [Thread(target=save, args=(draft,)) for draft in drafts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    map_at_once(save, drafts)
     assert won == [queries.find_product_id_by_slug(slug)]
 
 
@@ -231,10 +224,6 @@ SPOILT: dict[str, Callable[[Product], Product]] = {
     "once cheaper than now": lambda product: changed(product, compare_at=Money(1, EUR)),
     "an option that it does not have": lambda product: changed(product, options={"Size": "L"}),
 }
-
-
-def changed(product: Product, **what: Any) -> Product:
-    return replace(product, variants=(replace(product.variants[0], **what),))
 
 
 @for_each(SPOILT)
@@ -299,8 +288,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     # What the job does with every recorded change.
     assert operations.list_changed_products(began, now())[product.product_id] >= began
     operations.refresh_cards(product.product_id)
-    found = queries.get_product(product.product_id)
-    assert found is not None
+    found = existing(queries.get_product(product.product_id))
     prices = [card.price for card in queries.get_category_page(category.category_id, "price").cards]
     assert prices == [found.variants[0].price]
     assert len(list_positions(product)) == 5
@@ -310,27 +298,19 @@ def test_two_who_save_at_once_leave_one_card() -> None:
     category = make_category()
     product = make_product(price="10.00", category=category, listed=True)
     for version in range(1, 6):
-        barrier, won = Barrier(4), list[int]()
+        won = list[int]()
 
-        def save(
-            price: int, barrier: Barrier = barrier, won: list[int] = won, version: int = version
-        ) -> None:
+        def save(price: int, won: list[int] = won, version: int = version) -> None:
             changed = replace(product.variants[0], price=Money(price, EUR))
-            barrier.wait()
             with contextlib.suppress(ProductChanged):
                 saved = operations.save_product(
                     replace(product, variants=(changed,), version=version), now()
                 )
                 won.append(saved.version)
 
-        threads = [Thread(target=save, args=(price,)) for price in (11, 12, 13, 14)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        map_at_once(save, (11, 12, 13, 14))
         assert won == [version + 1]
-        found = queries.get_product_at_quorum(product.product_id)
-        assert found is not None
+        found = existing(queries.get_product_at_quorum(product.product_id))
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
         assert len(list_positions(product)) == 5

@@ -13,7 +13,6 @@ from lxml import html
 
 from accounts.operations import register_user
 from benchmarks import buyers
-from cart import queries as carts
 from cart.entities import Cart
 from cassandra_db import SEND_AGAIN
 from catalogue.entities import Product
@@ -22,10 +21,12 @@ from demo.testbank import queries as bank_queries
 from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.operations import payments, placement
+from tests.cart.guests import get_active_cart
 from tests.clock import now
 from tests.factories import PASSWORD
 from tests.orders.consistency_checks import assert_stock_adds_up
 from tests.orders.crashes import kill_in
+from tests.reads import existing
 
 HTMX = {"HX-Request": "true"}
 TYPED = buyers.CHECKOUT_DETAILS | {"email": "ada@example.com"}
@@ -78,10 +79,8 @@ class Shopper:
         answer = self.send(self.token(**fields), **fields)
         assert answer.status_code == 303, text(answer)
         payment_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
-        row = bank_queries.get_payment(payment_id)
-        assert row
-        order = queries.get_order_by_number(row.reference)
-        assert order
+        row = existing(bank_queries.get_payment(payment_id))
+        order = existing(queries.get_order_by_number(row.reference))
         return order, answer["Location"]
 
     def pay(self, at: str, card: str = cards.APPROVED) -> Any:
@@ -130,9 +129,7 @@ def get_owner_id(shopper: Shopper) -> UUID:
 
 
 def get_cart(shopper: Shopper) -> Cart:
-    found = carts.get_active_cart(get_owner_id(shopper))
-    assert found
-    return found
+    return existing(get_active_cart(get_owner_id(shopper)))
 
 
 def open_tab(shopper: Shopper) -> Shopper:

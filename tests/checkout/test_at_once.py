@@ -1,10 +1,7 @@
 """Two people, or eight requests, order one cart at the same moment, over real HTTP."""
 
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -33,6 +30,7 @@ from tests.factories import make_stocked_product, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
+from tests.threads import call_at_once
 from tests.web_server import serve_shop
 
 
@@ -49,18 +47,6 @@ def open_connections(shop: str, shopper: Shopper, count: int) -> list[ShopConnec
         "stoa_csrf": CSRF
     }
     return [ShopConnection(shop, dict(cookies)) for _ in range(count)]
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run all of them from one barrier."""
-    barrier = threading.Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait()
-        return call()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 def add_until_confirmed(connection: ShopConnection, product: Product) -> None:
@@ -83,7 +69,9 @@ def test_eight_submits_at_once_are_one_order_and_one_charge(
     sent = review_form(shopper.token(email=email), email)
     tabs = open_connections(shop, shopper, 8)
     assert set(
-        at_once(*(lambda connection=connection: connection.post(at(), sent) for connection in tabs))
+        call_at_once(
+            *(lambda connection=connection: connection.post(at(), sent) for connection in tabs)
+        )
     ) == {303}
     (order,) = list_orders(email)
     (attempt,) = list_attempts(order.order_id)
@@ -112,7 +100,7 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
             lambda line=line, sent=sent: line.post(at(), sent)
             for line in open_connections(shop, shopper, 3)
         ]
-    statuses = at_once(*submits)
+    statuses = call_at_once(*submits)
     assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
     assert len([*list_orders(alice.email), *list_orders(ben.email)]) == 1
     assert count_reserved(mug) == 1
@@ -124,7 +112,7 @@ def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
     email, plate = make_email(), make_stocked_product(60, name="Plate")
     sent = review_form(shopper.token(email=email), email)
     tabs = open_connections(shop, shopper, 7)
-    statuses = at_once(
+    statuses = call_at_once(
         lambda: tabs[0].post(at(), sent),
         *(lambda line=line: add_until_confirmed(line, plate) for line in tabs[1:]),
     )

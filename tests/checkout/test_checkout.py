@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -19,6 +18,7 @@ from lxml import html
 from cart import operations as cart_operations
 from cart.errors import CartChanged
 from catalogue.entities import Product
+from checkout import views
 from checkout.checkouts import get_checkout
 from inventory import operations as inventory
 from jobs.minutes import floor_to_minute
@@ -54,6 +54,7 @@ from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.crashes import expire_claim, kill_in
 from tests.shards import SingleItemShard
+from tests.threads import map_at_once
 from web.days import end_after_days
 
 # ---- How it is paid
@@ -217,19 +218,10 @@ def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     assert count_reserved(mug) == 0
 
 
-def test_an_answer_that_never_came_is_asked_for_again(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_never_came_is_asked_for_again(shopper: Shopper, mug: Product) -> None:
     email = make_email()
     token = shopper.token(email=email)
-
-    def lost(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as cut:
-        cut.setattr("checkout.views.redirect_to_payment", lost)
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
+    kill_in(views, "redirect_to_payment", lambda: shopper.send(token, email=email))
     # The order is there, and the browser does not know it: it knows its cart.
     assert settings.ORDER_COOKIE_NAME not in shopper.client.cookies
     page = shopper.client.get(at(), follow=True)
@@ -363,8 +355,7 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
         except (CartOrdered, CartChanged) as refused:
             return refused
 
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(place, drafts))
+    answers = map_at_once(place, drafts, 4)
     assert sum(isinstance(each, Order) for each in answers) == 1
     assert sum(isinstance(each, CartOrdered) for each in answers) == 3
     assert count_reserved(mug) == 1

@@ -1,7 +1,6 @@
 """The review: the sums that it shows are those that are charged, once."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -22,6 +21,7 @@ from pricing.templatetags.money import format_money
 from tests.checkout.shopper import HTMX, TYPED, Shopper, count_reserved, remembered, text, token_in
 from tests.factories import make_product, make_stocked_product
 from tests.orders.consistency_checks import assert_order_consistent
+from tests.threads import map_at_once
 
 
 def test_an_empty_cart_has_nothing_to_check_out(client: Client) -> None:
@@ -321,8 +321,7 @@ def test_a_double_click_makes_one_order(mug: Product) -> None:
         twin = Client()
         twin.cookies = shopper.client.cookies
         clients.append(Shopper(client=twin))
-    with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda each: each.send(token), clients))
+    answers = map_at_once(lambda each: each.send(token), clients, 2)
     assert [answer.status_code for answer in answers] == [303, 303]
     assert answers[0]["Location"] == answers[1]["Location"]
     assert count_reserved(mug) == 2

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -606,8 +607,7 @@ def test_the_commands_status_distinguishes_clean_violations_and_not_finished() -
 
 
 def test_the_command_says_when_it_could_not_finish(monkeypatch: pytest.MonkeyPatch) -> None:
-    def away(*_: object, **__: object) -> Report:
-        raise CassandraUnavailable("no node answers")
-
-    monkeypatch.setattr(command, "check_consistency", away)
+    monkeypatch.setattr(
+        command, "check_consistency", Mock(side_effect=CassandraUnavailable("no node answers"))
+    )
     assert run() == (2, "Could not finish, Cassandra is away: no node answers\n")

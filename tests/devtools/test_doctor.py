@@ -3,6 +3,7 @@
 import io
 import socket
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.core.files.storage import default_storage
@@ -91,11 +92,7 @@ def test_a_mail_server_that_does_not_answer_is_named() -> None:
 
 def test_a_storage_that_takes_no_pictures_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.check_media().level == doctor.GOOD
-
-    def fail(*_: object) -> None:
-        raise PermissionError("read-only")
-
-    monkeypatch.setattr(default_storage, "save", fail)
+    monkeypatch.setattr(default_storage, "save", Mock(side_effect=PermissionError("read-only")))
     found = doctor.check_media()
     assert found.level == doctor.WRONG
     assert "read-only" in found.text

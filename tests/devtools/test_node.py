@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import requests
@@ -107,11 +108,9 @@ def test_a_jar_that_rotted_in_the_store_is_fetched_again(tmp_path: Path, jar: Ja
 
 def test_jars_that_are_here_need_no_network(tmp_path: Path, jar: Jar) -> None:
     jars.fetch_jars([jar], tmp_path, print, arriving(CONTENT))
-
-    def offline(jar: Jar, folder: Path) -> Path:
-        raise requests.ConnectionError
-
-    assert jars.fetch_jars([jar], tmp_path, never, offline) == [tmp_path / jar.path]
+    assert jars.fetch_jars([jar], tmp_path, never, Mock(side_effect=requests.ConnectionError)) == [
+        tmp_path / jar.path
+    ]
 
 
 def test_a_broken_transfer_is_tried_again(tmp_path: Path, jar: Jar) -> None:
@@ -128,11 +127,10 @@ def test_a_broken_transfer_is_tried_again(tmp_path: Path, jar: Jar) -> None:
 
 
 def test_offline_is_said_in_words(tmp_path: Path, jar: Jar) -> None:
-    def offline(jar: Jar, folder: Path) -> Path:
-        raise requests.ConnectionError("no route to host")
-
     with pytest.raises(JarsMissing, match="offline"):
-        jars.fetch_jars([jar], tmp_path, print, offline)
+        jars.fetch_jars(
+            [jar], tmp_path, print, Mock(side_effect=requests.ConnectionError("no route to host"))
+        )
 
 
 # ---- Java
@@ -247,13 +245,14 @@ def without_jars(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_start_that_fails_keeps_its_ports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     before = replace(a_cluster(0), cql_port=19555, storage_port=17555)
     state.save_cluster(tmp_path, before)
     with monkeypatch.context() as disk:
-        disk.setattr(configuration, "write_files", full)
+        disk.setattr(
+            configuration,
+            "write_files",
+            Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")),
+        )
         with pytest.raises(NodeError, match="No space left"):
             control.start_cluster(home=tmp_path, say=print)
     # Or it starts, and ends as it finds no room for its log.

@@ -50,6 +50,8 @@ from tests.orders.crashes import (
     record_writes,
     run_worker,
 )
+from tests.reads import existing
+from tests.threads import map_at_once
 from web.days import end_of_day
 from web.personal_data import DataSubject
 
@@ -59,8 +61,7 @@ LESS = DraftDiscount(PERCENTAGE, Decimal(10), "Because the first one broke")
 
 
 def make_stocked(price: str = "20.00", stock: int = 10) -> Product:
-    product = make_product(price=price, stock=stock)
-    return product
+    return make_product(price=price, stock=stock)
 
 
 def make_content(product: Product, units: int = 2, **more: Any) -> DraftOrder:
@@ -140,11 +141,9 @@ def test_x180_an_offer_is_written_sent_and_paid_by_its_link(
     assert "Because the first one broke" in page.content.decode()
     assert "−€4.00" in page.content.decode()
     assert sue.post(f"{address}send/", form_fields(page)).status_code == 303
-    draft = queries.get_draft(UUID(address.strip("/").split("/")[-1]))
-    assert draft
+    draft = existing(queries.get_draft(UUID(address.strip("/").split("/")[-1])))
     assert draft.offer
-    mail = get_mail(derive_mail_id(draft.draft_id, f"offered {draft.version}"))
-    assert mail
+    mail = existing(get_mail(derive_mail_id(draft.draft_id, f"offered {draft.version}")))
     assert mail.recipient == email
     # Its price rises: what was offered holds.
     dearer = replace(product.variants[0], price=Money("99.00", "EUR"))
@@ -191,8 +190,7 @@ def test_x180_staff_order_for_a_customer_who_pays_by_transfer(
     answers = [sue.post(f"{address}order/", fields) for _ in range(2)]
     assert len({each["Location"] for each in answers}) == 1
     number = answers[0]["Location"].strip("/").split("/")[-1]
-    order = orders.get_order_by_number(number)
-    assert order
+    order = existing(orders.get_order_by_number(number))
     assert (order.payment_method, order.state, order.email) == (
         "transfer",
         "pending_payment",
@@ -213,8 +211,7 @@ def test_x181_what_is_added_to_an_order_is_an_order_that_names_it(sue: Client) -
     assert (fields["email"], fields["street"]) == (first.email, first.delivery_address.street)
     variant = product.variants[0].variant_id
     placed = sue.post(f"{address}order/", fields | {f"units:{product.product_id}:{variant}": "1"})
-    second = orders.get_order_by_number(placed["Location"].strip("/").split("/")[-1])
-    assert second
+    second = existing(orders.get_order_by_number(placed["Location"].strip("/").split("/")[-1]))
     assert second.added_to == first.number
     assert first.number in sue.get(placed["Location"]).content.decode()
     # The first one's history says so, once, however often the effects are applied.
@@ -252,8 +249,7 @@ def test_x267_a_draft_adds_to_an_order_of_the_same_person_alone(sue: Client) -> 
     for path in ("", "send/", "order/"):
         typed = {"added_to": own.number, "email": others.email, "version": "3"}
         assert refused in sue.post(f"{address}{path}", fields | typed).content.decode() or path
-    saved = queries.get_draft(draft_id)
-    assert saved
+    saved = existing(queries.get_draft(draft_id))
     assert (saved.version, saved.added_to, saved.email) == (3, own.number, "")
 
 
@@ -271,8 +267,7 @@ def test_x269_the_link_of_an_accepted_offer_expires_as_an_orders(settings: Setti
 
 def test_x182_an_offer_is_ordered_once_however_many_accept_it() -> None:
     draft = send(make_content(make_stocked(stock=3)))
-    with ThreadPoolExecutor(4) as several:
-        found = {each.order_id for each in several.map(accept, [draft] * 4)}
+    found = {each.order_id for each in map_at_once(accept, [draft] * 4, 4)}
     assert found == {draft.order_id}
     assert_order_consistent(found.pop())
     with pytest.raises(DraftOrdered):
@@ -321,8 +316,7 @@ def test_x182_an_offer_that_is_killed_while_it_is_ordered_is_ordered_once_or_tak
         assert kill_at_write(target, partial(accept, draft))
         assert draft.order_id
         expire_claim(draft.order_id)
-        current = queries.get_draft(draft.draft_id)
-        assert current
+        current = existing(queries.get_draft(draft.draft_id))
         assert accept(current).order_id == draft.order_id
         run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=1), draft.order_id)
         assert_order_consistent(draft.order_id)
@@ -340,8 +334,7 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
     assert last.offer
     assert last.offer.last_day == localdate()
     day = date_format(localdate(), "j F Y")
-    mail = get_mail(derive_mail_id(last.draft_id, f"offered {last.version}"))
-    assert mail
+    mail = existing(get_mail(derive_mail_id(last.draft_id, f"offered {last.version}")))
     for words in (Client().get(link_of(last)).content.decode(), mail.text):
         assert f"The prices hold until {day}." in words
     assert last.offer.until == end_of_day(localdate())
@@ -361,8 +354,7 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
     assert answer.status_code == 409
     assert "Only 1 of" in answer.content.decode()
     assert Client().post(link_of(scarce), {"payment": "shells"}).status_code == 422
-    saved = queries.get_draft(scarce.draft_id)
-    assert saved
+    saved = existing(queries.get_draft(scarce.draft_id))
     assert saved.state == ACCEPTED
     assert operations.save_draft(scarce, saved, STAFF, now()).state == OPEN
 
@@ -376,8 +368,7 @@ def test_x183_a_stale_draft_is_a_conflict_and_wrong_words_stay(
     stale = sue.post(address, fields | {"city": "Hamburg"})
     assert stale.status_code == 409
     assert all(each in stale.content.decode() for each in ("Potsdam", "Hamburg"))
-    version = re.search(r'name="overwrite" value="(\d+)"', stale.content.decode())
-    assert version
+    version = existing(re.search(r'name="overwrite" value="(\d+)"', stale.content.decode()))
     assert (
         sue.post(address, fields | {"city": "Hamburg", "overwrite": version[1]}).status_code == 303
     )
@@ -429,8 +420,7 @@ def test_an_offer_that_a_crash_has_left_without_its_mail_is_mailed() -> None:
     mail_id = derive_mail_id(draft.draft_id, f"offered {draft.version}")
     assert get_mail(mail_id) is None
     assert operations.mail_pending_offers(now()) >= 1
-    mail = get_mail(mail_id)
-    assert mail
+    assert get_mail(mail_id)
     assert operations.mail_pending_offers(now()) == 0
     assert draft.state == SENT
 
@@ -480,8 +470,7 @@ def test_x251_a_crash_does_not_leave_it_waiting_for_a_payment() -> None:
         "apply_order_effects",
         lambda: operations.order_draft(content, None, method, STAFF, now()),
     )
-    draft = queries.get_draft(content.draft_id)
-    assert draft
+    draft = existing(queries.get_draft(content.draft_id))
     assert draft.order_id
     assert read_order(draft.order_id).state == "pending_payment"
     run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=1), draft.order_id)
@@ -489,6 +478,4 @@ def test_x251_a_crash_does_not_leave_it_waiting_for_a_payment() -> None:
 
 
 def read_order(order_id: UUID) -> Order:
-    order = orders.get_order(order_id)
-    assert order
-    return order
+    return existing(orders.get_order(order_id))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -23,6 +24,7 @@ from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.orders.crashes import Killed
 from tests.stock import commit_stock, ship_stock
+from tests.threads import map_at_once
 from tests.waiting import wait_until
 
 
@@ -137,8 +139,7 @@ def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
         commit_stock(allocations)
         ship_stock(allocations)
 
-    with ThreadPoolExecutor(24) as pool:
-        list(pool.map(buy, range(96)))
+    map_at_once(buy, range(96), 24)
     assert session.most <= group_commit.AT_ONCE
     assert numbers(variant_id) == StockNumbers(400, 304, 0, 0, 96)
 
@@ -269,11 +270,7 @@ def test_who_cannot_get_an_answer_learns_so_and_the_stock_item_goes_on(
 
 def test_without_a_node_everybody_reads_so(watch: Callable[..., Watched]) -> None:
     variant_id = make_stock(10)
-
-    def away(*_: Any) -> Any:
-        raise NoHostAvailable("away", {})
-
-    watch(away)
+    watch(Mock(side_effect=NoHostAvailable("away", {})))
     results = all_at_once(variant_id, [make_request(), make_request()])
     assert [type(each) for each in results] == [CassandraUnavailable] * 2
     assert group_commit.queues == {}

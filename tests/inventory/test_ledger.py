@@ -1,7 +1,6 @@
 """Every number can be rebuilt: whatever is done to stock, in whatever order and however often, ledger and reservations agree."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from tests.inventory.test_movements import paid
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.orders.consistency_checks import assert_stock_adds_up
 from tests.stock import commit_stock
+from tests.threads import map_at_once
 
 PLACES = ("berlin", "cork")
 UNITS = st.integers(1, 4)
@@ -298,7 +298,6 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
         commit_stock(allocations)
         operations.set_reservation_units(allocations[0], reserved_units=0, shipped_units=1)
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(buy, range(60)))
+    map_at_once(buy, range(60), 4)
     operations.rebuild_stock_numbers(variant_id, "berlin")
     assert numbers(variant_id) == StockNumbers(200, 140, 0, 0, 60)

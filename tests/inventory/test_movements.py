@@ -1,7 +1,6 @@
 """A reservation's way to the parcel and back: each step once, however often and in whatever order it is repeated."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -19,8 +18,9 @@ from inventory.errors import NotEnoughAvailable
 from inventory.operations import ledger
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
-from tests.orders.crashes import Killed
+from tests.orders.crashes import kill_in
 from tests.stock import commit_stock, ship_stock
+from tests.threads import map_at_once
 
 
 def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
@@ -115,8 +115,7 @@ def test_twelve_hands_at_once_do_it_once() -> None:
             for n in range(4)
         ] * 3
     Random(7).shuffle(calls)
-    with ThreadPoolExecutor(12) as pool:
-        list(pool.map(lambda call: call(), calls))
+    map_at_once(lambda call: call(), calls, 12)
     assert numbers(variant_id) == StockNumbers(40, 24, 0, 4, 12)
     assert reservation_rows(variant_id) == [("committed", 1, 3)] * 4
 
@@ -210,12 +209,7 @@ def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch)
     assert reservation_rows(variant_id) == []
 
 
-def test_a_crash_before_the_ledger_loses_nothing(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
-    def crash(*_: Any, **__: Any) -> None:
-        raise Killed
-
+def test_a_crash_before_the_ledger_loses_nothing(subtests: pytest.Subtests) -> None:
     for step in ("committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"):
         with subtests.test(step):
             variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
@@ -246,10 +240,7 @@ def test_a_crash_before_the_ledger_loses_nothing(
                 "restocked": partial(operations.restock_units, order_id, "R", back, NOW),
                 "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **adjustment),
             }
-            with monkeypatch.context() as patched:
-                patched.setattr(ledger.ENTRY, "start", crash)
-                with pytest.raises(Killed):
-                    steps[step]()
+            kill_in(ledger.ENTRY, "start", steps[step])
             found, stock_rows = queries.get_stock_item(variant_id, "berlin")
             assert (
                 queries.fold_stock_numbers(

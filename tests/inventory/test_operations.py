@@ -3,8 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from threading import Barrier, Event
+from threading import Event
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -21,7 +22,9 @@ from inventory.warehouses import list_warehouses
 from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
+from tests.reads import existing
 from tests.stock import commit_stock, ship_stock
+from tests.threads import map_at_once
 from tests.waiting import wait_until
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -60,18 +63,14 @@ def test_a_receipt_of_nothing_is_refused() -> None:
 
 def test_forty_units_and_a_hundred_and_twenty_buyers() -> None:
     variant_id = make_stock(40)
-    barrier = Barrier(24)
 
-    def buy(n: int) -> int:
-        if n < 24:
-            barrier.wait(30)
+    def buy(_: int) -> int:
         try:
             return len(operations.reserve_stock(uuid4(), [want(variant_id)], NOW))
         except OutOfStock:
             return 0
 
-    with ThreadPoolExecutor(24) as pool:
-        won = sum(pool.map(buy, range(120)))
+    won = sum(map_at_once(buy, range(120), 24))
     assert won == 40
     assert numbers(variant_id) == StockNumbers(
         received=40, available=0, reserved=40, committed=0, shipped=0
@@ -88,8 +87,7 @@ def test_buyers_of_several_things_get_all_or_nothing() -> None:
         except OutOfStock:
             return 0
 
-    with ThreadPoolExecutor(16) as pool:
-        assert sum(pool.map(buy, range(30))) == 12
+    assert sum(map_at_once(buy, range(30), 16)) == 12
     assert numbers(plenty).reserved == numbers(rare).reserved == 6
 
 
@@ -149,8 +147,7 @@ def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
     unpaid = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
     paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
     commit_stock(paid)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(operations.release_stock, [unpaid, paid] * 4))
+    map_at_once(operations.release_stock, [unpaid, paid] * 4, 8)
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
@@ -178,11 +175,7 @@ def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, order_id = make_stock(5), uuid4()
-
-    def crash(*_: Any, **__: Any) -> None:
-        raise RuntimeError("killed")
-
-    monkeypatch.setattr(group_commit, "reserve_all", crash)
+    monkeypatch.setattr(group_commit, "reserve_all", Mock(side_effect=RuntimeError("killed")))
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
@@ -254,8 +247,7 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
 
     def overtaken(*stock_item: Any) -> Any:
         pending = real_read(*stock_item)
-        row = pending.one()
-        assert row
+        row = existing(pending.one())
         assert row.available == 9
         monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", real_read)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
@@ -297,8 +289,7 @@ def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
     wanted = WantedLine(1, product.product_id, variant_id, 3)
     operations.copy_allocated_stock(operations.reserve_stock(uuid4(), [wanted], NOW))
     assert queries.get_stock(product.product_id)[variant_id].available == 0
-    found = get_product_at_quorum(product.product_id)
-    assert found
+    found = existing(get_product_at_quorum(product.product_id))
     assert found.availability == "out"
 
 
@@ -320,8 +311,7 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     monkeypatch.setattr(catalogue, "set_availability", set_late)
     catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out", in_stock_ids=set())
     operations.copy_stock(product.product_id)
-    found = get_product_at_quorum(product.product_id)
-    assert found
+    found = existing(get_product_at_quorum(product.product_id))
     assert found.availability == "out"
 
 
@@ -379,12 +369,9 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
 def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(product_id: UUID, stock_items: Any) -> None:
-        raise CassandraUnavailable("away")
-
     product_id = uuid4()
     with monkeypatch.context() as patch:
-        patch.setattr(stock_copies, "copy_numbers", fail)
+        patch.setattr(stock_copies, "copy_numbers", Mock(side_effect=CassandraUnavailable("away")))
         with pytest.raises(CassandraUnavailable, match="away"):
             operations.copy_stock(product_id, [(uuid4(), "berlin")])
     assert product_id not in stock_copies.next_copies

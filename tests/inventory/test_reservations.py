@@ -1,8 +1,6 @@
 """An order reserves its units: nothing is read before, all or nothing, and a refusal has the true numbers."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from threading import Barrier
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +15,7 @@ from inventory.operations.reservations import DUE_EXPIRIES
 from shop_settings.queries import get_settings
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.threads import map_at_once
 
 
 def first_try(order_id: UUID, *wants: WantedLine, **knows: Any) -> tuple[Allocation, ...]:
@@ -116,11 +115,8 @@ def test_the_same_variant_on_two_lines_is_counted_together() -> None:
 
 def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_starve() -> None:
     variants = [make_stock(12) for _ in range(3)]
-    barrier = Barrier(16)
 
     def buy(n: int) -> bool:
-        if n < 16:
-            barrier.wait(30)
         chosen = variants if n % 2 else variants[::-1]
         try:
             first_try(
@@ -130,8 +126,7 @@ def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_s
             return False
         return True
 
-    with ThreadPoolExecutor(16) as pool:
-        won = list(pool.map(buy, range(40)))
+    won = map_at_once(buy, range(40), 16)
     units = sum(1 + n % 2 for n, one in enumerate(won) if one)
     assert [numbers(variant).reserved for variant in variants] == [units] * 3
     assert 11 <= units <= 12, "at most one unit is left, which two would have wanted together"

@@ -1,6 +1,5 @@
 """What a process was told of too few units: it says so again for two seconds, and never for longer."""
 
-from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
@@ -19,6 +18,7 @@ from inventory.shortages import (
 )
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, want
+from tests.threads import map_at_once
 
 
 class Clock:
@@ -85,8 +85,7 @@ def test_many_threads_remember_and_forget_at_once() -> None:
             get_known_shortages(variants[:20])
             forget_shortages(variants[number : number + 3])
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
+    map_at_once(work, range(8))
     assert len(shortages.known_shortages) <= MAX_VARIANTS
 
 

@@ -19,6 +19,7 @@ from inventory.operations import stock_copies, stock_lists
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product
 from tests.orders.crashes import kill_at_write, record_writes
+from tests.reads import existing
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -82,12 +83,10 @@ def test_x149_x154_a_stock_item_stands_where_its_numbers_its_threshold_and_its_p
     with pytest.raises(LookupError):
         operations.set_threshold(variant_id, "cork", 2, seen=None)
     receive(product, 1)
-    numbers = queries.prefetch_stock_numbers(variant_id, "berlin").one()
-    assert numbers
+    numbers = existing(queries.prefetch_stock_numbers(variant_id, "berlin").one())
     assert numbers.threshold == 9, "a receipt leaves it as it is"
     # Under another SKU it stands there alone, and what is no longer sold is not low.
-    stored = get_product_at_quorum(product.product_id)
-    assert stored
+    stored = existing(get_product_at_quorum(product.product_id))
     former = stored.variants[0].sku
     renamed = replace(stored.variants[0], sku=f"A-{uuid4().hex.upper()}")
     save_product(replace(stored, variants=(renamed,)), datetime.now(UTC))
@@ -97,8 +96,7 @@ def test_x149_x154_a_stock_item_stands_where_its_numbers_its_threshold_and_its_p
         listed, _ = queries.prefetch_listed_items("berlin", name, former).collect()
         assert listed == []
     assert not operations.follow_product(product.product_id)
-    stored = get_product_at_quorum(product.product_id)
-    assert stored
+    stored = existing(get_product_at_quorum(product.product_id))
     for status, expected in (("archived", ["all"]), ("active", ["all", "low"])):
         stored = change_product_status(stored, status, datetime.now(UTC))
         operations.follow_product(product.product_id)

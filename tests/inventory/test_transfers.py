@@ -1,6 +1,5 @@
 """Transfers between warehouses: units leave once and arrive once, whoever dies on the way and whoever says so twice."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
@@ -19,6 +18,8 @@ from tests.consistency.test_check_consistency import cql, found, repair
 from tests.factories import make_product
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.crashes import kill_at_write, record_writes
+from tests.reads import existing
+from tests.threads import map_at_once
 
 
 def make_transfer(units: int = 4, stock: int = 10) -> StockTransfer:
@@ -37,8 +38,7 @@ def make_transfer(units: int = 4, stock: int = 10) -> StockTransfer:
 
 
 def end(transfer: StockTransfer, warehouse: str = "cork") -> StockTransfer:
-    stored = get_transfer(transfer.transfer_id)
-    assert stored
+    stored = existing(get_transfer(transfer.transfer_id))
     return operations.end_transfer(stored, warehouse, "Cem", datetime.now(UTC))
 
 
@@ -136,8 +136,7 @@ def test_x151_units_arrive_also_where_more_is_promised_than_there_is(
         patched.setattr(transfers, "book_leg", lambda *_: "")
         with pytest.raises(CassandraUnavailable):
             end(lost)
-    stored = get_transfer(lost.transfer_id)
-    assert stored
+    stored = existing(get_transfer(lost.transfer_id))
     assert (stored.state, is_open(lost)) == ("arriving", True)
     assert operations.advance_open_transfers(datetime.now(UTC) + timedelta(minutes=10))
     assert (on_hand(lost), is_open(lost)) == ((6, 4), False)
@@ -163,8 +162,7 @@ def test_x151_arrived_and_called_off_at_once_is_one_of_both() -> None:
         except TransferRefused:
             return False
 
-    with ThreadPoolExecutor(4) as pool:
-        said = list(pool.map(come, ["berlin", "cork"] * 2))
+    said = map_at_once(come, ["berlin", "cork"] * 2, 4)
     assert said.count(True) == 2, "both clicks of one button"
     assert on_hand(transfer) in ((10, 0), (6, 4))
     assert found(scope(transfer), "I1", "I27", "I28") == []
@@ -187,8 +185,7 @@ def test_x151_i27_a_transfer_that_is_killed_at_any_write_is_finished_and_loses_n
         # The worker finishes what has been begun, at whatever it was cut off.
         if is_open(transfer):
             operations.advance_open_transfers(later)
-            stored = get_transfer(transfer.transfer_id)
-            assert stored
+            stored = existing(get_transfer(transfer.transfer_id))
             assert stored.state in ("in_transit", "arrived"), target
             assert on_hand(transfer) == ((6, 0) if stored.state == "in_transit" else (6, 4)), target
         elif stored is None or stored.state == LEAVING:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -92,17 +93,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_a_job_that_cannot_say_whether_it_has_work_runs_and_stops_no_other(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_that_cannot_say_whether_it_has_work_runs_and_stops_no_other(clock: Clock) -> None:
     post, other = Post(), Post()
     worker = Worker((post.make_job(asks=True), other.make_job()), clock=clock)
     run_for(worker, clock, EVERY)
-
-    def fail(now: datetime) -> bool:
-        raise CassandraUnavailable("no node has this minute")
-
-    job = replace(post.make_job(asks=True), has_work=fail)
+    job = replace(
+        post.make_job(asks=True),
+        has_work=Mock(side_effect=CassandraUnavailable("no node has this minute")),
+    )
     worker.jobs = (job, other.make_job())
     run_for(worker, clock, IDLE_EVERY)
     assert len(post.runs) > 3

@@ -1,6 +1,5 @@
 """Leases on a real node."""
 
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -23,6 +22,8 @@ from jobs.leases import (
     hold_lease,
     save_position,
 )
+from tests.reads import existing
+from tests.threads import map_at_once
 
 
 def job() -> str:
@@ -42,17 +43,8 @@ def test_a_job_has_one_lease_holder() -> None:
 
 def test_of_many_who_claim_at_once_one_gets_it() -> None:
     name, now = job(), datetime.now(UTC)
-    lease_row, got, start = get_lease(name), [], threading.Barrier(8)
-
-    def claim() -> None:
-        start.wait()
-        got.append(claim_lease(lease_row, now))
-
-    threads = [threading.Thread(target=claim) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    lease_row = get_lease(name)
+    got = map_at_once(lambda _: claim_lease(lease_row, now), range(8))
     assert sum(one is not None for one in got) == 1
 
 
@@ -67,8 +59,7 @@ def test_a_killed_worker_is_replaced_within_two_leases_which_are_a_minute() -> N
 
 def test_a_holder_that_fell_silent_is_replaced_and_not_before_its_time() -> None:
     name, now = job(), datetime.now(UTC)
-    dead = claim_lease(get_lease(name), now)
-    assert dead
+    assert claim_lease(get_lease(name), now)
     assert (
         claim_lease(get_lease(name), now + LEASE_DURATION + CLOCK_SKEW - timedelta(seconds=1))
         is None
@@ -80,8 +71,7 @@ def test_a_holder_that_fell_silent_is_replaced_and_not_before_its_time() -> None
 
 def test_a_renewal_in_between_makes_a_takeover_fail() -> None:
     name, now = job(), datetime.now(UTC)
-    lease = claim_lease(get_lease(name), now)
-    assert lease
+    lease = existing(claim_lease(get_lease(name), now))
     lease_row = get_lease(name)
     assert leases.RENEW.apply(
         if_lost=RAISE_UNKNOWN, job=name, me=lease.holder, until=now + 2 * LEASE_DURATION
@@ -120,8 +110,7 @@ def test_s110_a_holder_that_was_overtaken_in_the_middle_of_a_run_takes_nothing_b
     with hold_lease(name) as lease:
         save_position(name, "2026-01-02")
         # The holder fell silent for longer than its lease, and another worker took over. Then it goes on.
-        heir = claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1))
-        assert heir
+        heir = existing(claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1)))
         taken_over = get_lease(name)
         # It ends as soon as a renewal is refused.
         lease._renewing.join(timeout=5)
@@ -151,8 +140,7 @@ def test_only_the_holder_moves_the_position() -> None:
     with hold_lease(name) as lease:
         save_position(name, "2026-01-02")
         assert get_position(name) == "2026-01-02"
-        heir = claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1))
-        assert heir
+        heir = existing(claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1)))
         with pytest.raises(LeaseLost):
             save_position(name, "2026-01-03")
     assert lease.is_lost

@@ -8,6 +8,7 @@ import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -91,10 +92,9 @@ def test_two_workers_at_once_run_a_job_once() -> None:
 def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fail(now: datetime) -> str:
-        raise RuntimeError("the roof leaks")
-
-    failing = Job(f"test-{uuid4()}", timedelta(seconds=10), fail)
+    failing = Job(
+        f"test-{uuid4()}", timedelta(seconds=10), Mock(side_effect=RuntimeError("the roof leaks"))
+    )
     job, runs = counting()
     worker = Worker([failing, job])
     worker.run_due_jobs()

@@ -31,6 +31,7 @@ from orders.operations import OrderDraft
 from tests.factories import FEW, make_draft
 from tests.journeys.notebook import Note, Notebook
 from tests.orders.crashes import expire_claim
+from tests.reads import existing
 from tests.shards import ItemsShard
 
 # Enough that some of them reserve in one batch: two writes to a stock item are under way, and the others wait together.
@@ -104,8 +105,7 @@ class Shop:
         now = datetime.now(UTC)
         started = operations.start_payment(_get_order(order_id), ORIGIN, now)
         submit_card(started.payment_id, cards.APPROVED, now)
-        order = operations.settle_payment(order_id, started.payment_id, now)
-        assert order
+        order = existing(operations.settle_payment(order_id, started.payment_id, now))
         return order.payment
 
     def _cancel(self, order_id: UUID, units: Mapping[str, int]) -> str:
@@ -187,9 +187,7 @@ def _read_numbers(article: Article) -> dict[str, int]:
 
 
 def _get_order(order_id: UUID) -> Order:
-    order = queries.get_order(order_id)
-    assert order
-    return order
+    return existing(queries.get_order(order_id))
 
 
 def run_client(folder: Path, name: str, articles: Sequence[Article], left: Sequence[Note]) -> None:

@@ -9,6 +9,7 @@ from tests.consistency.test_check_consistency import found
 from tests.factories import make_user, sign_in_staff
 from tests.journeys.test_visits import TO
 from tests.journeys.visitor import Visitor
+from tests.reads import existing
 
 
 def test_x113_from_a_first_category_to_the_first_paid_order_by_pages_alone() -> None:
@@ -43,15 +44,12 @@ def test_x113_from_a_first_category_to_the_first_paid_order_by_pages_alone() -> 
     ben.submit("Continue to delivery and payment", **TO)
     ben.submit("Review order", delivery="standard", payment="transfer")
     ben.submit("Order and pay")
-    order = re.search(r"/orders/([^/]+)/", ben.address)
-    assert order
+    order = existing(re.search(r"/orders/([^/]+)/", ben.address))
     ada.open(f"/staff/orders/{order[1]}/")
     ada.submit("Record payment")
     assert "Pack parcel" in ada.text
-    product_id = queries.find_product_id_by_slug(f"round-vase-{word}")
-    assert product_id
-    product = queries.get_product(product_id)
-    assert product
+    product_id = existing(queries.find_product_id_by_slug(f"round-vase-{word}"))
+    product = existing(queries.get_product(product_id))
     only = Scope(
         products=frozenset((product_id,)),
         variants=frozenset(each.variant_id for each in product.variants),

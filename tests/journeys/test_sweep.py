@@ -70,9 +70,7 @@ from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from orders.papers.order_files import ORDER_FILES
 from questions.operations import ask_question
-from reviews.entities import ReviewInput
 from reviews.links import guest_token, stop_token
-from reviews.operations import write_review
 from spreadsheets import operations
 from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
@@ -86,6 +84,7 @@ from tests.factories import (
     sign_in_staff,
 )
 from tests.journeys.asks import BY_A_PRESS, OPEN_TO_ALL, WITH_AN_ID, Ask, ask
+from tests.reviews.writes import write
 
 ASKS = WITH_AN_ID | BY_A_PRESS
 
@@ -446,20 +445,7 @@ def make_world() -> World:
         "forged": signed(uuid4().hex),
         "promotion": f"none-{uuid4().hex}",
     }
-    review = write_review(
-        *(wanted.product_id, alice.user_id),
-        ReviewInput(
-            stars=4,
-            title="As it should be",
-            body="Quite as it should be.",
-            name="A.",
-            verified=False,
-            held_for="links",
-        ),
-        seen=0,
-        change_id=uuid4(),
-        now=now,
-    )
+    review = write(wanted.product_id, 4, alice.user_id, held_for="links")
     question = ask_question(
         *(wanted.product_id, alice.user_id, "Is it heavy?"),
         name="A.",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from io import BytesIO, StringIO, TextIOWrapper
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,6 +16,7 @@ from aiosmtpd.controller import Controller
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+import mail.operations
 from cassandra_db import CassandraUnavailable, Row
 from consistency.findings import Scope
 from consistency.runner import check_consistency
@@ -33,6 +35,8 @@ from mail.privacy import erase_personal_data, export_personal_data
 from orders.lifecycle.errors import MailRefused
 from orders.operations.resent_mails import resend_mail
 from tests.factories import make_order
+from tests.orders.crashes import kill_in
+from tests.reads import existing
 from tests.web_server import find_free_port
 from web.personal_data import DataSubject
 
@@ -96,9 +100,7 @@ def send(now: datetime) -> tuple[int, int]:
 
 
 def read(mail_id: UUID) -> Row:
-    mail = queries.get_mail(mail_id)
-    assert mail
-    return mail
+    return existing(queries.get_mail(mail_id))
 
 
 def at_order(number: str) -> dict[UUID, str]:
@@ -214,8 +216,7 @@ def test_x193_a_mail_that_comes_back_closes_its_address_until_it_is_allowed(
     assert read(mail_id) == first, "twice is once"
     assert (first.fate, first.failure) == (fates.BOUNCED, "5.1.1 550 5.1.1 No such user here")
     assert at_order(number) == {mail_id: fates.BOUNCED}
-    closed = queries.get_undeliverable_address(to.upper())
-    assert closed
+    closed = existing(queries.get_undeliverable_address(to.upper()))
     assert closed.mail_id == mail_id
     assert queries.get_undeliverable_address("somebody@example.net") is None, "s95"
     later = now + timedelta(hours=1)
@@ -260,11 +261,7 @@ def test_s95_a_return_address_that_we_have_not_signed_is_refused(
             pipe(monkeypatch, f"{each}@stoa.example", report("5.1.1"))
         assert refused.value.returncode == 65
     assert read(mail_id).failed_at is None
-
-    def away(*_: object) -> None:
-        raise CassandraUnavailable
-
-    monkeypatch.setattr("mail.queries.get_mail", away)
+    monkeypatch.setattr("mail.queries.get_mail", Mock(side_effect=CassandraUnavailable))
     with pytest.raises(CommandError) as later:
         pipe(monkeypatch, signed, report("5.1.1"))
     assert later.value.returncode == 75
@@ -273,19 +270,12 @@ def test_s95_a_return_address_that_we_have_not_signed_is_refused(
 
 
 def test_x195_a_worker_that_is_killed_before_the_lists_leaves_that_to_the_next(
-    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+    server: Server, now: datetime
 ) -> None:
     number = f"T-{uuid4().hex}"
     mails = {kind: queued(now, address(kind), number) for kind in ("alice", "rcpt-550")}
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
     for _ in mails:
-        with monkeypatch.context() as crash:
-            crash.setattr("mail.operations.note_fate", killed)
-            with pytest.raises(KeyboardInterrupt):
-                send(now)
+        kill_in(mail.operations, "note_fate", lambda: send(now))
     for minutes in range(6):
         send_due_mails(now + timedelta(minutes=minutes), position=now - LATEST_OUTBOX_ENTRY)
     assert at_order(number) == {mails["alice"]: fates.SENT, mails["rcpt-550"]: fates.REFUSED}

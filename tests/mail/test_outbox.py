@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
@@ -18,6 +19,7 @@ from django.test import override_settings
 from moneyed import EUR, Money
 from pytest_django import Settings
 
+import mail.operations
 from accounts.addresses import Address
 from jobs.leases import get_position, hold_lease
 from jobs.minutes import floor_to_minute
@@ -32,7 +34,10 @@ from mail.operations import (
 )
 from orders.operations.mail_texts import MailContent
 from pricing.quotes import Discount
+from tests.orders.crashes import kill_in
+from tests.reads import existing
 from tests.shards import SingleItemShard
+from tests.threads import map_at_once
 from tests.web_server import find_free_port
 
 # When the second attempt is surely due: a run's clock goes on while it works, for seconds on a busy machine.
@@ -173,8 +178,7 @@ def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datet
     subject_id = uuid4()
     mail_id, email = queued(now, subject_id=subject_id)
     sent(now)
-    row = queries.get_mail(mail_id)
-    assert row is not None
+    row = existing(queries.get_mail(mail_id))
     assert (row.text, row.html) == (None, None)
     assert row.sent_at == now.replace(microsecond=row.sent_at.microsecond)
     assert queued(now, to=email, subject_id=subject_id)[0] == mail_id
@@ -192,8 +196,7 @@ def test_the_same_event_sent_by_many_is_one_mail_and_another_event_another(
     server: Server, now: datetime
 ) -> None:
     subject_id, email = uuid4(), f"alice-{uuid4().hex}@example.com"
-    with ThreadPoolExecutor(8) as pool:
-        ids = set(pool.map(lambda _: queued(now, to=email, subject_id=subject_id)[0], range(8)))
+    ids = set(map_at_once(lambda _: queued(now, to=email, subject_id=subject_id)[0], range(8)))
     assert len(ids) == 1
     queued(now, to=email, subject_id=subject_id, event="asked again")
     assert sent(now).sent == 2
@@ -214,8 +217,7 @@ def test_two_workers_that_run_beside_each_other_send_a_mail_once(
     server: Server, now: datetime
 ) -> None:
     emails = [queued(now)[1] for _ in range(12)]
-    with ThreadPoolExecutor(3) as pool:
-        runs = list(pool.map(lambda _: sent(now), range(3)))
+    runs = map_at_once(lambda _: sent(now), range(3))
     assert sum(run.sent for run in runs) == 12
     assert [len(server.to(email)) for email in emails] == [1] * 12
 
@@ -240,8 +242,7 @@ def test_a_mailbox_that_refuses_is_tried_again_later_and_given_up_with_an_error(
         assert sent(at).failed == 1
     assert "given up after 11 attempts" in caplog.text
     assert email not in caplog.text  # S48
-    row = queries.get_mail(mail_id)
-    assert row is not None
+    row = existing(queries.get_mail(mail_id))
     assert (row.attempts, row.sent_at) == (len(RETRY_DELAYS) + 1, None)
     later = at + timedelta(minutes=RETRY_DELAYS[-1] + 60)
     assert send_due_mails(later, position=at) == SendResult(
@@ -257,8 +258,7 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
     later = now + timedelta(hours=3)
     away = send_due_mails(later, position=now)
     assert away == SendResult(0, 0, floor_to_minute(now), has_left_some=True)
-    row = queries.get_mail(mail_id)
-    assert row is not None
+    row = existing(queries.get_mail(mail_id))
     assert row.attempts == 0
     settings.EMAIL_PORT = port
     assert send_due_mails(later, position=away.position) == SendResult(
@@ -268,13 +268,10 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
 
 
 def test_a_worker_killed_while_sending_leaves_its_outbox_entry_for_the_next(
-    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+    server: Server, now: datetime
 ) -> None:
     mail_id, email = queued(now)
-    monkeypatch.setattr("mail.operations.build_message", _killed)
-    with pytest.raises(KeyboardInterrupt):
-        sent(now)
-    monkeypatch.undo()
+    kill_in(mail.operations, "build_message", lambda: sent(now))
     # Who looks at once cannot know whether it is being sent just now.
     assert sent(now + timedelta(seconds=30)).sent == 0
     assert sent(now + NEXT).sent == 1
@@ -282,13 +279,10 @@ def test_a_worker_killed_while_sending_leaves_its_outbox_entry_for_the_next(
 
 
 def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
-    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+    server: Server, now: datetime
 ) -> None:
     mail_id, email = queued(now)
-    with monkeypatch.context() as crash:
-        crash.setattr("mail.operations.SENT.apply", _killed)
-        with pytest.raises(KeyboardInterrupt):
-            sent(now)
+    kill_in(mail.operations.SENT, "apply", lambda: sent(now))
     assert len(server.to(email)) == 1
     for minutes in (*range(8), 20, 39):
         sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
@@ -304,7 +298,7 @@ def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
 
 
 def test_a_worker_that_comes_while_another_is_sending_does_not_send_it_too(
-    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+    server: Server, now: datetime
 ) -> None:
     _, email = queued(now)
     server.slow = threading.Event()
@@ -320,23 +314,25 @@ def test_a_worker_that_comes_while_another_is_sending_does_not_send_it_too(
 
 
 def test_two_workers_may_stop_at_any_write_and_each_mail_goes_out_once_or_twice(
-    server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
+    server: Server, now: datetime
 ) -> None:
     """Killed before each of its writes in turn: nothing is lost, and only what the server had may come again."""
     for place, write in enumerate(
-        ("INSERT_OUTBOX_ENTRY.run", "ATTEMPT.apply", "SENT.apply", "DELETE_OUTBOX_ENTRY.run")
+        (
+            (INSERT_OUTBOX_ENTRY, "run"),
+            (mail.operations.ATTEMPT, "apply"),
+            (mail.operations.SENT, "apply"),
+            (mail.operations.DELETE_OUTBOX_ENTRY, "run"),
+        )
     ):
         mail_id, email = queued(now)
-        with monkeypatch.context() as crash:
-            crash.setattr(f"mail.operations.{write}", _killed)
-            with pytest.raises(KeyboardInterrupt):
-                sent(now)
+        kill_in(*write, partial(sent, now))
         for minutes in range(8):
             sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
         assert {message["Message-ID"] for message in server.to(email)} == {
             f"<{mail_id}@stoa.example>"
         }
-        assert len(server.to(email)) == (2 if write == "SENT.apply" else 1), write
+        assert len(server.to(email)) == (2 if write[0] is mail.operations.SENT else 1), place
         now += timedelta(hours=place + 2)
 
 
@@ -361,10 +357,6 @@ def test_after_hours_without_a_server_a_run_looks_at_no_more_than_it_can_send(
         position = send_due_mails(later, 2, position).position
     assert [len(server.to(email)) for email in emails] == [1] * 6
     assert position == floor_to_minute(later - LATEST_OUTBOX_ENTRY)
-
-
-def _killed(*_: object, **__: object) -> None:
-    raise KeyboardInterrupt
 
 
 def test_an_outbox_entry_without_its_mail_is_waited_for_and_then_dropped(
@@ -428,8 +420,7 @@ def test_the_mails_of_an_order_say_what_when_where_and_how_much(
     for template, subject in templates.items():
         (message,) = [each for each in server.to(email) if each["Subject"].startswith(subject)]
         for kind in ("plain", "html"):
-            part = message.get_body((kind,))
-            assert part is not None
+            part = existing(message.get_body((kind,)))
             text = part.get_content()
             missing += [
                 (template, kind, each) for each in (*words, "shop.example/o/x/") if each not in text

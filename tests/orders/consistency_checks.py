@@ -22,12 +22,17 @@ def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
 
 def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
     """Return the variant's numbers over all warehouses."""
-    sums = {"received": 0, "available": 0, "reserved": 0, "committed": 0, "shipped": 0}
+    sums = all_free(0)
     for warehouse in list_warehouses():
         found = stock.get_stock_numbers(variant_id, warehouse)
         for name in sums:
             sums[name] += getattr(found, name)
     return sums
+
+
+def all_free(units: int) -> dict[str, int]:
+    """Return the numbers of a variant of which so many units came, and none is taken."""
+    return {"received": units, "available": units, "reserved": 0, "committed": 0, "shipped": 0}
 
 
 def assert_order_consistent(order_id: UUID) -> Order:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from uuid import UUID, uuid4
 
 import pytest
@@ -30,11 +30,7 @@ class Killed(BaseException):
 
 def kill_in(module: Any, name: str, act: Callable[[], Any]) -> None:
     """Run `act` in a process that dies when it calls this function."""
-
-    def die(*_: Any, **__: Any) -> None:
-        raise Killed
-
-    with patch.object(module, name, die), pytest.raises(Killed):
+    with patch.object(module, name, Mock(side_effect=Killed)), pytest.raises(Killed):
         act()
 
 

@@ -11,12 +11,11 @@ from demo.testbank import queries as bank_queries
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.links import order_access_token
+from tests.reads import existing
 
 
 def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
+    return existing(queries.get_order(order.order_id))
 
 
 def list_event_kinds(order: Order) -> list[str]:
@@ -25,8 +24,7 @@ def list_event_kinds(order: Order) -> list[str]:
 
 def get_bank_state(payment_id: UUID) -> str:
     """Return the state of a payment at the test bank."""
-    payment = bank_queries.get_payment(payment_id)
-    assert payment
+    payment = existing(bank_queries.get_payment(payment_id))
     return str(payment.state)
 
 

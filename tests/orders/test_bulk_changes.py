@@ -1,6 +1,5 @@
 """Many orders at once: each exactly once, whatever dies, and whoever changes them meanwhile."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID, uuid4
@@ -23,6 +22,7 @@ from tests.factories import make_order
 from tests.forged_results import forge_result
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.orders.reads import fresh, list_event_kinds
+from tests.threads import map_at_once
 
 ANN = "staff:1:Ann"
 
@@ -69,8 +69,7 @@ def test_x173_two_changes_of_overlapping_orders_ship_each_once() -> None:
     orders = [make_order(paid=True) for _ in range(4)]
     act = OrderAct("shipped", ANN)
     changes = [start(act, orders[:3]), start(act, orders[1:])]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda each: bulk_changes.run_change(each, 100), changes))
+    map_at_once(lambda each: bulk_changes.run_change(each, 100), changes, 2)
     assert [list_event_kinds(each).count("shipped") for each in orders] == [1] * 4
     found = [each[0] for change in changes for each in results(change)]
     assert sorted(found) == ["done"] * 4 + ["unchanged"] * 2
@@ -151,8 +150,7 @@ def test_x197_a_mail_is_sent_again_once_whatever_dies_and_whoever_sends_it_too()
     seen = bulk_changes.preview_act(act, [paid.order_id, unpaid.order_id], {}, now)
     assert [(each.is_changed, bool(each.reason)) for each in seen] == [(True, False), (False, True)]
     change = start(act, [paid, unpaid])
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda each: bulk_changes.run_change(each, 100), [change, change]))
+    map_at_once(lambda each: bulk_changes.run_change(each, 100), [change, change])
     assert results(change) == [("done", ""), ("refused", seen[1].reason)]
     assert (len(mails_of(paid)), len(mails_of(unpaid))) == (1, 0)
     assert list_event_kinds(paid).count("note") == 1

@@ -1,7 +1,6 @@
 """Orders are paid by card: declined, twice, too late, never, and killed at every step."""
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -23,13 +22,16 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import NotPayable, TooManyPaymentAttempts
 from orders.lifecycle.transitions import Transition
 from orders.operations import effects, payments, refunds, transitions
+from tests.cart.guests import get_active_cart
 from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_stocked_product
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.attempts import ORIGIN, list_attempts, settle
-from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.consistency_checks import all_free, assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import expire_claim, kill_in, run_worker_after, sweep_reservations
 from tests.orders.reads import fresh, get_bank_state
+from tests.reads import existing
+from tests.threads import map_at_once
 
 PAYING: list[tuple[Any, str]] = [
     (payments, "transition_order"),
@@ -60,8 +62,7 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
     product = make_stocked_product(9)
     variant, owner_id = product.variants[0], uuid4()
     carts.add_line(owner_id, product, variant, 2, uuid4(), now())
-    cart = cart_queries.get_active_cart(owner_id)
-    assert cart
+    cart = existing(get_active_cart(owner_id))
     order = operations.place_order(
         make_draft((product, 2), owner_id=owner_id, cart_id=cart.cart_id), now()
     )
@@ -78,8 +79,7 @@ def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() 
 def test_the_confirmation_mail_is_written_once() -> None:
     order = make_order(paid=True)
     mail_id = uuid5(order.order_id, "confirmed")
-    mail = mails.get_mail(mail_id)
-    assert mail
+    mail = existing(mails.get_mail(mail_id))
     assert mail.recipient == order.email
     assert order.number in mail.subject
     assert "/o/" in mail.text
@@ -104,8 +104,7 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     assert waiting.customer_label == "Waiting for payment"
     (attempt,) = list_attempts(order.order_id)
     assert operations.settle_payment(order.order_id, attempt.payment_id, now()) == waiting
-    row = bank_queries.get_payment(attempt.payment_id)
-    assert row
+    row = existing(bank_queries.get_payment(attempt.payment_id))
     assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     run_worker_after(order.order_id, 4)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
@@ -117,19 +116,12 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     assert make_payment(order, cards.SILENT).customer_label == "Waiting for payment"
     run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
-    assert assert_stock_adds_up(variant_id) == {
-        "received": 5,
-        "available": 5,
-        "reserved": 0,
-        "committed": 0,
-        "shipped": 0,
-    }
+    assert assert_stock_adds_up(variant_id) == all_free(5)
 
 
 def test_two_submits_at_once_open_one_payment() -> None:
     order = make_order()
-    with ThreadPoolExecutor(4) as pool:
-        started = list(pool.map(lambda _: operations.start_payment(order, ORIGIN, now()), range(4)))
+    started = map_at_once(lambda _: operations.start_payment(order, ORIGIN, now()), range(4))
     assert len({each.payment_id for each in started}) == 1
     assert len(list_attempts(order.order_id)) == 1
 
@@ -138,13 +130,9 @@ def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
     order = make_order(quantity=2)
     started = operations.start_payment(order, ORIGIN, now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    with ThreadPoolExecutor(5) as pool:
-        list(
-            pool.map(
-                lambda _: operations.settle_payment(order.order_id, started.payment_id, now()),
-                range(5),
-            )
-        )
+    map_at_once(
+        lambda _: operations.settle_payment(order.order_id, started.payment_id, now()), range(5)
+    )
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "captured"
     ) == 1
@@ -205,13 +193,7 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     for _ in range(2):
         run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
-    assert assert_stock_adds_up(variant_id) == {
-        "received": 5,
-        "available": 5,
-        "reserved": 0,
-        "committed": 0,
-        "shipped": 0,
-    }
+    assert assert_stock_adds_up(variant_id) == all_free(5)
 
 
 def test_a_paid_order_survives_the_end_of_its_reservation() -> None:
@@ -275,18 +257,12 @@ def expire_and_pay(order: Order) -> UUID:
 def test_only_one_takes_the_units_of_a_late_payment() -> None:
     order = make_order(quantity=3, stock=5)
     payment_id = expire_and_pay(order)
-    claim = operations.claim_expired_order(fresh(order))
-    assert claim
+    claim = existing(operations.claim_expired_order(fresh(order)))
     assert operations.settle_payment(order.order_id, payment_id, now()) == fresh(order)
     assert fresh(order).state == "expired"
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["reserved"] == 0
     operations.unclaim_expired_order(order, claim)
-    with ThreadPoolExecutor(3) as pool:
-        list(
-            pool.map(
-                lambda _: operations.settle_payment(order.order_id, payment_id, now()), range(3)
-            )
-        )
+    map_at_once(lambda _: operations.settle_payment(order.order_id, payment_id, now()), range(3))
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +18,6 @@ from lxml import html
 from pytest_django import Settings
 
 from accounts import operations as accounts
-from cart import queries as carts
 from cassandra_db import Row, read
 from demo.testbank import cards
 from inventory import operations as inventory
@@ -36,6 +34,7 @@ from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, unpaid_units
 from orders.operations.mail_texts import compose_mail
 from pricing.money import to_minor_units
+from tests.cart.guests import get_active_cart
 from tests.checkout.shopper import (
     Shopper,
     count_reserved,
@@ -67,6 +66,7 @@ from tests.orders.crashes import (
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
 from tests.orders.reads import fresh
 from tests.orders.test_emails import list_mails
+from tests.threads import map_at_once
 from web.days import end_after_days
 from web.personal_data import DataSubject
 
@@ -349,8 +349,7 @@ def test_s57_confirmed_and_run_out_at_once_it_is_one_of_both() -> None:
             with suppress(OrderChanged, ConfirmationTooLate):
                 act()
 
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(attempt, (confirm, run_out)))
+        map_at_once(attempt, (confirm, run_out))
         kinds = {event.kind for event in assert_order_consistent(order.order_id).events}
         assert len(kinds & {"email_confirmed", "expired"}) == 1
 
@@ -534,8 +533,7 @@ def test_s61_the_bound_holds_when_many_order_at_once() -> None:
         except TooManyUnpaidUnits:
             return None
 
-    with ThreadPoolExecutor(8) as pool:
-        placed = [order for order in pool.map(place, drafts) if order]
+    placed = [order for order in map_at_once(place, drafts, 8) if order]
     assert len(placed) == 4
     (bucket,) = placed[0].unpaid_unit_buckets
     assert sum(row.units for row in list_counted(bucket)) == 20
@@ -593,5 +591,5 @@ def test_s61_a_members_transfers_are_bounded_too() -> None:
     draft = replace(make_unproved_draft("transfer", units=21, stock=30), is_email_confirmed=True)
     with pytest.raises(TooManyUnpaidUnits):
         operations.place_order(draft, now())
-    assert carts.get_active_cart(draft.owner_id) is None
+    assert get_active_cart(draft.owner_id) is None
     assert unpaid_units.list_buckets(draft.email, []) == draft.unpaid_unit_buckets

@@ -44,6 +44,7 @@ from tests.orders.crashes import (
 )
 from tests.promotions.test_vouchers import make_voucher, used
 from tests.proof import ProofReport
+from tests.reads import existing
 
 ORIGIN = "http://testserver"
 SINCE = read(
@@ -82,16 +83,13 @@ class Case:
                 2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id
             )
         lines = zip(self.products, (1, 3), strict=True)
-        code = get_promotion(CODE, code_key(self.code))
-        assert code
+        code = existing(get_promotion(CODE, code_key(self.code)))
         draft = make_draft(*lines, user_id=uuid4(), email=self.email)
         self.draft = replace(draft, voucher=self.code, promotions=(code,))
 
     @property
     def order(self) -> Order:
-        found = queries.get_order(self.draft.order_id)
-        assert found
-        return found
+        return existing(queries.get_order(self.draft.order_id))
 
     # ---- what happens to it
 
@@ -108,9 +106,7 @@ class Case:
 
     def settled(self) -> Order:
         (attempt,) = list_attempts(self.draft.order_id)
-        order = operations.settle_payment(self.draft.order_id, attempt.payment_id, now())
-        assert order
-        return order
+        return existing(operations.settle_payment(self.draft.order_id, attempt.payment_id, now()))
 
     def paid(self) -> Order:
         self.card_given()

@@ -31,6 +31,7 @@ from tests.orders.paper_orders import AT_HOME
 from tests.orders.reads import fresh
 from tests.orders.sweeps import apply_pending_effects
 from tests.shards import SingleItemShard
+from tests.threads import map_at_once
 
 
 def run_worker(order: Order) -> None:
@@ -149,8 +150,7 @@ def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_reads_who() 
             return False
         return True
 
-    with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(pack, ["Ann", "Ben", "Cem", "Dea"])) == 1
+    assert sum(map_at_once(pack, ["Ann", "Ben", "Cem", "Dea"])) == 1
     (parcel,) = assert_order_consistent(order.order_id).parcels()
     assert {stale.event.at for stale in lost if stale.event} == {parcel.packed_at}
     assert all(stale.event and stale.event.actor in ("Ann", "Ben", "Cem", "Dea") for stale in lost)
@@ -314,8 +314,7 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
             return True
         return False
 
-    with ThreadPoolExecutor(3) as pool:
-        assert sum(pool.map(refund, ["Ann", "Ben", "Cem"])) == 1
+    assert sum(map_at_once(refund, ["Ann", "Ben", "Cem"])) == 1
     done = assert_order_consistent(order.order_id)
     assert (done.refunded, done.payment) == (half, "partially_refunded")
     operations.decide_refund(

@@ -1,7 +1,6 @@
 """Placed orders: found by year and days, claimed for an account, bought again, cancelled."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -36,6 +35,7 @@ from orders.operations import guest_orders
 from orders.views import placed_orders
 from tests.checkout.shopper import text
 from tests.factories import make_draft, make_order, make_payment, make_product, make_user
+from tests.threads import map_at_once
 
 HISTORY = "/account/orders/"
 CHANGING = ("reorder", "cancel", "change", "change_address", "request_return", "give_up")
@@ -63,8 +63,7 @@ def numbers(answer: Any) -> list[str]:
 
 
 def make_stocked_product(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
-    product = make_product(name, price=price, stock=units)
-    return product
+    return make_product(name, price=price, stock=units)
 
 
 def place_paid_order(
@@ -253,8 +252,7 @@ def test_an_order_joins_one_account_and_a_second_look_does_nothing() -> None:
     email = fresh_email()
     order = place_paid_order((make_stocked_product(), 1), email=email)
     ids = [uuid4() for _ in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        joined = list(pool.map(lambda user_id: operations.claim_guest_orders(user_id, email), ids))
+    joined = map_at_once(lambda user_id: operations.claim_guest_orders(user_id, email), ids, 4)
     assert sum(joined) == 1
     fresh = queries.get_order(order.order_id)
     assert fresh
@@ -314,14 +312,10 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
         assert (answer.status_code, answer["Location"]) == (303, reverse("cart:one", args=[gifts]))
     assert in_cart(gifts) == {"Mug": 2, "Bowl": 1}
     assert in_cart(home) == {}
-    with ThreadPoolExecutor(4) as pool:
-        shared_key = str(uuid4())
-        list(
-            pool.map(
-                lambda _: submit_reorder(client, order, cart=str(home), operation=shared_key),
-                range(4),
-            )
-        )
+    shared_key = str(uuid4())
+    map_at_once(
+        lambda _: submit_reorder(client, order, cart=str(home), operation=shared_key), range(4)
+    )
     assert in_cart(home) == {"Mug": 2, "Bowl": 1}
     answers = [
         submit_reorder(client, order, cart="new", operation=idempotency_key)["Location"]

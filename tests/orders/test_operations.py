@@ -1,10 +1,8 @@
 """What staff and the jobs do with orders, also at once, killed, and while the bank is away."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from uuid import UUID, uuid4, uuid5
 
 import pytest
@@ -41,6 +39,7 @@ from tests.orders.crashes import kill_in, run_worker_after
 from tests.orders.reads import fresh, get_bank_state
 from tests.orders.sweeps import apply_pending_effects
 from tests.shards import ItemsShard, SingleItemShard
+from tests.threads import map_at_once
 
 # ---- Staff
 
@@ -79,8 +78,7 @@ def test_of_two_at_once_one_wins_and_the_other_reads_who() -> None:
             return "lost"
         return "won"
 
-    with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(transition, ["Ann", "Bob"])) == ["lost", "won"]
+    assert sorted(map_at_once(transition, ["Ann", "Bob"])) == ["lost", "won"]
     ((loser, stale),) = lost
     assert stale.event
     assert stale.event.actor != loser
@@ -142,12 +140,8 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = make_order(quantity=2, stock=5, paid=True)
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "refund", away)
+        patch.setattr(TestBank, "refund", Mock(side_effect=ConnectionError("no bank")))
         operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
         assert assert_order_consistent(order.order_id).customer_label == "Cancelled"
         with pytest.raises(GatewayUnavailable):
@@ -203,11 +197,7 @@ def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.Monk
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
-    monkeypatch.setattr(TestBank, "get_outcome", away)
+    monkeypatch.setattr(TestBank, "get_outcome", Mock(side_effect=ConnectionError("no bank")))
     run_worker_after(order.order_id, 12)
     assert fresh(order).state == "pending_payment"
 
@@ -218,11 +208,7 @@ def test_what_needs_no_bank_is_done_while_a_payment_cannot_be_asked_for(
     order = make_order()
     operations.start_payment(order, ORIGIN, now())
     done: list[UUID] = []
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
-    monkeypatch.setattr(TestBank, "get_outcome", away)
+    monkeypatch.setattr(TestBank, "get_outcome", Mock(side_effect=ConnectionError("no bank")))
     monkeypatch.setattr(operations, "apply_effects", lambda order_id, _: done.append(order_id))
     with pytest.raises(GatewayUnavailable):
         jobs.recover_order(order.order_id, now())

@@ -6,6 +6,7 @@ from decimal import Decimal
 from io import BytesIO
 from itertools import product as combinations
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -297,14 +298,13 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
 def test_with_the_bank_away_the_order_is_shown_as_it_is(
     mug: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     payment_id = UUID(url.rstrip("/").rpartition("/")[2])
     for name in ("start", "get_outcome"):
-        monkeypatch.setattr(bank_gateway.TestBank, name, away)
+        monkeypatch.setattr(
+            bank_gateway.TestBank, name, Mock(side_effect=ConnectionError("no bank"))
+        )
     answer = shopper.client.post(reverse("orders:pay", args=[order.number]), follow=True)
     assert "We can’t reach the bank" in text(answer)
     back = reverse("orders:return_from_payment", args=[order.number, payment_id])

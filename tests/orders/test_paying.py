@@ -11,12 +11,12 @@ from django.test.utils import override_settings
 from django.urls import reverse
 from lxml import html
 
-from cart import queries as cart_queries
 from catalogue.entities import Product
 from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from orders import links
+from tests.cart.guests import get_active_cart
 from tests.checkout.shopper import HTMX, Shopper, count_reserved, text
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
@@ -35,7 +35,7 @@ def test_a_guests_whole_visit(mug: Product) -> None:
             shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
         )[0]
     )
-    cart = cart_queries.get_active_cart(owner_id)
+    cart = get_active_cart(owner_id)
     assert cart
     assert not cart.lines
 

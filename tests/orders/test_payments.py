@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -34,7 +34,7 @@ from payments import gateways
 from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
 from payments.methods import MANUAL_METHODS
-from pricing.money import from_minor_units, to_minor_units
+from pricing.money import to_minor_units
 from pricing.quotes import LineDiscounts, QuotedLine
 from tests.accounts.mails import list_mails_to
 from tests.clock import now
@@ -44,14 +44,13 @@ from tests.orders.consistency_checks import assert_order_consistent, assert_stoc
 from tests.orders.crashes import kill_in
 from tests.orders.reads import fresh
 from tests.orders.sweeps import apply_pending_effects
+from tests.payments.bank import euros
+from tests.reads import existing
 from tests.shards import SingleItemShard
+from tests.threads import map_at_once
 from web.days import end_after_days
 
 ORIGIN = "http://testserver"
-
-
-def euros(cents: int) -> Money:
-    return from_minor_units(cents, "EUR")
 
 
 def kinds(order: Order) -> list[str]:
@@ -61,9 +60,7 @@ def kinds(order: Order) -> list[str]:
 
 def get_bank_payment(order: Order) -> Any:
     (attempt,) = list_attempts(order.order_id)
-    row = books.get_payment(attempt.payment_id)
-    assert row
-    return row
+    return existing(books.get_payment(attempt.payment_id))
 
 
 def place_order_with(
@@ -141,12 +138,8 @@ def test_the_bank_away_at_the_capture_keeps_the_order_and_the_worker_takes_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = make_order()
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "capture", away)
+        patch.setattr(TestBank, "capture", Mock(side_effect=ConnectionError("no bank")))
         waiting = make_payment(order)
         assert (waiting.customer_label, waiting.payment) == ("Confirmed", "authorized")
         assert_order_consistent(order.order_id)
@@ -205,12 +198,11 @@ def test_a_part_that_was_taken_elsewhere_counts_once_and_the_rest_is_taken() -> 
 def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot_be_had(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def once(*_: Any) -> None:
-        raise CaptureRefused("a payment is taken once")
-
     order = authorize_payment(make_order(price="20.00"))
     capture_elsewhere(order, 600)
-    monkeypatch.setattr(TestBank, "capture", once)
+    monkeypatch.setattr(
+        TestBank, "capture", Mock(side_effect=CaptureRefused("a payment is taken once"))
+    )
     with caplog.at_level(logging.ERROR):
         done = run_worker(order)
     assert (done.state, done.payment, to_minor_units(done.captured)) == ("on_hold", "failed", 600)
@@ -269,8 +261,7 @@ def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     payment_id = get_bank_payment(order).payment_id
     assert not bank.submit_code(payment_id, "000000", now())
     assert bank.submit_code(payment_id, cards.CODE, now())
-    paid = operations.settle_payment(order.order_id, payment_id, now())
-    assert paid
+    paid = existing(operations.settle_payment(order.order_id, payment_id, now()))
     assert paid.customer_label == "Confirmed"
     other = make_order()
     make_payment(other, cards.CHALLENGED)
@@ -414,8 +405,7 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(6) as pool:
-        assert sum(pool.map(give, range(6))) == 1
+    assert sum(map_at_once(give, range(6))) == 1
     done = run_worker(order)
     assert to_minor_units(done.refunded) == half == get_bank_payment(order).refunded
 
@@ -424,12 +414,8 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = make_order(price="20.00", paid=True)
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "refund", away)
+        patch.setattr(TestBank, "refund", Mock(side_effect=ConnectionError("no bank")))
         decide_refund(order, 500)
         order_with_refunds = decide_refund(order, 700)
         assert [to_minor_units(each.amount) for each in order_with_refunds.due_refunds] == [
@@ -633,8 +619,7 @@ def test_submitting_twice_for_cash_on_delivery_orders_once() -> None:
         except NotPayable:
             return ""
 
-    with ThreadPoolExecutor(4) as pool:
-        assert any(pool.map(submit, range(4)))
+    assert any(map_at_once(submit, range(4)))
     assert kinds(assert_order_consistent(order.order_id)).count("confirmed") == 1
 
 
@@ -725,16 +710,14 @@ def test_the_bank_does_each_thing_once_for_a_key() -> None:
     with pytest.raises(CaptureRefused):
         bank.capture_payment(payment_id, 1000, "a")
     bank.submit_card(payment_id, cards.APPROVED, now())
-    with ThreadPoolExecutor(5) as pool:
-        list(pool.map(lambda _: bank.capture_payment(payment_id, 1000, "a"), range(5)))
+    map_at_once(lambda _: bank.capture_payment(payment_id, 1000, "a"), range(5))
     bank.capture_payment(payment_id, 2000, "b")
     with pytest.raises(CaptureRefused):
         bank.capture_payment(payment_id, 1, "c")
     for _ in range(2):
         bank.refund_payment(payment_id, 500, "r1")
     bank.void_payment(payment_id)  # what was captured stays
-    row = books.get_payment(payment_id)
-    assert row
+    row = existing(books.get_payment(payment_id))
     assert (row.state, row.captured, row.refunded) == ("captured", 3000, 500)
     with pytest.raises(ValueError, match="more than is left"):
         bank.refund_payment(payment_id, 2501, "r2")

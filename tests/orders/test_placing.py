@@ -1,6 +1,5 @@
 """Orders are placed once: repeated, raced, and killed at every step."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,9 +15,10 @@ from orders.operations import effects, placement
 from orders.operations.order_values import OrderDraft
 from tests.clock import now
 from tests.factories import make_draft, make_order, make_payment, make_stock, make_stocked_product
-from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.consistency_checks import all_free, assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import expire_claim, kill_in, run_worker_after
 from tests.orders.reads import fresh
+from tests.threads import map_at_once
 
 
 def test_an_order_is_written_with_all_its_copies() -> None:
@@ -45,8 +45,7 @@ def test_placing_again_returns_the_first_order() -> None:
 def test_two_submits_at_once_make_one_order() -> None:
     product = make_stocked_product(20)
     draft = make_draft((product, 2))
-    with ThreadPoolExecutor(6) as pool:
-        placed = list(pool.map(lambda _: operations.place_order(draft, now()), range(6)))
+    placed = map_at_once(lambda _: operations.place_order(draft, now()), range(6))
     assert len({order.number for order in placed}) == 1
     assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 2
     assert_order_consistent(draft.order_id)
@@ -73,8 +72,7 @@ def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
             return 0
         return 1
 
-    with ThreadPoolExecutor(12) as pool:
-        assert sum(pool.map(buy, range(90))) == 40
+    assert sum(map_at_once(buy, range(90), 12)) == 40
     assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 40
 
 
@@ -146,13 +144,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
             # The claim is over after half a minute; then the units are released, and the checkout can become no order.
             expire_claim(draft.order_id)
             run_worker_after(draft.order_id, 12)
-            assert assert_stock_adds_up(variant_id) == {
-                "received": 5,
-                "available": 5,
-                "reserved": 0,
-                "committed": 0,
-                "shipped": 0,
-            }
+            assert assert_stock_adds_up(variant_id) == all_free(5)
             assert not queries.ITEMS.all(order_id=draft.order_id)
 
 

@@ -14,7 +14,7 @@ from orders.lifecycle import balance, parcels, states
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import TransitionRefused
 from orders.lifecycle.items import Item
-from orders.lifecycle.labels import customer_label
+from orders.lifecycle.labels import ORDER_LABELS, customer_label
 from orders.lifecycle.states import TRANSITION_RULES, allowed_transitions
 from orders.operations.changes import plan_change, recalculate_sums
 from orders.operations.sales import build_sale
@@ -293,7 +293,7 @@ def test_an_unpaid_order_that_ends_owes_nothing() -> None:
 
 def test_what_former_days_wrote_can_still_be_read() -> None:
     assert customer_label("event", "paid") == "Payment received"
-    assert "paid" in states.EVENT_KINDS
+    assert "paid" in ORDER_LABELS["event"]
 
 
 # ---- Changes

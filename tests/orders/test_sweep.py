@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -100,12 +101,10 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
     order = operations.place_order(
         make_draft((make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
     )
-
-    def stuck(*_: Any) -> None:
-        raise LookupError("a row that does not move")
-
     with monkeypatch.context() as patch:
-        patch.setattr(effects, "sync_stock", stuck)
+        patch.setattr(
+            effects, "sync_stock", Mock(side_effect=LookupError("a row that does not move"))
+        )
         paid = make_payment(order)
         with pytest.raises(LookupError):
             operations.apply_effects(order.order_id, now())

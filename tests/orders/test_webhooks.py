@@ -2,11 +2,10 @@
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from http.client import HTTPConnection
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -33,8 +32,10 @@ from tests.clock import now
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
+from tests.orders.crashes import kill_in
 from tests.orders.reads import fresh
 from tests.payments.bank import make_webhook
+from tests.threads import map_at_once
 
 
 class _Quiet(WSGIRequestHandler):
@@ -309,8 +310,7 @@ def test_the_same_webhook_from_all_sides_is_followed_once(
 ) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: post(shop, body, signature), range(8)))
+    answers = map_at_once(lambda _: post(shop, body, signature), range(8))
     assert set(answers) <= {204, 409}
     assert 204 in answers
     assert len(gateway_calls) == 1
@@ -321,10 +321,7 @@ def test_the_same_webhook_from_all_sides_is_followed_once(
 
 def test_different_webhooks_at_once_confirm_it_once(shop: str) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
-    with ThreadPoolExecutor(6) as pool:
-        answers = list(
-            pool.map(lambda _: post(shop, *make_webhook(payment_id, order.number)), range(6))
-        )
+    answers = map_at_once(lambda _: post(shop, *make_webhook(payment_id, order.number)), range(6))
     assert answers == [204] * 6
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "authorized"
@@ -336,12 +333,8 @@ def test_what_could_not_be_followed_may_come_again(
 ) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no bank")
-
     with monkeypatch.context() as patch:
-        patch.setattr(TestBank, "get_outcome", away)
+        patch.setattr(TestBank, "get_outcome", Mock(side_effect=ConnectionError("no bank")))
         assert post(shop, body, signature) == 503
     assert post(shop, body, signature) == 204
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
@@ -357,20 +350,15 @@ CLAIM_OVER = conditional_write(
 )
 
 
-def test_whoever_died_over_a_webhook_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_died_over_a_webhook_is_forgotten() -> None:
     order, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
     webhook = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
 
-    class Killed(BaseException):
-        pass
-
-    def die(*_: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(webhooks, "settle_order_payment", die)
-        with pytest.raises(Killed):
-            operations.process_webhook("testbank", webhook, now())
+    kill_in(
+        webhooks,
+        "settle_order_payment",
+        lambda: operations.process_webhook("testbank", webhook, now()),
+    )
     with pytest.raises(WebhookBusy):
         operations.process_webhook("testbank", webhook, now())
     key: dict[str, Any] = {"gateway": "testbank", "event_id": webhook.event_id}

@@ -6,7 +6,14 @@ from time import time
 from typing import Any
 from uuid import UUID, uuid4
 
+from moneyed import Money
+
 from demo.testbank.gateway import sign_webhook
+from pricing.money import from_minor_units
+
+
+def euros(cents: int) -> Money:
+    return from_minor_units(cents, "EUR")
 
 
 def make_webhook(

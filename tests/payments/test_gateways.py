@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -20,16 +19,12 @@ from orders.lifecycle.entities import Order
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
-from pricing.money import from_minor_units
 from tests.clock import now
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
+from tests.payments.bank import euros
 from tests.payments.fake_stripe import serve_fake_stripe
-
-
-def euros(cents: int) -> Any:
-    return from_minor_units(cents, "EUR")
 
 
 @dataclass(frozen=True)

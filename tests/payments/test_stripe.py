@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -25,23 +26,19 @@ from payments import gateways
 from payments.checks import check_payment_settings
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, PaymentRequest, stripe
-from pricing.money import from_minor_units, to_minor_units
+from pricing.money import to_minor_units
 from tests.clock import now
 from tests.environment import ROOT
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.reads import fresh
-from tests.payments.bank import make_stripe_event, sign_stripe_event
+from tests.payments.bank import euros, make_stripe_event, sign_stripe_event
 from tests.payments.fake_stripe import FakeStripe, serve_fake_stripe
 from tests.web_server import find_free_port
 
 ORIGIN = "https://shop.example"
 SECRET = "whsec_of_this_test"
-
-
-def euros(cents: int) -> Any:
-    return from_minor_units(cents, "EUR")
 
 
 def request(**changes: Any) -> PaymentRequest:
@@ -187,12 +184,8 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(
     order = make_order()
     opened, reference = start_payment(order)
     intent = fake.approve(reference)
-
-    def away(*_: Any) -> None:
-        raise ConnectionError("no Stripe")
-
     with monkeypatch.context() as patch:
-        patch.setattr(stripe.Stripe, "capture", away)
+        patch.setattr(stripe.Stripe, "capture", Mock(side_effect=ConnectionError("no Stripe")))
         assert settle(order, opened).payment == "authorized"
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     assert (assert_order_consistent(order.order_id).payment, intent["status"]) == (

@@ -1,6 +1,5 @@
 """S37, I6, I9: orders with a code. A use is taken once, and given back once by what ends the order."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,26 +28,18 @@ from promotions.rules import code_key
 from tests.cart.test_voucher import filled, use
 from tests.clock import now
 from tests.consistency.test_check_consistency import found
-from tests.factories import make_draft, make_payment, make_product
+from tests.factories import make_draft, make_payment, make_stocked_product
 from tests.orders.crashes import expire_claim, kill_in, run_worker
 from tests.orders.reads import fresh
 from tests.promotions.test_vouchers import make_voucher, somebody, used
-
-
-def make_code(**terms: Any) -> str:
-    return make_voucher(**terms)
-
-
-def make_stocked_product(price: str = "33.33") -> Product:
-    product = make_product(price=price, stock=50)
-    return product
+from tests.threads import map_at_once
 
 
 def draft(
     code: str, *products: Product, user_id: UUID | None = None, email: str = ""
 ) -> OrderDraft:
     made = make_draft(
-        *((product, 1) for product in products or (make_stocked_product(),)),
+        *((product, 1) for product in products or (make_stocked_product(50, "33.33"),)),
         user_id=user_id,
         email=email or f"{uuid4().hex}@example.com",
     )
@@ -68,10 +59,10 @@ def swept(order_id: UUID, at: datetime) -> None:
 def test_i9_an_orders_lines_carry_its_discount() -> None:
     order = operations.place_order(
         draft(
-            make_code(),
-            make_stocked_product("33.33"),
-            make_stocked_product("0.05"),
-            make_stocked_product("10.00"),
+            make_voucher(),
+            make_stocked_product(50, "33.33"),
+            make_stocked_product(50, "0.05"),
+            make_stocked_product(50, "10.00"),
         ),
         now(),
     )
@@ -87,7 +78,7 @@ def test_i9_an_orders_lines_carry_its_discount() -> None:
 
 
 def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
-    code, product = make_code(uses=1), make_stocked_product()
+    code, product = make_voucher(uses=1), make_stocked_product(50, "33.33")
     drafts = [draft(code, product) for _ in range(50)]
 
     def place(each: OrderDraft) -> bool:
@@ -97,8 +88,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
             return False
         return True
 
-    with ThreadPoolExecutor(16) as pool:
-        won = list(pool.map(place, drafts))
+    won = map_at_once(place, drafts, 16)
     assert won.count(True) == 1
     assert used(code) == 1
     # The refused orders have nothing reserved.
@@ -106,7 +96,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
 
 
 def test_s37_one_person_on_a_second_cart_reads_so() -> None:
-    code, alice = make_code(limit_per_customer=1), uuid4()
+    code, alice = make_voucher(limit_per_customer=1), uuid4()
     placed(code, user_id=alice)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
         placed(code, user_id=alice)
@@ -117,7 +107,7 @@ def test_s37_one_person_on_a_second_cart_reads_so() -> None:
 
 
 def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
-    code, email = make_code(limit_per_customer=1), f"bob-{uuid4().hex}@example.com"
+    code, email = make_voucher(limit_per_customer=1), f"bob-{uuid4().hex}@example.com"
     bob = register_user(email, "Bob", "seven wet otters", now(), verified=True)
     placed(code, user_id=bob.user_id)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
@@ -126,7 +116,7 @@ def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
 
 
 def test_x255_a_guest_who_registers_has_used_a_code_and_gets_it_back_as_both() -> None:
-    code, email = make_code(limit_per_customer=1), f"eve-{uuid4().hex}@example.com"
+    code, email = make_voucher(limit_per_customer=1), f"eve-{uuid4().hex}@example.com"
     guests = placed(code, email=email)
     eve = register_user(email, "Eve", "seven wet otters", now(), verified=True)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
@@ -146,16 +136,15 @@ def test_x255_a_guest_who_registers_has_used_a_code_and_gets_it_back_as_both() -
 
 
 def test_placed_twice_is_one_use() -> None:
-    code = make_code(uses=3)
+    code = make_voucher(uses=3)
     made = draft(code)
-    with ThreadPoolExecutor(4) as pool:
-        orders = list(pool.map(lambda _: operations.place_order(made, now()), range(4)))
+    orders = map_at_once(lambda _: operations.place_order(made, now()), range(4))
     assert len({each.number for each in orders}) == 1
     assert used(code) == 1
 
 
 def test_s37_cancelled_gives_the_use_back_once() -> None:
-    code, alice = make_code(uses=1, limit_per_customer=1), uuid4()
+    code, alice = make_voucher(uses=1, limit_per_customer=1), uuid4()
     order = make_payment(placed(code, user_id=alice))
     assert used(code) == 1
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
@@ -166,14 +155,14 @@ def test_s37_cancelled_gives_the_use_back_once() -> None:
 
 
 def test_s37_not_paid_in_time_gives_the_use_back() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     order = placed(code)
     swept(order.order_id, now() + timedelta(minutes=12))
     assert used(code) == 0
 
 
 def test_killed_between_the_use_and_the_order_gives_it_back() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     made = draft(code)
     kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
     assert used(code) == 1
@@ -183,7 +172,7 @@ def test_killed_between_the_use_and_the_order_gives_it_back() -> None:
 
 
 def test_tried_with_one_code_and_ordered_with_another_keeps_one_use() -> None:
-    first, second = make_code(uses=1), make_code(uses=1)
+    first, second = make_voucher(uses=1), make_voucher(uses=1)
     made = draft(first)
     kill_in(placement, "claim_order_number", lambda: operations.place_order(made, now()))
     expire_claim(made.order_id)
@@ -202,7 +191,7 @@ def _expired_and_paid(order: Order) -> UUID:
 
 
 def test_a_late_payment_takes_the_use_again() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)
     assert used(code) == 0
@@ -212,7 +201,7 @@ def test_a_late_payment_takes_the_use_again() -> None:
 
 
 def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)
     other = uuid4()
@@ -225,7 +214,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
 
 
 def test_a_late_confirmation_of_a_payment_takes_nothing_from_an_order_that_was_paid_late() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)
     old = fresh(order)
@@ -236,7 +225,7 @@ def test_a_late_confirmation_of_a_payment_takes_nothing_from_an_order_that_was_p
 
 
 def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
-    code = make_code(uses=1)
+    code = make_voucher(uses=1)
     order = make_payment(placed(code))
     release_voucher(code, order.order_id)
     assert used(code) == 0
@@ -247,7 +236,7 @@ def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
 def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code, email = make_code(uses=1, limit_per_customer=1), f"{uuid4().hex}@example.com"
+    code, email = make_voucher(uses=1, limit_per_customer=1), f"{uuid4().hex}@example.com"
     order = placed(code, email=email)
     payment_id = _expired_and_paid(order)
     operations.settle_payment(order.order_id, payment_id, now())

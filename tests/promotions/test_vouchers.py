@@ -1,7 +1,6 @@
 """S37, I6: the uses of a code. Never more than there are, and given back exactly once."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -25,6 +24,7 @@ from promotions.operations import (
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
 from tests.lost_answers import AnswerLosingSession
+from tests.threads import map_at_once
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 
@@ -57,16 +57,14 @@ def used(code: str) -> int:
 
 def test_s37_of_fifty_at_once_one_gets_the_last_use() -> None:
     code = make_voucher(uses=1)
-    with ThreadPoolExecutor(50) as pool:
-        won = list(pool.map(lambda _: claimed(code, somebody(), uuid4()), range(50)))
+    won = map_at_once(lambda _: claimed(code, somebody(), uuid4()), range(50))
     assert won.count(True) == 1
     assert used(code) == 1
 
 
 def test_s37_one_person_uses_it_once_however_many_carts_there_are() -> None:
     code, alice, bob = make_voucher(limit_per_customer=1), somebody(), somebody()
-    with ThreadPoolExecutor(10) as pool:
-        won = list(pool.map(lambda _: claimed(code, alice, uuid4()), range(10)))
+    won = map_at_once(lambda _: claimed(code, alice, uuid4()), range(10))
     assert won.count(True) == 1
     assert claimed(code, bob, uuid4())
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
@@ -81,8 +79,7 @@ def test_s37_two_uses_a_person_are_two() -> None:
 
 def test_s37_taken_twice_for_one_order_is_one_use() -> None:
     code, alice, order_id = make_voucher(uses=5, limit_per_customer=1), somebody(), uuid4()
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(lambda _: claimed(code, alice, order_id), range(8)))
+    assert all(map_at_once(lambda _: claimed(code, alice, order_id), range(8)))
     assert used(code) == 1
 
 
@@ -90,8 +87,7 @@ def test_s37_given_back_twice_is_one_use_back_and_can_be_taken_again() -> None:
     code, alice, order_id = make_voucher(uses=2, limit_per_customer=1), somebody(), uuid4()
     assert claimed(code, alice, order_id)
     assert claimed(code, somebody(), uuid4())
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda _: release_voucher(code, order_id), range(8))).count(True) == 1
+    assert map_at_once(lambda _: release_voucher(code, order_id), range(8)).count(True) == 1
     assert used(code) == 1
     assert claimed(code, alice, uuid4())
     assert not claimed(code, somebody(), uuid4())

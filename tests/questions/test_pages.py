@@ -13,6 +13,8 @@ from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from questions import queries
 from questions.entities import QUESTION, Text
 from tests.factories import make_product, make_user, sign_in_staff
+from tests.questions.test_questions import now_of
+from tests.reads import existing
 
 
 @pytest.fixture
@@ -54,12 +56,6 @@ def ask(client: Client, product: Product, **fields: Any) -> Text:
         if each.text_id not in before
     )
     return text
-
-
-def now_of(text: Text) -> Text:
-    found = queries.get_text(text.product_id, text.question_id, text.answer_id)
-    assert found
-    return found
 
 
 def read(client: Client, url: str) -> str:
@@ -188,8 +184,7 @@ def test_x240_a_question_and_an_answer_are_withdrawn_by_their_writers(
     withdraw = address("withdraw", product, text.question_id)
     client.force_login(ben)
     post(client, address("answer", product, text.question_id), body="As a feather.")
-    found = queries.get_question(product.product_id, text.question_id)
-    assert found
+    found = existing(queries.get_question(product.product_id, text.question_id))
     (given,) = found.answers
     post(client, withdraw, answer=str(given.answer_id), version=str(given.version))
     assert now_of(given).state == WITHDRAWN
@@ -242,8 +237,7 @@ def test_x241_staff_decide_and_answer(client: Client, product: Product, alice: U
     page = read(client, address("list", product))
     assert "ours is heavier" in page
     assert "Our answer" in page
-    found = queries.get_question(product.product_id, text.question_id)
-    assert found
+    found = existing(queries.get_question(product.product_id, text.question_id))
     (given,) = found.answers
     of_answer = (product.product_id, text.question_id, given.answer_id)
     page = read(sam, reverse("adminpanel:question", args=of_answer))

@@ -1,7 +1,6 @@
 """Questions and answers: once each, the staff's queue, mails, and what a crash, a crowd and an erasure leave."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,6 +25,8 @@ from questions.entities import QUESTION, Question, Text
 from questions.errors import QuestionFull
 from questions.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_product, make_user
+from tests.reads import existing
+from tests.threads import map_at_once
 from web.personal_data import DataSubject
 
 RULES = ("I40",)
@@ -76,9 +77,7 @@ def act(function: Callable[..., Text], text: Text, *args: Any) -> Text:
 
 
 def now_of(text: Text) -> Text:
-    found = queries.get_text(text.product_id, text.question_id, text.answer_id)
-    assert found
-    return found
+    return existing(queries.get_text(text.product_id, text.question_id, text.answer_id))
 
 
 def waits(text: Text) -> str | None:
@@ -133,9 +132,8 @@ def cut_off_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> Iterator[None
 
 def test_x238_a_crowds_questions_are_listed_newest_first_in_parts() -> None:
     product_id = uuid4()
-    with ThreadPoolExecutor(15) as threads:
-        asked = list(threads.map(lambda _: ask(product_id), range(30)))
-        list(threads.map(answer, asked[:25] + asked[:5]))
+    asked = map_at_once(lambda _: ask(product_id), range(30), 15)
+    map_at_once(answer, asked[:25] + asked[:5], 15)
     hidden = [act(operations.withdraw_text, now_of(asked[0])), ask(product_id, held_for="links")]
     found = listed(product_id)
     ids = [each.question.question_id for each in found]
@@ -168,15 +166,13 @@ def test_x238_more_answers_than_a_part_has_rows_leave_no_question_out() -> None:
         for question in asked
         for number in range(queries.MAX_ANSWERS)
     ]
-    with ThreadPoolExecutor(15) as threads:
-        list(
-            threads.map(
-                lambda each: operations.INSERT_TEXT.apply(
-                    if_lost=operations.REFUSED_MEANS_DONE, **each.columns()
-                ),
-                answers,
-            )
-        )
+    map_at_once(
+        lambda each: operations.INSERT_TEXT.apply(
+            if_lost=operations.REFUSED_MEANS_DONE, **each.columns()
+        ),
+        answers,
+        15,
+    )
     found = listed(product_id)
     assert [len(each.answers) for each in found] == [queries.MAX_ANSWERS] * len(asked)
 
@@ -184,11 +180,8 @@ def test_x238_more_answers_than_a_part_has_rows_leave_no_question_out() -> None:
 def test_x239_a_form_that_is_sent_twice_asks_and_answers_once() -> None:
     product_id, asker, writer = uuid4(), uuid4(), uuid4()
     form, other = uuid4(), uuid4()
-    with ThreadPoolExecutor(6) as threads:
-        asked = list(
-            threads.map(lambda _: ask(product_id, asker, NAUGHTY, change_id=form), range(6))
-        )
-        list(threads.map(lambda _: answer(asked[0], writer, change_id=other), range(6)))
+    asked = map_at_once(lambda _: ask(product_id, asker, NAUGHTY, change_id=form), range(6))
+    map_at_once(lambda _: answer(asked[0], writer, change_id=other), range(6))
     (found,) = listed(product_id)
     assert (found.question.body, len(found.answers)) == (NAUGHTY, 1)
     assert {each.question_id for each in asked} == {found.question.question_id}
@@ -257,8 +250,7 @@ def test_x241_a_question_waits_for_its_answer_and_a_stale_decision_changes_nothi
 
 def test_x241_two_answers_at_once_take_the_question_out_of_the_queue() -> None:
     question = ask(uuid4())
-    with ThreadPoolExecutor(6) as threads:
-        list(threads.map(lambda _: answer(question), range(6)))
+    map_at_once(lambda _: answer(question), range(6))
     finish()
     assert (waits(question), now_of(question).held_for) == (None, "")
     assert find_violations(question.product_id) == []
@@ -460,12 +452,10 @@ def test_x268_a_crowd_gives_a_question_no_more_answers_than_it_takes(
             return bool(answer(question, held_for="words" if number % 2 else ""))
         return False
 
-    with ThreadPoolExecutor(8) as threads:
-        assert sum(threads.map(try_answer, range(8))) == 4
+    assert sum(map_at_once(try_answer, range(8))) == 4
     with pytest.raises(QuestionFull):
         act(operations.publish_text, gone[0])
-    found = queries.get_question(question.product_id, question.question_id)
-    assert found
+    found = existing(queries.get_question(question.product_id, question.question_id))
     assert len([each for each in found.answers if each.takes_place]) == 4
     # What is withdrawn makes room; a form that is sent again has its answer, also when all places are taken.
     act(operations.withdraw_text, next(each for each in found.answers if each.takes_place))
@@ -473,9 +463,8 @@ def test_x268_a_crowd_gives_a_question_no_more_answers_than_it_takes(
     assert answer(question, writer, change_id=form).answer_id == first.answer_id
     # Of two answers that are refused and published again at once, one finds room.
     act(operations.refuse_text, first, "No.")
-    with ThreadPoolExecutor(2) as threads:
-        others = (gone[0], now_of(first))
-        published = list(threads.map(lambda each: _publishes(each), others))
+    others = (gone[0], now_of(first))
+    published = map_at_once(lambda each: _publishes(each), others, 2)
     assert sorted(published) == [False, True]
 
 

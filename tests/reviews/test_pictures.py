@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -191,11 +192,7 @@ def test_x245_files_that_are_no_pictures_too_many_or_too_large_are_told_beside_t
     (refused,) = list_uploads(owner)
     send(client, product, version="2", read=str(refused.upload_id))
     assert list_uploads(owner) == []
-
-    def fail(*_args: Any, **_options: Any) -> None:
-        raise MediaUnavailable
-
-    monkeypatch.setattr("reviews.pictures.add_upload", fail)
+    monkeypatch.setattr("reviews.pictures.add_upload", Mock(side_effect=MediaUnavailable))
     answer = send(client, product, file(3), version="3")
     assert answer.status_code == 422
     assert "can’t be taken in at the moment" in answer.content.decode()

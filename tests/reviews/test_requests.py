@@ -30,9 +30,11 @@ from orders.operations import (
 from orders.operations.effects import apply_effects
 from orders.queries import iterate_delivered, list_items
 from reviews import jobs, links, operations, queries, requests
-from reviews.entities import Review, ReviewInput
+from reviews.entities import Review
 from reviews.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_order, make_user
+from tests.reads import existing
+from tests.reviews.writes import write
 from web.personal_data import DataSubject
 
 
@@ -145,20 +147,7 @@ def test_x235_a_member_is_led_to_the_form_and_not_asked_about_what_is_reviewed()
     assert links_in(order, "account/reviews/")
     other = make_delivered(user_id=alice.user_id, email=alice.email)
     (item,) = list_items(other)
-    operations.write_review(
-        *(item.product_id, alice.user_id),
-        ReviewInput(
-            stars=5,
-            title="Fine",
-            body="It does what it should.",
-            name="Alice L.",
-            verified=True,
-            held_for="",
-        ),
-        seen=0,
-        change_id=uuid4(),
-        now=now,
-    )
+    write(item.product_id, 5, alice.user_id)
     assert not requests.ask_for_review(other.order_id, now)
 
 
@@ -172,8 +161,7 @@ def test_x236_a_guest_reviews_by_the_mails_link_once_and_verified(client: Client
     form = typed()
     for _twice in range(2):
         assert client.post(page, form).status_code in (302, 303)
-    review = find_review(order)
-    assert review
+    review = existing(find_review(order))
     assert (review.version, review.state, review.verified) == (1, PUBLISHED, True)
     assert review.order_id == order.order_id
     # Another order of the same mailbox has the same review; another mailbox's has none.
@@ -199,8 +187,7 @@ def test_x236_a_guest_reviews_by_the_mails_link_once_and_verified(client: Client
     assert "Too short." in client.get(page).content.decode()
     withdrawal = {"version": "2", "operation": str(uuid4())}
     assert client.post(f"{page}withdraw/", withdrawal).status_code in (302, 303)
-    after = find_review(order)
-    assert after
+    after = existing(find_review(order))
     assert after.state == WITHDRAWN
 
 
@@ -249,8 +236,7 @@ def test_x236_an_account_of_an_unproved_address_has_nothing_of_its_guest(client:
     assert export_personal_data(person) == {"asks_for_no_review_mails_since": None, "reviews": []}
     erase_personal_data(person, current_time())
     assert queries.get_stop_time(order.email)
-    found = find_review(order)
-    assert found
+    found = existing(find_review(order))
     assert (found.title, found.state) == ("Mine alone", PUBLISHED)
     # And the guest still changes it by the link.
     assert "Mine alone" in client.get(page).content.decode()

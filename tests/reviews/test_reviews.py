@@ -1,7 +1,6 @@
 """Reviews: exact numbers, copies that follow, votes that count once, and what a crash, an edit and an erasure leave."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -22,38 +21,19 @@ from moderation.queries import list_moderation_days, list_waiting
 from moderation.rules import ReviewRules, find_reason_to_hold, shown_name
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from reviews import copies, operations, queries, votes
-from reviews.entities import Rating, Review, ReviewInput
+from reviews.entities import Rating, Review
 from reviews.jobs import finish_reviews
 from reviews.privacy import erase_personal_data, export_personal_data
 from tests.factories import make_category, make_product, make_user
+from tests.reads import existing
+from tests.reviews.writes import write
+from tests.threads import map_at_once
 from web.personal_data import DataSubject
 
 RULES = ("I37", "I38", "I39")
 NAUGHTY = "‮Robert'); DROP TABLE reviews;-- <script>alert(1)</script> 👩🏽‍🚒 \u0000ﷺ Ω≈ç".replace(
     "\u0000", ""
 )
-
-
-def write(
-    product_id: UUID,
-    stars: int = 5,
-    user_id: UUID | None = None,
-    *,
-    seen: int = 0,
-    held_for: str = "",
-    body: str = "It does what it should.",
-    change_id: UUID | None = None,
-) -> Review:
-    return operations.write_review(
-        product_id,
-        user_id or uuid4(),
-        ReviewInput(
-            stars=stars, title="Fine", body=body, name="Ada L.", verified=False, held_for=held_for
-        ),
-        seen=seen,
-        change_id=change_id or uuid4(),
-        now=current_time(),
-    )
 
 
 def act(function: Callable[..., Review], review: Review, *args: Any) -> Review:
@@ -89,8 +69,7 @@ def find_violations(*product_ids: UUID) -> list[str]:
 def test_x220_a_crowd_of_reviews_makes_exact_numbers_and_copies() -> None:
     product_id = uuid4()
     stars = [1 + number % 5 for number in range(30)]
-    with ThreadPoolExecutor(15) as threads:
-        made = list(threads.map(lambda each: write(product_id, each), stars))
+    made = map_at_once(lambda each: write(product_id, each), stars, 15)
     rating = queries.get_rating_at_quorum(product_id)
     assert rating == Rating(30, sum(stars), (6, 6, 6, 6, 6))
     assert (rating.average, [each.percent for each in rating.bars]) == (3.0, [20] * 5)
@@ -112,13 +91,9 @@ def test_x220_a_crowd_of_reviews_makes_exact_numbers_and_copies() -> None:
 
 def test_x221_one_review_a_person_and_a_form_sent_twice_is_one() -> None:
     product_id, user_id, form = uuid4(), uuid4(), uuid4()
-    with ThreadPoolExecutor(6) as threads:
-        versions = list(
-            threads.map(
-                lambda _: write(product_id, 4, user_id, change_id=form, body=NAUGHTY).version,
-                range(6),
-            )
-        )
+    versions = map_at_once(
+        lambda _: write(product_id, 4, user_id, change_id=form, body=NAUGHTY).version, range(6)
+    )
     assert versions == [1] * 6
     assert queries.get_rating_at_quorum(product_id).counts == (0, 0, 0, 1, 0)
     with pytest.raises(TextChanged):
@@ -170,10 +145,8 @@ def test_x260_what_the_staff_have_decided_waits_again_once_three_people_report_i
             reported = operations.report_review(reported, readers[0], now=now)
         assert (reported.held_for, len(reported.reporters)) == ("", 1)
         # Both have the review as it was before the first of them; each counts, and none twice.
-        with ThreadPoolExecutor(6) as threads:
-            list(threads.map(partial(operations.report_review, review, now=now), readers[1:3] * 3))
-        found = queries.get_review(review.product_id, review.user_id)
-        assert found
+        map_at_once(partial(operations.report_review, review, now=now), readers[1:3] * 3, 6)
+        found = existing(queries.get_review(review.product_id, review.user_id))
         assert (found.state, found.held_for, len(found.reporters)) == (PUBLISHED, "reported", 3)
         assert found.version == review.version + 3
         reported = found
@@ -191,8 +164,7 @@ def test_x223_a_vote_counts_once_in_two_tabs_and_can_be_taken_back() -> None:
     def vote(is_helpful: bool, who: UUID = voter) -> int:
         return votes.set_vote(review, who, is_helpful=is_helpful, now=current_time())
 
-    with ThreadPoolExecutor(6) as threads:
-        list(threads.map(lambda _: vote(True), range(6)))
+    map_at_once(lambda _: vote(True), range(6))
     assert queries.count_votes(review.review_id) == 1
     assert vote(True, uuid4()) == 2
     assert listed(review.product_id, queries.HELPFUL) == [review.user_id]
@@ -246,8 +218,7 @@ def test_x225_what_a_crash_cuts_off_anywhere_is_finished(
     for stars in (2, 4):
         wanted = {each.user_id for each in written if each.stars == stars}
         assert set(listed(product.product_id, stars)) == wanted
-    found_product = get_product_at_quorum(product.product_id)
-    assert found_product
+    found_product = existing(get_product_at_quorum(product.product_id))
     assert (found_product.rating, found_product.rating_count) == rating.shown
     assert find_violations(product.product_id) == []
 
@@ -340,8 +311,7 @@ def test_x265_i38_the_check_takes_what_an_earlier_version_has_left_of_an_erased_
             change_id=uuid4(),
         )
         operations.erase_reviews(review.user_id, keeps_texts=True)
-        now = queries.get_review(product.product_id, former.user_id)
-        assert now
+        now = existing(queries.get_review(product.product_id, former.user_id))
         operations._change(now, operations.replace(former, version=now.version + 1))
     # One that everybody read is refused after its person was erased.
     published = write(product.product_id)

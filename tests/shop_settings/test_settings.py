@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -39,6 +38,7 @@ from tests.clock import now
 from tests.consistency.test_check_consistency import cql, found
 from tests.lost_answers import AnswerLosingSession
 from tests.shop_settings.saved import own_settings
+from tests.threads import map_at_once
 
 __all__ = ["own_settings"]
 
@@ -126,8 +126,7 @@ def test_a_demo_load_that_was_cut_off_loads_the_rest_and_leaves_what_the_staff_h
 @pytest.mark.usefixtures("own_settings")
 def test_x157_saves_side_by_side_are_all_kept_and_a_stale_one_is_not() -> None:
     keys = [f"standard-{country}" for country in ("de", "at", "fr", "it", "nl", "se")]
-    with ThreadPoolExecutor(len(keys)) as threads:
-        list(threads.map(lambda key: save(key, price=Decimal("1.00")), keys))
+    map_at_once(lambda key: save(key, price=Decimal("1.00")), keys)
     assert {methods()[key].price for key in keys} == {Decimal("1.00")}
     before = methods()["standard-de"]
     seen = DELIVERY.fingerprint(before)

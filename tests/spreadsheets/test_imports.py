@@ -31,7 +31,9 @@ from spreadsheets.jobs import go_on_with_spreadsheets
 from spreadsheets.layouts import LAYOUTS, Layout
 from spreadsheets.operations import exports, imports
 from spreadsheets.products import apply_changes
+from tests.catalogue.reads import stored as now_of
 from tests.factories import make_category, make_product, make_stock, unreadable_product
+from tests.reads import existing
 from tests.spreadsheets.files import (
     Lines,
     apply,
@@ -67,12 +69,6 @@ NAUGHTY = [
 
 def sku(product: Product) -> str:
     return product.variants[0].sku
-
-
-def now_of(product: Product) -> Product:
-    found = queries.get_product_at_quorum(product.product_id)
-    assert found
-    return found
 
 
 def price(product: Product) -> Decimal:
@@ -189,10 +185,8 @@ def test_x105_products_and_variants_are_made_and_changed_by_a_file() -> None:
         assert faults_of(task) == []
     assert task.counts == {"new": 1, "changed": 1}
     assert apply(task).results == {"done": 2}
-    found = queries.find_product_id_by_slug(name)
-    assert found
-    mug = queries.get_product_at_quorum(found)
-    assert mug
+    found = existing(queries.find_product_id_by_slug(name))
+    mug = existing(queries.get_product_at_quorum(found))
     assert (mug.status, set(mug.tags), mug.details) == (
         "draft",
         {"gift", "blue"},
@@ -628,10 +622,8 @@ def test_x275_options_of_a_new_product_keep_the_order_of_the_file() -> None:
         [name, "", "", f"{name}-2", "Size: L, Wood: oak", "9.00", "", ""],
     ]
     assert apply(read(csv_of(lines), "products")).results == {"done": 1}
-    found = queries.find_product_id_by_slug(name)
-    assert found
-    shelf = queries.get_product_at_quorum(found)
-    assert shelf
+    found = existing(queries.find_product_id_by_slug(name))
+    shelf = existing(queries.get_product_at_quorum(found))
     assert shelf.option_names == ("Wood", "Size")
     written = export("products", products=[shelf])
     place = LAYOUTS["products"].head.index("options")

@@ -1,7 +1,6 @@
 """Back-in-stock subscriptions: members with one click, guests by a mailed link."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import product as combinations
 from typing import Any
@@ -22,6 +21,7 @@ from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import make_product, make_stock, make_user
 from tests.shards import SingleItemShard
+from tests.threads import map_at_once
 
 HTMX = {"HX-Request": "true"}
 
@@ -188,15 +188,13 @@ def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) 
 
 def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
     lamp, email = sold_out(), address()
-    with ThreadPoolExecutor(8) as pool:
-        list(
-            pool.map(
-                lambda n: subscribe(
-                    make_subscription(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
-                ),
-                range(16),
-            )
-        )
+    map_at_once(
+        lambda n: subscribe(
+            make_subscription(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
+        ),
+        range(16),
+        8,
+    )
     assert len(subscribed_emails(lamp)) == 1
 
 

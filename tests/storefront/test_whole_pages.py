@@ -3,7 +3,6 @@
 import gzip
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -17,7 +16,6 @@ from django.urls import resolve, reverse
 from django.utils.html import escape
 from pytest_django import Settings
 
-from cart.queries import get_active_cart
 from cassandra_db import current_time
 from catalogue.entities import Product
 from catalogue.operations import change_product_status
@@ -25,7 +23,9 @@ from catalogue.previews import make_preview_token
 from catalogue.queries import get_category_tree
 from storefront import whole_pages
 from tests.architecture.routes import ROUTES
+from tests.cart.guests import get_active_cart
 from tests.factories import make_category, make_product, make_stock, make_user
+from tests.threads import map_at_once
 from web.text_cache import FRAGMENTS, WHOLE_PAGES
 
 NEW_VISITORS = 50
@@ -122,8 +122,7 @@ def test_x116_s85_fifty_new_visitors_of_one_page_have_fifty_tokens_and_fifty_car
         assert cart.item_count == 1
         return token, client.cookies[settings.CSRF_COOKIE_NAME].value, key, cart.cart_id
 
-    with ThreadPoolExecutor(16) as visitors:
-        seen = list(visitors.map(look_and_add, range(NEW_VISITORS)))
+    seen = map_at_once(look_and_add, range(NEW_VISITORS), 16)
     assert [len(set(each)) for each in zip(*seen, strict=True)] == [NEW_VISITORS] * 4
 
 

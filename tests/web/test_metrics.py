@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -74,11 +75,9 @@ def test_x211_answers_statements_and_jobs_are_counted_and_nothing_that_was_sent_
     assert after["stoa_cassandra_answers",] == 1
     assert ("stoa_job_needs_attention", "visits") in after
     assert not [key for key in after if "4711" in str(key)]
-
-    def away(*_: object) -> None:
-        raise CassandraUnavailable("no node answers")
-
-    monkeypatch.setattr(progress, "list_leases", away)
+    monkeypatch.setattr(
+        progress, "list_leases", Mock(side_effect=CassandraUnavailable("no node answers"))
+    )
     assert scrape(client)["stoa_cassandra_answers",] == 0
 
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from uuid import uuid4
 
@@ -12,6 +11,7 @@ from django.test import RequestFactory
 from pytest_django import Settings
 
 from cassandra_db import count_statements, scan
+from tests.threads import map_at_once
 from tests.waiting import wait_until
 from web import rate_limits
 from web.errors import TooManyAttempts
@@ -85,14 +85,9 @@ def test_s63_of_fifty_at_once_from_one_network_exactly_so_many_pass(
     kind: str, settings: Settings
 ) -> None:
     settings.RATE_LIMITS |= {kind: (3, 0, 0, 60)}
-    mallory, start = visit(), threading.Barrier(50)
-
-    def go(_: int) -> bool:
-        start.wait(20)
-        return passes(kind, mallory, named="alice")
-
-    with ThreadPoolExecutor(50) as pool:
-        assert list(pool.map(go, range(50))).count(True) == 3
+    mallory = visit()
+    passed = map_at_once(lambda _: passes(kind, mallory, named="alice"), range(50))
+    assert passed.count(True) == 3
 
 
 def test_s63_who_is_slowed_down_takes_few_threads_and_only_crowds_are_refused_then(
@@ -133,8 +128,7 @@ def test_while_the_alarm_stands_a_try_looks_at_one_partition_of_many(
     kind: str, settings: Settings, delays: list[float]
 ) -> None:
     settings.RATE_LIMITS |= {kind: (0, 0, 300, 60)}
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: hit_rate_limit(visit(), kind), range(301)))
+    map_at_once(lambda _: hit_rate_limit(visit(), kind), range(301), 8)
     with count_statements() as meter:
         assert hit_rate_limit(visit(), kind).is_above_overall
     assert meter.statement_count == 2
@@ -204,15 +198,9 @@ def test_s104_a_try_that_comes_again_counts_once_and_is_not_refused(
     again.release_slots()
     assert not passes(kind, request, "alice")
     # Two tabs send one form for the last slot at the same moment.
-    last, start = uuid4(), threading.Barrier(8)
+    last = uuid4()
     settings.RATE_LIMITS |= {kind: (1, 0, 0, 60)}
-
-    def go(_: int) -> None:
-        start.wait(20)
-        hit_rate_limit(request, kind, "ben", hit_id=last)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(go, range(8)))
+    map_at_once(lambda _: hit_rate_limit(request, kind, "ben", hit_id=last), range(8))
 
 
 def test_a_slot_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
@@ -233,15 +221,8 @@ def test_fifty_and_more_at_once_are_let_through_exactly_so_often(
 ) -> None:
     settings.RATE_LIMITS |= {kind: (0, most, 0, 120)}
     tries, mallory = most + 40, visit()
-    start = threading.Barrier(50)
-
-    def go(number: int) -> bool:
-        if number < 50:
-            start.wait(20)
-        return passes(kind, mallory)
-
-    with ThreadPoolExecutor(50) as pool:
-        assert list(pool.map(go, range(tries))).count(True) == most
+    passed = map_at_once(lambda _: passes(kind, mallory), range(tries), 50)
+    assert passed.count(True) == most
 
 
 def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by_themselves(
@@ -249,8 +230,7 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
 ) -> None:
     settings.RATE_LIMITS |= {kind: (0, 0, 250, 60)}
     before = {(row.bucket, row.shard, row.slot) for row in ALL.iterate_table()}
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(lambda _: passes(kind, visit()), range(250)))
+    assert all(map_at_once(lambda _: passes(kind, visit()), range(250), 8))
     made = [row for row in ALL.iterate_table() if (row.bucket, row.shard, row.slot) not in before]
     assert {row.shard for row in made} == {0, 1, 2}
     assert max(row.slot for row in made) < rate_limits.SLOTS_PER_PARTITION

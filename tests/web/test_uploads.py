@@ -21,6 +21,7 @@ from accounts.models import User
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
 from tests.factories import make_user
+from tests.reads import existing
 from web.uploads import (
     SHOPPER_UPLOADS,
     STAFF_UPLOADS,
@@ -115,8 +116,7 @@ def test_s82_only_an_address_that_was_signed_not_long_ago_takes_more_than_a_form
     request = ask_as(make_user())
     for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
         query = upload_url(request, "/staff/", limits).partition("?")[2]
-        grant = find_upload_grant("/staff/", query)
-        assert grant
+        grant = existing(find_upload_grant("/staff/", query))
         assert grant.limits == limits
         for wrong in ("", "upload=", "upload=files", f"{query}x"):
             assert find_upload_grant("/staff/", wrong) is None, wrong
@@ -141,9 +141,7 @@ def test_s103_an_address_is_good_for_one_person_or_for_one_browser(settings: Set
     browser = "c" * 32
 
     def grant(url: str) -> UploadGrant:
-        found = find_upload_grant("/r/", url.partition("?")[2])
-        assert found
-        return found
+        return existing(find_upload_grant("/r/", url.partition("?")[2]))
 
     anns = grant(upload_url(ask_as(ann, browser), "/r/", SHOPPER_UPLOADS))
     guests = grant(upload_url(ask_as(csrf=browser), "/r/", SHOPPER_UPLOADS, is_for_guest=True))

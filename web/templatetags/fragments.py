@@ -2,10 +2,10 @@
 
     {% fragment product_body blank csrf_token cart_badge.name %}…{% endfragment %}
 
-The first word is a view object: a frozen dataclass with all data that the part shows. The language and the object's fields are the
-part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly to make
-are methods of the object that use only its fields. They are called only when the part is drawn.
-A part that is equal for everybody has no view object. Each visitor's values of the variables after `blank` replace blanks in it.
+The first word is a view object: a frozen dataclass with all data that the part shows. The language and the object's fields are
+the part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly
+to make are methods of the object that use only its fields. They are called only when the part is drawn. A part that is equal
+for everybody has no view object. For the variables after `blank`, the part has blanks, which each visitor's values replace.
 """
 
 from collections.abc import Sequence

@@ -115,7 +115,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, Any]:
-    """Return the context for staff of the demo shop: their code. It is filled in if it is already valid."""
+    """Return the context for staff of the demo shop: their code, which is filled in if it is already valid."""
     code, wait = get_demo_code(user, current_time())
     if code and not wait and isinstance(form, TotpCodeForm):
         form.initial["code"] = code

@@ -28,6 +28,7 @@ from jobs.rows import MAX_FAILURES, collect_failed_rows
 from tests.catalogue.reads import stored
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_stock
+from tests.reads import existing
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:bulk_change_new")
 CHEAPER = {"act": "price", "direction": "down", "by": "10", "unit": "percent", "ending": "cent"}
@@ -51,8 +52,7 @@ def start(act: BulkAct, products: list[Product]) -> BulkChange:
 def finish(change: BulkChange) -> BulkChange:
     while not change.finished_at:
         bulk_changes.run_change(change, 100)
-        found = bulk_changes.get_change(change.change_id)
-        assert found
+        found = existing(bulk_changes.get_change(change.change_id))
         change = found
     return change
 
@@ -419,9 +419,7 @@ def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
     monkeypatch.setattr(operations, "save_product", fail)
 
     def stored_older() -> BulkChange:
-        change = bulk_changes.get_change(older.change_id)
-        assert change
-        return change
+        return existing(bulk_changes.get_change(older.change_id))
 
     def go_on() -> int:
         with collect_failed_rows() as failed:
@@ -444,8 +442,7 @@ def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
     # In the request that starts it a row that fails is left to the worker.
     looked_at = preview(cleo, [failing, younger_product], **CHEAPER)
     assert submit(cleo, looked_at).status_code == 303
-    small = bulk_changes.get_change(looked_at.context["change_id"])
-    assert small
+    small = existing(bulk_changes.get_change(looked_at.context["change_id"]))
     assert results(small) == ["", "done"]
     monkeypatch.undo()
     for change in (unreadable, small):

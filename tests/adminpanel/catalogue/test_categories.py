@@ -2,6 +2,7 @@
 
 from math import inf
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -196,11 +197,10 @@ def test_products_are_counted_with_those_below_and_not_twice(
     assert link in cleo.get(TREE).content.decode()
     found = find_products_for_staff(filters=StaffFilters(category_id=top.category_id))
     assert found.total == 2
-
-    def missing(_nodes: Any) -> None:
-        raise SearchIndexMissing
-
-    monkeypatch.setattr("adminpanel.catalogue.category_pages.count_products_in", missing)
+    monkeypatch.setattr(
+        "adminpanel.catalogue.category_pages.count_products_in",
+        Mock(side_effect=SearchIndexMissing),
+    )
     page = cleo.get(TREE)
     assert (page.status_code, link in page.content.decode()) == (200, False)
     assert cleo.get(address(top)).status_code == 200

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -152,11 +153,7 @@ def test_x101_what_cannot_be_taken_is_said_beside_the_field_or_the_file(
     ):
         assert re.search(rf"{re.escape(name)}.{{0,40}}: [^<]*{told}", page), name
     assert "../" not in page
-
-    def fail(*_: Any) -> None:
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr(default_storage, "save", fail)
+    monkeypatch.setattr(default_storage, "save", Mock(side_effect=OSError("the disk is full")))
     upload(cleo, product, ("good.jpg", make_file()))
     assert "Try again later" in cleo.get(address(product)).content.decode()
 
@@ -334,10 +331,7 @@ def test_x101_a_picture_that_kills_its_worker_again_and_again_is_refused(
         return queries.list_uploads(product.product_id)[0].state
 
     def fail(error: BaseException) -> None:
-        def failing(raw: bytes, name: str, salt: str) -> Photo:
-            raise error
-
-        monkeypatch.setattr(picture_uploads, "take_in_photo", failing)
+        monkeypatch.setattr(picture_uploads, "take_in_photo", Mock(side_effect=error))
         with pytest.raises(type(error)):
             decode_once()
 

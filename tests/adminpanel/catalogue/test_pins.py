@@ -11,6 +11,7 @@ from django.urls import reverse
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, ListOrder, Product
 from tests.factories import make_category, make_product
+from tests.rules import assert_explained
 
 FRONT_PAGE = reverse("adminpanel:front_page")
 DEALS = reverse("adminpanel:front_page_row", args=("deals",))
@@ -101,17 +102,18 @@ def test_x109_bad_input_is_said_beside_its_field(cleo: Client) -> None:
     product = make_product("A", category=node, listed=True)
     address = reverse("adminpanel:category_order", args=(node.category_id,))
     cleo.post(address, sent(node, pin=str(product.product_id)))
-    violations = []
-    for fields, sentence in (
-        *(({"line_0": bad}, "Enter a place from 1 to 48") for bad in ("0", "-1", "1e9", "", "x")),
-        ({"sku": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
-        ({"rule": "weight"}, "Choose an order"),
-        ({"pin": str(uuid4())}, "There is no such product any more."),
-    ):
-        answer = cleo.post(address, sent(node, **fields))
-        if answer.status_code != 422 or sentence not in answer.content.decode():
-            violations.append((fields, answer.status_code))
-    assert violations == []
+    assert_explained(
+        lambda fields: cleo.post(address, sent(node, **fields)),
+        (
+            *(
+                ({"line_0": bad}, "Enter a place from 1 to 48")
+                for bad in ("0", "-1", "1e9", "", "x")
+            ),
+            ({"sku": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
+            ({"rule": "weight"}, "Choose an order"),
+            ({"pin": str(uuid4())}, "There is no such product any more."),
+        ),
+    )
     full = ListOrder("newest", tuple(uuid4() for _ in range(48)))
     operations.order_category_products(node.category_id, lambda _: full)
     answer = cleo.post(address, sent(node, pin=str(product.product_id)))

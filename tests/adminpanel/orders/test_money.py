@@ -17,7 +17,7 @@ from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.submits import seen, text_of, url
+from tests.adminpanel.orders.submits import seen, submit, text_of, url
 from tests.factories import make_draft, make_product, make_user, sign_in_staff
 from tests.orders.reads import fresh
 
@@ -66,12 +66,7 @@ def test_s76_a_large_refund_asks_for_a_code_again_and_keeps_what_was_typed() -> 
 
 def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert (
-        support_client.post(
-            url("refund", order), seen(order, amount="3,50", reason="Sorry")
-        ).status_code
-        == 303
-    )
+    assert submit(support_client, "refund", order, amount="3,50", reason="Sorry") == 303
     assert fresh(order).refunded == Money("3.50", "EUR")
 
 
@@ -116,21 +111,13 @@ def test_two_refunds_from_two_pages_are_one(support_client: Client) -> None:
 def test_an_unpaid_order_has_nothing_to_give_back(support_client: Client) -> None:
     order = make_order_with_events()
     assert url("refund", order) not in text_of(support_client, order)
-    assert (
-        support_client.post(url("refund", order), seen(order, amount="1", reason="x")).status_code
-        == 422
-    )
+    assert submit(support_client, "refund", order, amount="1", reason="x") == 422
 
 
 def test_the_delivery_goes_back_once(support_client: Client) -> None:
     order = make_order_with_events("paid")
     assert 'id="refund-delivery"' in text_of(support_client, order)
-    assert (
-        support_client.post(
-            url("refund", order), seen(order, delivery="on", reason="Late")
-        ).status_code
-        == 303
-    )
+    assert submit(support_client, "refund", order, delivery="on", reason="Late") == 303
     done = fresh(order)
     assert (done.refunded, done.events[1].details["delivery"]) == (order.delivery, True)
     assert 'id="refund-delivery"' not in text_of(support_client, done)
@@ -152,37 +139,18 @@ def test_what_was_taken_out_before_it_was_paid_is_not_given_back(support_client:
     order, _ = operations.record_manual_payment(
         order, order.total, key=str(uuid4()), actor="Bea", now=datetime.now(UTC)
     )
-    assert (
-        support_client.post(url("refund", order), seen(order, line_1="3", reason="All")).status_code
-        == 422
-    )
-    assert (
-        support_client.post(url("refund", order), seen(order, line_1="2", reason="All")).status_code
-        == 303
-    )
+    assert submit(support_client, "refund", order, line_1="3", reason="All") == 422
+    assert submit(support_client, "refund", order, line_1="2", reason="All") == 303
     done = fresh(order)
     assert [refund.amount for refund in done.refunds] == [order.total - order.delivery]
-    assert (
-        support_client.post(url("refund", order), seen(done, line_1="1", reason="More")).status_code
-        == 422
-    )
+    assert submit(support_client, "refund", done, line_1="1", reason="More") == 422
 
 
 def test_what_was_taken_out_and_paid_back_is_counted_once(support_client: Client) -> None:
     order = make_order_with_events("paid", quantity=3)
     changed = operations.change_order(order, {1: 2}, actor="shopper", now=datetime.now(UTC))
-    assert (
-        support_client.post(
-            url("refund", order), seen(changed, line_1="3", reason="All")
-        ).status_code
-        == 422
-    )
-    assert (
-        support_client.post(
-            url("refund", order), seen(changed, line_1="2", reason="All")
-        ).status_code
-        == 303
-    )
+    assert submit(support_client, "refund", changed, line_1="3", reason="All") == 422
+    assert submit(support_client, "refund", changed, line_1="2", reason="All") == 303
     assert fresh(order).refunded == order.total - order.delivery
 
 

@@ -15,7 +15,7 @@ from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from promotions.rules import BUY_GET, PERCENTAGE, Promotion
-from tests.adminpanel.orders.submits import seen, text_of, url
+from tests.adminpanel.orders.submits import seen, submit, text_of, url
 from tests.clock import now
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.reads import fresh
@@ -28,18 +28,10 @@ def test_a_return_is_agreed_to_received_and_refunded(
     for expected in ("Return 1", "Too small", "Waiting for an answer", "Returns waiting"):
         assert expected in text, expected
     assert (
-        support_client.post(
-            url("sent_back", requested_return, "1"), seen(requested_return, event="return_approved")
-        ).status_code
-        == 303
+        submit(support_client, "sent_back", requested_return, "1", event="return_approved") == 303
     )
     agreed = fresh(requested_return)
-    assert (
-        support_client.post(
-            url("sent_back", requested_return, "1"), seen(agreed, line_1="1")
-        ).status_code
-        == 303
-    )
+    assert submit(support_client, "sent_back", agreed, "1", line_1="1") == 303
     received = fresh(requested_return)
     assert (received.returns[0].state, received.returns[0].restock) == ("received", {1: 1})
     form = text_of(support_client, received)

@@ -4,6 +4,7 @@ import logging
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 from uuid import UUID, uuid4
 
 import pytest
@@ -24,6 +25,7 @@ from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.architecture.apps import ROOT
 from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
+from tests.reads import existing
 from web.logs import (
     OneLineFormatter,
     RequestIdFilter,
@@ -102,14 +104,9 @@ def test_s50_what_cannot_be_entered_is_not_done(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order_with_events("paid")
-
-    def away(*_: object, **__: object) -> None:
-        raise CassandraUnavailable("away")
-
-    monkeypatch.setattr(audit_log, "write_batch", away)
+    monkeypatch.setattr(audit_log, "write_batch", Mock(side_effect=CassandraUnavailable("away")))
     assert staff_client.post(note_of(order.number), {"note": "Called"}).status_code == 503
-    found = queries.get_order(order.order_id)
-    assert found
+    found = existing(queries.get_order(order.order_id))
     assert not [event for event in found.events if event.kind == "note"]
 
 
@@ -121,8 +118,7 @@ def test_s50_what_would_be_left_out_of_the_log_is_not_done(staff_client: Client,
         {**{f"a{n}": "x" for n in range(30)}, "note": "Called"},
     ):
         answered.append(staff_client.post(note_of(order.number), sent).status_code)
-        found = queries.get_order(order.order_id)
-        assert found
+        found = existing(queries.get_order(order.order_id))
         noted.append([event.kind for event in found.events].count("note"))
     assert answered == [400, 400]
     assert [entry.outcome for entry in list_entries_this_month(ann)] == ["refused (400)"] * 2
@@ -286,8 +282,7 @@ def test_x133_the_log_and_an_orders_history_speak_in_words(staff_client: Client,
     text = repr((role, status, note, move))
     assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}|\([1-5][0-9]{2}\)|[a-z]_[a-z]|version", text)
     shown = admin.get(reverse("adminpanel:order", args=[order.number])).content.decode()
-    found = queries.get_order(order.order_id)
-    assert found
+    found = existing(queries.get_order(order.order_id))
     (packed,) = (each for each in found.events if each.kind == "packed")
     assert packed.request_id
     assert packed.request_id.hex[:8] not in shown
@@ -315,8 +310,7 @@ def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
     first = admin.get(f"{LOG}?who={who}").content.decode()
     assert first.count("<tr>") == 41
     assert "act 44" in first
-    older = re.search(r'href="([^"]+after=[^"]+)"', first)
-    assert older
+    older = existing(re.search(r'href="([^"]+after=[^"]+)"', first))
     following = admin.get(older[1].replace("&amp;", "&")).content.decode()
     assert following.count("<tr>") == 6
     assert "act 0" in following
@@ -379,11 +373,9 @@ def test_s48_the_log_shows_no_address_that_opens_something(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Cassandra is away while a user follows a mailed link, and as a form on its page was open for too long."""
-
-    def away(*_: object, **__: object) -> None:
-        raise CassandraUnavailable("away")
-
-    monkeypatch.setattr(operations, "get_user_by_reset_token", away)
+    monkeypatch.setattr(
+        operations, "get_user_by_reset_token", Mock(side_effect=CassandraUnavailable("away"))
+    )
     address = reverse("accounts:reset_finish", args=["tokentokentoken"])
     assert Client().get(address).status_code == 503
     assert Client(enforce_csrf_checks=True).post(address).status_code == 403

@@ -1,8 +1,6 @@
 """Who works here: roles, sessions and second factors in an admin's hands."""
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -22,6 +20,7 @@ from accounts.roles import ADMIN
 from accounts.sessions import PASSED_AT
 from tests.accounts.mails import list_mails_to
 from tests.factories import make_user, sign_in_staff
+from tests.threads import map_at_once
 
 
 @pytest.fixture
@@ -191,18 +190,14 @@ def test_the_last_admin_stays_one_also_for_a_command(only_these_two: tuple[User,
 def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(
     only_these_two: tuple[User, User],
 ) -> None:
-    barrier = threading.Barrier(2)
-
     def take(user: User) -> bool:
-        barrier.wait()
         try:
             operations.set_role(user.pk, "", datetime.now(UTC))
         except LastAdmin:
             return False
         return True
 
-    with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(take, only_these_two)) == [False, True]
+    assert sorted(map_at_once(take, only_these_two)) == [False, True]
     assert len(queries.list_role_holders(ADMIN)[1]) == 1
 
 
