@@ -30,7 +30,7 @@ from catalogue.words import fold_text, search_terms, split_words
 from pricing.money import from_minor_units, to_minor_units
 
 # Add 1 whenever `make_schema` or `make_document` changes: older indexes are then rebuilt.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 # Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
@@ -85,9 +85,12 @@ def make_document(product: Product) -> Any:
     option_words = [*(value for _, value in options), *families & FAMILY_LABELS.keys()]
     skus = {variant.sku for variant in sold}
     card = product_card(product) if sold else None
+    is_sellable = product.status == "active" and bool(sold)
+    is_scheduled = bool(product.active_from or product.active_until)
     marks = {
         "deal": card is not None and card.compare_at is not None,
-        "sellable": product.status == "active" and bool(sold),
+        "sellable": is_sellable and not is_scheduled,
+        "scheduled": is_sellable and is_scheduled,
         "bare": not all(product.picture_of(variant) for variant in sold),
         "reduced": any(variant.compare_at for variant in sold),
         "bestseller": product.bestseller,

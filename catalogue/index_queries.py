@@ -35,18 +35,18 @@ def in_category(schema: Any, node: CategoryNode | None) -> Any:
 def on_sale(schema: Any, now: datetime) -> Any:
     """Return the query for the products on sale at a moment. It does not change the ranking."""
     moment, integer = to_milliseconds(now), tantivy.FieldType.Integer
-    return tantivy.Query.const_score_query(
-        all_of(
-            [
-                tantivy.Query.term_query(schema, "marks", "sellable"),
-                tantivy.Query.range_query(schema, "sale_from", integer, upper_bound=moment),
-                tantivy.Query.range_query(
-                    schema, "sale_until", integer, lower_bound=moment, include_lower=False
-                ),
-            ]
-        ),
-        0.0,
+    # Only a few products have a time of sale. A range over all products would take most of the time of a count.
+    scheduled = all_of(
+        [
+            tantivy.Query.term_query(schema, "marks", "scheduled"),
+            tantivy.Query.range_query(schema, "sale_from", integer, upper_bound=moment),
+            tantivy.Query.range_query(
+                schema, "sale_until", integer, lower_bound=moment, include_lower=False
+            ),
+        ]
     )
+    sellable = tantivy.Query.term_query(schema, "marks", "sellable")
+    return tantivy.Query.const_score_query(any_of([sellable, scheduled]), 0.0)
 
 
 def count(searcher: Any, query: Any) -> int:

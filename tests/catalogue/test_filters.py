@@ -88,6 +88,7 @@ def _make_product(random: Random, categories: list[CategoryNode]) -> Product:
         rating=rating,
         rating_count=1 if rating else 0,
         bestseller=random.random() < 0.3,
+        active_from=now() - timedelta(days=2) if random.random() < 0.2 else None,
         active_until=now() - timedelta(days=1) if random.random() < 0.05 else None,
     )
 

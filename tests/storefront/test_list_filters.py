@@ -1,15 +1,22 @@
 """Filters beside lists: their addresses, counts, chips, messages and cards."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.conf import settings
 from django.test import Client, override_settings
 from django.urls import reverse
+from moneyed import EUR, Money
 
-from catalogue import index_queries
+from catalogue import filters, index_queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.search_index import build_index
+from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.storefront.page_parts import names, rounds, texts, tree
 
@@ -159,6 +166,61 @@ def test_x328_any_address_is_answered_by_a_clean_page_and_bounded_work(
         elif answer.status_code == 200 and rounds(answer) > 2:
             faults.append(f"{query[:50]}: {rounds(answer)} rounds")
     assert not faults, "\n".join(faults)
+
+
+# What a card shows of a product, and the filter by which shoppers choose products that have it.
+FILTERS_OF_CARDS = {
+    "brand": "filter=brand:hald",
+    "price": "price=20-20",
+    "price_varies": "price=-20",
+    "compare_at": "filter=sale:yes",
+    "is_new": "filter=new:yes",
+    "bestseller": "filter=bestseller:yes",
+    "rating": "filter=rating:4",
+    "rating_count": "filter=rating:1",
+    "swatches": "filter=colour:red",
+    "variant_count": "filter=size:l",
+    "availability": "filter=stock:yes",
+}
+# What names and shows the product as a whole: its words are searched for.
+_OF_THE_PRODUCT = {"name", "slug", "variant_query", "picture", "is_eager", "is_first"}
+
+
+def test_x343_whatever_a_card_shows_can_be_filtered(
+    client: Client, url: str, products: list[Product], tmp_path: Path
+) -> None:
+    drawn = (settings.BASE_DIR / "templates/catalogue/_card.html").read_text()
+    shown = {each for each in re.findall(r"card\.(\w+)", drawn) if each != "product"}
+    shown |= set(re.findall(r"card\.product\.(\w+)", drawn))
+    assert shown == FILTERS_OF_CARDS.keys() | _OF_THE_PRODUCT
+    first, other = products
+    variants = tuple(
+        replace(each, compare_at=Money(40, EUR), options=each.options | {"Size": "L"})
+        for each in first.variants
+    )
+    rich = replace(
+        first,
+        variants=variants,
+        rating=4.5,
+        rating_count=2,
+        bestseller=True,
+        in_stock_ids=frozenset(each.variant_id for each in variants),
+    )
+    poor = replace(other, created_at=now() - timedelta(days=90), in_stock_ids=frozenset())
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        build_index([rich, poor])
+        found = {
+            each: names(tree(client.get(f"{url}?{query}")))
+            for each, query in FILTERS_OF_CARDS.items()
+        }
+    assert found == {key: [first.name] for key in FILTERS_OF_CARDS}
+
+
+def test_x344_a_list_says_that_some_filters_were_too_many(client: Client, url: str) -> None:
+    many = "&".join(f"filter=size:{number}" for number in range(filters.MAX_CHOSEN + 1))
+    said = "Those are too many filters at once. The last ones aren’t used."
+    assert said in texts(tree(client.get(f"{url}?{many}")), ".notice")
+    assert said not in texts(tree(client.get(f"{url}?filter=size:m")), ".notice")
 
 
 def test_x329_without_an_index_the_list_is_there_without_filters(
