@@ -50,6 +50,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     "shop window": {
         "front": ShopPage("home", "/"),
         "category": ShopPage("category", "/c/kitchen/"),
+        "a filtered category": ShopPage(
+            "category",
+            "/c/kitchen/?filter=stock:yes&filter=bestseller:yes&filter=new:yes&price=1-2",
+        ),
         "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
         "reviews": ShopPage("reviews:list", "/p/{reviewed}/reviews/"),
         "reviews of one star": ShopPage("reviews:list", "/p/{reviewed}/reviews/?stars=1"),
@@ -81,6 +85,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "deals": ShopPage("deals", "/deals/"),
         "new arrivals": ShopPage("new_arrivals", "/new/"),
         "search": ShopPage("search", "/search?q=cotton"),
+        "a filtered search": ShopPage("search", "/search?q=cotton&filter=stock:yes&price=NaN-"),
         "search without a result": ShopPage("search", "/search?q=zzzzzz"),
         "search of fewer words": ShopPage("search", "/search?q=cotton+zzzzzz"),
         "search with a price": ShopPage("search", "/search?q=cotton+under+50"),
