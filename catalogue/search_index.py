@@ -55,6 +55,8 @@ from jobs.rows import guard_row
 
 T = TypeVar("T")
 LOOK_EVERY_SECONDS = 1.0
+# A product becomes old, or its time of sale begins, without a change of the index. So counts are kept at most this long.
+COUNTED_EVERY_SECONDS = 60.0
 # Clocks differ, and a change is visible a moment after it was recorded: so each run reads the last seconds anew.
 OVERLAP = timedelta(seconds=20)
 # A change is recorded before it is written. After this time the write has succeeded or failed; then the product is indexed again, in
@@ -91,8 +93,9 @@ class IndexReader:
         self._index: Any = None
         self._check = DamageCheck()
         self._damage = ""
-        # What was counted; forgotten when the index changes.
+        # What was counted; forgotten when the index changes, or after COUNTED_EVERY_SECONDS.
         self._kept: dict[Hashable, Any] = {}
+        self._kept_since = 0.0
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
         self._found: dict[Hashable, Any] = {}
@@ -110,7 +113,7 @@ class IndexReader:
         return recalled
 
     def keep(self, key: Hashable, find: Callable[[], T]) -> T:
-        """Return the result of `find`, remembered until the index changes. Raises SearchIndexMissing."""
+        """Return the result of `find`, remembered until the index changes, or for a minute. Raises SearchIndexMissing."""
         self._look_if_due()
         # If another thread opens a newer index now, this result is forgotten with the former ones.
         kept = self._kept
@@ -138,6 +141,8 @@ class IndexReader:
 
     def _look(self, home: Path) -> None:
         self._found = {}
+        if monotonic() - self._kept_since >= COUNTED_EVERY_SECONDS:
+            self._kept, self._kept_since = {}, monotonic()
         path = _current(home)
         if path is None or (self._path and self._path.parent != home):
             self._index, self._path, self._kept = None, None, {}

@@ -165,6 +165,12 @@ def test_i13_a_product_that_says_other_than_its_stock_is_named_and_put_right() -
     (named,) = found(only, "I13")
     assert "its availability is not what its stock says (out, not in)" in named
     assert repair(only, "I13").is_clean
+    operations.set_availability(product.product_id, "in", ())
+    (named,) = found(only, "I13")
+    variant_id = product.variants[0].variant_id
+    assert f"its variants in stock are not those that its stock says ({variant_id})" in named
+    assert repair(only, "I13").is_clean
+    assert found(only, "I13") == []
 
 
 def test_i7_figures_of_a_wrong_clock_are_added_up_again() -> None:
