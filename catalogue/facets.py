@@ -44,6 +44,7 @@ class Scope:
     query: Any
     category: CategoryNode | None = None  # the list's own category
     is_kept: bool = True
+    colours: tuple[str, ...] = ()  # families that cards show, unless other colours are chosen
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class _FacetCounter:
 
     def _has_many_products(self) -> bool:
         """Return whether one walk through all brands takes less time than a count for each."""
-        return self.total * _FEW_IN > self._searcher.num_docs
+        return bool(self.total * _FEW_IN > self._searcher.num_docs)
 
     def _count_brands(self, values: Sequence[str]) -> dict[str, int]:
         selection = self._selection.with_values(filters.BRAND, [])

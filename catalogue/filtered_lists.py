@@ -9,6 +9,7 @@ from uuid import UUID
 import tantivy
 
 from cassandra_db import current_time
+from catalogue import filters
 from catalogue.entities import NEW_FOR, CategoryNode, ProductCard
 from catalogue.facets import Scope
 from catalogue.filter_queries import MARKS_OF_VARIANTS, price_in_minor_units, selection_query
@@ -62,7 +63,7 @@ def list_selected(
 ) -> SearchResult:
     """Return at most `limit` cards of a scope's products that satisfy a selection, from `offset` on; pinned products come first.
 
-    A card shows the variant that satisfies the selection. Raises SearchIndexMissing.
+    A card shows the variant that satisfies the selection, if possible in a colour of the scope. Raises SearchIndexMissing.
     """
     schema, searcher = READER.searcher()
     now = current_time()
@@ -99,7 +100,10 @@ def list_selected(
             **sorting,
         )
         found += [address for _, address in result.hits]
-    cards = tuple(_make_card(searcher.doc(each), selection) for each in found)
+    shown = [selection]
+    if scope.colours and not selection.get(filters.COLOUR):
+        shown.insert(0, selection.with_values(filters.COLOUR, scope.colours))
+    cards = tuple(make_card(searcher.doc(each), *shown) for each in found)
     return SearchResult(cards, count(searcher, wanted))
 
 
@@ -107,11 +111,13 @@ def _is(schema: Any, product_id: UUID) -> Any:
     return tantivy.Query.term_query(schema, "id", product_id.hex)
 
 
-def _make_card(document: Any, selection: Selection) -> ProductCard:
-    """Return a product's card. If the selection is about variants, it shows those that satisfy it, the cheapest first."""
+def make_card(document: Any, *selections: Selection) -> ProductCard:
+    """Return a product's card. It shows the variants that satisfy the first selection that any satisfies, the cheapest first."""
     card = unpack_card(document["card"][0])
-    looks = json.loads(bytes(document["looks"][0])) if selection.is_about_variants else []
-    fitting = [each for each in looks if _fits(each, selection)]
+    is_about_variants = any(each.is_about_variants for each in selections)
+    looks = json.loads(bytes(document["looks"][0])) if is_about_variants else []
+    possible = ([look for look in looks if _fits(look, each)] for each in selections)
+    fitting = next(filter(None, possible), [])
     if not fitting or len(fitting) == len(looks):
         return card
     first, currency = fitting[0], card.price.currency.code

@@ -16,9 +16,9 @@ from catalogue.colours import family_of_hex, load_colour_names
 from catalogue.entities import CategoryNode
 from catalogue.facets import Scope
 from catalogue.filter_queries import selection_query
-from catalogue.filtered_lists import DEEPEST
-from catalogue.filters import PriceRange, Selection
-from catalogue.index_documents import BOOSTS, sku_token, unpack_card
+from catalogue.filtered_lists import DEEPEST, make_card
+from catalogue.filters import COLOUR, NOTHING_CHOSEN, PriceRange, Selection
+from catalogue.index_documents import BOOSTS, sku_token
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.query_prices import QueryPrices, read_prices
 from catalogue.search_index import READER, SearchResult
@@ -83,7 +83,8 @@ def search_products(
 
     def find() -> SearchResult:
         schema, searcher = READER.searcher()
-        return _list(searcher, product_query(schema, asked), SORTS[sort], limit, offset)
+        wanted = product_query(schema, asked)
+        return _list(searcher, wanted, SORTS[sort], limit, offset, asked.colours)
 
     return READER.recall((asked, limit, offset, sort), find)
 
@@ -96,6 +97,12 @@ class ProductQuery:
     prices: QueryPrices
     pinned_skus: tuple[str, ...]
     rules: SearchRules
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        """The families of the words that are names of colours."""
+        names = load_colour_names()
+        return tuple({family_of_hex(names[word]): None for word in self.words if word in names})
 
     @property
     def is_empty(self) -> bool:
@@ -141,7 +148,7 @@ def words_scope(query: str) -> Scope:
     schema, _ = READER.searcher()
     asked = read_query(query)
     wanted = tantivy.Query.empty_query() if asked.is_empty else product_query(schema, asked)
-    return Scope(("words", asked), wanted, is_kept=False)
+    return Scope(("words", asked), wanted, is_kept=False, colours=asked.colours)
 
 
 def list_popular(limit: int) -> SearchResult:
@@ -151,7 +158,12 @@ def list_popular(limit: int) -> SearchResult:
 
 
 def _list(
-    searcher: Any, wanted: Any, sort: tuple[str, bool], limit: int, offset: int
+    searcher: Any,
+    wanted: Any,
+    sort: tuple[str, bool],
+    limit: int,
+    offset: int,
+    colours: tuple[str, ...] = (),
 ) -> SearchResult:
     limit = min(limit, DEEPEST - offset)
     # tantivy reserves memory for all places before the offset, even if there are no such products.
@@ -164,8 +176,10 @@ def _list(
         else {}
     )
     result = searcher.search(wanted, limit=limit, offset=offset, count=True, **order)
+    # "blue mug" shows blue mugs.
+    shown = NOTHING_CHOSEN.with_values(COLOUR, colours)
     found = (searcher.doc(address) for _, address in result.hits)
-    return SearchResult(tuple(unpack_card(document["card"][0]) for document in found), result.count)
+    return SearchResult(tuple(make_card(document, shown) for document in found), result.count)
 
 
 def count_on_sale_in(node: CategoryNode) -> int:

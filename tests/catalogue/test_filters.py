@@ -24,6 +24,7 @@ from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
 from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
+from catalogue.filtered_lists import category_scope
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.index_documents import make_document
 from catalogue.operations import COLOURS_CHANGED, record_product_change
@@ -287,16 +288,14 @@ def test_x322_the_steps_of_a_range_cover_exactly_its_prices() -> None:
 def test_x292_the_index_follows_a_family_that_staff_choose(
     keyspace: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    made = make_product("Odd one", options={"Colour": ["Zyx", "Zyy"], "Size": ["S"]})
+    category = make_category("Odd things")
+    options = {"Colour": ["Zyx", "Zyy"], "Size": ["S"]}
+    made = make_product("Odd one", category=category, options=options)
 
     def count_by_family() -> dict[str, int]:
         READER.looked_at = -inf
-        scope = Scope(("all",), tantivy.Query.all_query())
-        (colours,) = (
-            each
-            for each in find_facets(scope, NOTHING_CHOSEN, FILTERS).facets
-            if each.name == "colour"
-        )
+        found = find_facets(category_scope(category), NOTHING_CHOSEN, FILTERS).facets
+        (colours,) = (each for each in found if each.name == "colour")
         return {each.value: each.count for each in colours.values}
 
     with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("recoloured")):

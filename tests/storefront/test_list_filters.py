@@ -233,10 +233,17 @@ def test_x329_without_an_index_the_list_is_there_without_filters(
     assert any("Filters aren’t available right now" in each for each in texts(page, ".notice"))
 
 
-def test_x330_a_colours_word_finds_products_of_its_family(client: Client) -> None:
+def test_x330_a_colours_word_finds_products_of_its_family(
+    client: Client, products: list[Product]
+) -> None:
     for query in ("blue shirt", "marine blue shirt", "azure shirt", "shirts navy"):
         assert "Filtered wool shirt" in names(tree(client.get("/search", {"q": query}))), query
     assert names(tree(client.get("/search", {"q": "red shirt"}))) == ["Filtered linen shirt"]
+    (picture,) = tree(client.get("/search", {"q": "red shirt"})).cssselect(".card img")
+    assert products[0].variants[2].picture.partition("/")[2] in picture.get("src")
+    page = tree(client.get("/search", {"q": "red shirt", "filter": "size:m"}))
+    (link,) = page.cssselect(".card__name a")
+    assert link.get("href").endswith(f"?variant={products[0].variants[3].sku}")
     page = tree(client.get("/search", {"q": "shirt", "filter": "colour:red"}))
     assert names(page) == ["Filtered linen shirt"]
     assert counts(page, "colour") == {"Red": "1", "Blue": "2"}
