@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -214,6 +215,26 @@ def test_x343_whatever_a_card_shows_can_be_filtered(
             for each, query in FILTERS_OF_CARDS.items()
         }
     assert found == {key: [first.name] for key in FILTERS_OF_CARDS}
+
+
+def test_x345_a_filter_shows_twenty_values_and_more_on_request(
+    client: Client, url: str, products: list[Product], tmp_path: Path
+) -> None:
+    first = products[0].variants[0]
+    variants = tuple(
+        replace(first, variant_id=uuid4(), sku=f"{first.sku}-{size}", options={"Size": f"{size}"})
+        for size in range(30, 55)
+    )
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        build_index([replace(products[0], variants=variants)])
+        page = tree(client.get(f"{url}?filter=size:54"))
+        (more,) = page.cssselect("#filters fieldset > a.link")
+        shown = counts(page, "size")
+        whole = tree(client.get(more.get("href")))
+    assert len(shown) == 21, "the chosen value is one of them"
+    assert shown["54"] == "1"
+    assert [each.get("value") for each in whole.cssselect("#filters [name=all]")] == ["size"]
+    assert list(counts(whole, "size")) == [f"{size}" for size in range(30, 55)]
 
 
 def test_x344_a_list_says_that_some_filters_were_too_many(client: Client, url: str) -> None:
