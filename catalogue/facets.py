@@ -5,7 +5,7 @@ The values of a filter come from the whole list, so a value that leaves nothing 
 """
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +18,7 @@ from catalogue.colours import FAMILY_LABELS
 from catalogue.entities import CategoryNode
 from catalogue.filter_queries import selection_query
 from catalogue.filter_settings import COLOUR, SIZE, FilterName
+from catalogue.filter_tokens import own_token
 from catalogue.filters import NOTHING_CHOSEN, Selection
 from catalogue.index_documents import brand_token
 from catalogue.index_queries import all_of, count, on_sale
@@ -26,6 +27,7 @@ from catalogue.words import fold_text
 
 # How many values of a filter a page shows at first, and on request.
 FEW_VALUES, MANY_VALUES = 20, 500
+_MOST_WALKED = 10_000
 # A list of more than one in this many products is large.
 _FEW_IN = 20
 # The values of the filters that do not come from products.
@@ -45,6 +47,15 @@ class Scope:
     category: CategoryNode | None = None  # the list's own category
     is_kept: bool = True
     colours: tuple[str, ...] = ()  # families that cards show, unless other colours are chosen
+
+
+@dataclass(frozen=True)
+class ListValue:
+    """A value that products of a list without any filter have, and how many."""
+
+    value: str
+    label: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -98,14 +109,17 @@ def find_facets(
 def _find_facets(
     scope: Scope, selection: Selection, names: Sequence[FilterName], opened: str
 ) -> FoundFacets:
-    schema, searcher = READER.searcher()
-    counter = _FacetCounter(schema, searcher, scope, selection, current_time())
     has_colours = any(each.kind == COLOUR for each in names)
-    kinds = {each.key: each.kind for each in names if each.kind != COLOUR}
+    kinds = {
+        each.key: each.kind
+        for each in names
+        if each.kind != COLOUR and each.key not in filters.OWN_FILTERS
+    }
+    counter = _FacetCounter(scope, selection, tuple(kinds), current_time())
     own = [filters.BRAND, filters.RATING, *filters.MARKS]
     found = []
     for name in [filters.CATEGORY, *([filters.COLOUR] if has_colours else []), *kinds, *own]:
-        values = counter.list_values(name)
+        values = [(each.value, each.label) for each in counter.list_values(name)]
         most = MANY_VALUES if name == opened else FEW_VALUES
         chosen = set(selection.get(name))
         kept = values[:most] + [each for each in values[most:] if each[0] in chosen]
@@ -126,11 +140,11 @@ class _FacetCounter:
     """Counts the products of a scope for a selection."""
 
     def __init__(
-        self, schema: Any, searcher: Any, scope: Scope, selection: Selection, now: datetime
+        self, scope: Scope, selection: Selection, names: Sequence[str], now: datetime
     ) -> None:
-        self._schema, self._searcher, self._now = schema, searcher, now
-        self._scope, self._selection = scope, selection
-        self._base = all_of([scope.query, on_sale(schema, now)])
+        self._schema, self._searcher = READER.searcher()
+        self._scope, self._selection, self._names, self._now = scope, selection, names, now
+        self._base = all_of([scope.query, on_sale(self._schema, now)])
 
     @cached_property
     def total(self) -> int:
@@ -138,71 +152,100 @@ class _FacetCounter:
 
     def count_each(self, name: str, values: Sequence[str]) -> dict[str, int]:
         """Return for each value how many products the list would have with this value alone in its filter."""
+        if not self._selection:
+            found = {each.value: each.count for each in self.list_values(name)}
+            return {each: found.get(each, 0) for each in values}
         if name == filters.BRAND and self._has_many_products():
-            return self._count_brands(values)
+            chosen = self._selection.with_values(name, [])
+            folded = _fold_brands(self._walk_brands(chosen))
+            counts = {brand_token(each.value): each.count for each in folded}
+            return {each: counts.get(brand_token(each), 0) for each in values}
         return {each: self._count(self._selection.with_values(name, [each])) for each in values}
 
     def _has_many_products(self) -> bool:
         """Return whether one walk through all brands takes less time than a count for each."""
         return bool(self.total * _FEW_IN > self._searcher.num_docs)
 
-    def _count_brands(self, values: Sequence[str]) -> dict[str, int]:
-        selection = self._selection.with_values(filters.BRAND, [])
-        chosen = [selection_query(self._schema, selection, self._now)] if selection else []
-        # A product has one brand, so the counts of its spellings can be added.
-        counts: Counter[str] = Counter()
-        wanted = all_of([*chosen, self._base])
-        for spelling, number in self._searcher.terms_with_prefix("brand_name", "", wanted):
-            counts[brand_token(spelling)] += number
-        return {each: counts[brand_token(each)] for each in values}
+    def _walk_brands(self, selection: Selection) -> list[tuple[str, int]]:
+        prefix = own_token(filters.BRAND)
+        found = self._walk(prefix, self._select(selection))
+        return [(term.removeprefix(prefix), number) for term, number in found]
+
+    def _select(self, selection: Selection) -> Any:
+        if not selection:
+            return self._base
+        return all_of([selection_query(self._schema, selection, self._now), self._base])
 
     def _count(self, selection: Selection) -> int:
-        def find() -> int:
-            if not selection:
-                return count(self._searcher, self._base)
-            wanted = selection_query(self._schema, selection, self._now)
-            return count(self._searcher, all_of([wanted, self._base]))
+        return count(self._searcher, self._select(selection))
 
-        # The counts of a list without a selection are asked by every visitor.
-        return self._keep((selection,), find) if not self._selection else find()
+    def list_values(self, name: str) -> list[ListValue]:
+        """Return the values of a filter that products of the list without any filter have: the most frequent first."""
+        keep = READER.keep if self._scope.is_kept else READER.recall
+        return keep((self._scope.key, "values", self._names), self._find_values)[name]
 
-    def _those_there(self, name: str, values: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return the values that a product of the list without any filter has."""
-        return [each for each in values if self._count(NOTHING_CHOSEN.with_values(name, [each[0]]))]
-
-    def list_values(self, name: str) -> list[tuple[str, str]]:
-        """Return the values of a filter in the list without any filter, each with its label: the most frequent first."""
-        found: list[tuple[str, str]] = self._keep(("values", name), lambda: self._find_values(name))
+    def _find_values(self) -> dict[str, list[ListValue]]:
+        """Count the values of all filters in one walk through the index's terms."""
+        terms = self._walk("", self._base, _MOST_WALKED)
+        if len(terms) >= _MOST_WALKED:
+            # Rare values of a filter may be missing.
+            prefixes = [*map(own_token, filters.OWN_FILTERS), *(f"{each}=" for each in self._names)]
+            terms = [each for prefix in prefixes for each in self._walk(prefix, self._base)]
+        walked: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for term, number in terms:
+            name, _, value = term.partition("=")
+            walked[f"{name}="].append((value, number))
+        own = {each: walked[own_token(each)] for each in filters.OWN_FILTERS}
+        new = self._count(NOTHING_CHOSEN.with_values(filters.NEW, [filters.YES]))
+        own[filters.NEW] = [(filters.YES, new)]
+        stars = own[filters.RATING]
+        own[filters.RATING] = [
+            (least, sum(number for value, number in stars if value >= least))
+            for least in _FIXED_VALUES[filters.RATING]
+        ]
+        found = {each: _fold(walked[f"{each}="]) for each in self._names}
+        for name, values in _FIXED_VALUES.items():
+            numbers = dict(own[name])
+            found[name] = [
+                ListValue(each, each, numbers[each]) for each in values if numbers.get(each)
+            ]
+        found[filters.BRAND] = _fold_brands(own[filters.BRAND])
+        found[filters.CATEGORY] = self._fold_categories(own[filters.CATEGORY])
         return found
 
-    def _keep(self, key: tuple[Hashable, ...], find: Callable[[], Any]) -> Any:
-        return READER.keep((self._scope.key, *key), find) if self._scope.is_kept else find()
+    def _walk(self, prefix: str, query: Any, most: int = MANY_VALUES) -> list[tuple[str, int]]:
+        found = self._searcher.terms_with_prefix("value", prefix, query, most)
+        return [each for each in found if each[1]]
 
-    def _find_values(self, name: str) -> list[tuple[str, str]]:
-        if name == filters.CATEGORY:
-            nodes = (
-                self._scope.category.children
-                if self._scope.category
-                else queries.get_category_tree().roots
-            )
-            return self._those_there(name, [(node.slug, node.name) for node in nodes])
-        if name in _FIXED_VALUES:
-            return self._those_there(name, [(each, each) for each in _FIXED_VALUES[name]])
-        if name == filters.BRAND:
-            return _fold(self._terms("brand_name", ""))
-        return _fold(self._terms("value", f"{name}="))
-
-    def _terms(self, field: str, prefix: str) -> list[tuple[str, int]]:
-        found = self._searcher.terms_with_prefix(field, prefix, self._base, MANY_VALUES)
-        return [(term.removeprefix(prefix), number) for term, number in found if number]
+    def _fold_categories(self, found: list[tuple[str, int]]) -> list[ListValue]:
+        """Return the categories below the list's own, or the top ones. A product counts once, whatever its categories."""
+        above = self._scope.category
+        nodes = above.children if above else queries.get_category_tree().roots
+        sets = [(frozenset(ids.split()), number) for ids, number in found]
+        values = []
+        for node in nodes:
+            below = {each.category_id.hex for each in node.subtree}
+            total = sum(number for ids, number in sets if not below.isdisjoint(ids))
+            values.append(ListValue(node.slug, node.name, total))
+        return [each for each in values if each.count]
 
 
-def _fold(found: Iterable[tuple[str, int]]) -> list[tuple[str, str]]:
-    """Return the values folded, with the most frequent spelling of each."""
-    labels: dict[str, str] = {}
-    for label, _ in found:
-        labels.setdefault(fold_text(label), label)
-    return list(labels.items())
+def _fold(
+    found: Iterable[tuple[str, int]], fold: Callable[[str], str] = fold_text
+) -> list[ListValue]:
+    """Return the values of which the spellings fold to the same, each with its most frequent spelling."""
+    spellings: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for label, number in found:
+        spellings[fold(label)].append((label, number))
+    folded = [
+        ListValue(fold_text(each[0][0]), each[0][0], sum(number for _, number in each))
+        for each in spellings.values()
+    ]
+    return sorted(folded, key=lambda each: -each.count)
+
+
+def _fold_brands(found: Iterable[tuple[str, int]]) -> list[ListValue]:
+    return _fold(found, brand_token)
 
 
 _LETTER_SIZES = ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl", "one size")

@@ -97,13 +97,24 @@ def cover_prices(low: int, high: int) -> list[str]:
     return steps
 
 
+def own_token(name: str, value: str = "") -> str:
+    """Return the term for a value of a filter that every list has. No option or detail has such a term."""
+    return f"{_BETWEEN}{name}={value}"
+
+
+def is_own_token(term: str) -> bool:
+    return term.startswith(_BETWEEN)
+
+
 def list_product_values(product: Product) -> Sequence[str]:
-    """Return all values of a product's details and sold options, spelt as pages show them: `size=M`."""
+    """Return all values of a product's details and sold options, spelt as pages show them: `size=M`. Each has one spelling."""
     pairs = {
         *short_details(product),
         *(pair for each in product.variants if each.sold for pair in each.options.items()),
     }
-    return sorted(f"{fold_name(name)}={value}" for name, value in pairs)
+    return sorted(
+        {value_token(*each): f"{fold_name(each[0])}={each[1]}" for each in sorted(pairs)}.values()
+    )
 
 
 def short_details(product: Product) -> list[tuple[str, str]]:

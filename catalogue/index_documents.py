@@ -9,7 +9,7 @@ from uuid import UUID
 import tantivy
 
 from cassandra_db import current_time
-from catalogue import queries
+from catalogue import filters, queries
 from catalogue.colours import FAMILY_LABELS
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
@@ -20,6 +20,7 @@ from catalogue.filter_tokens import (
     has_several_prices,
     list_combinations,
     list_product_values,
+    own_token,
     short_details,
     value_token,
 )
@@ -108,7 +109,7 @@ def make_document(product: Product) -> Any:
         text=_join_terms(" ".join(texts)),
         combination=sorted(list_combinations(product, make_option_token)),
         detail=[value_token(*each) for each in short_details(product)],
-        value=list_product_values(product),
+        value=[*list_product_values(product), *_list_own_values(product, families)],
         brand_name=product.brand,
         colour_state=find_colour_state(),
         status=product.status,
@@ -130,6 +131,26 @@ def make_document(product: Product) -> Any:
         popularity=popularity_rank(card) if card else 0,
         **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
     )
+
+
+def _list_own_values(product: Product, families: set[str]) -> list[str]:
+    """Return the terms of the filters that every list has, except those that depend on the present time."""
+    sold = [each for each in product.variants if each.sold]
+    marks = {
+        filters.BESTSELLER: product.bestseller,
+        filters.STOCK: any(each.variant_id in product.in_stock_ids for each in sold),
+        filters.SALE: any(each.compare_at for each in sold),
+    }
+    return [
+        *(own_token(filters.COLOUR, each) for each in sorted(families)),
+        *(own_token(mark, filters.YES) for mark, holds in marks.items() if holds),
+        own_token(filters.BRAND, product.brand),
+        own_token(filters.RATING, str(int(product.rating or 0))),
+        # All in one term: a product counts once in a category above several of them.
+        own_token(
+            filters.CATEGORY, " ".join(sorted(each.hex for each in product.all_category_ids))
+        ),
+    ]
 
 
 def _join_terms(text: str) -> str:

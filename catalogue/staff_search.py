@@ -9,6 +9,7 @@ import tantivy
 
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
+from catalogue.filter_tokens import is_own_token
 from catalogue.index_documents import brand_token, sku_token
 from catalogue.index_queries import all_of, any_of, in_category
 from catalogue.search import query_words
@@ -151,5 +152,7 @@ def list_values_in_use(prefix: str = "") -> list[tuple[str, str, int]]:
     except SearchIndexMissing:
         return []
     found = searcher.terms_with_prefix("value", prefix, tantivy.Query.all_query())
-    pairs = [(term.partition("="), number) for term, number in found if number]
+    pairs = [
+        (term.partition("="), number) for term, number in found if number and not is_own_token(term)
+    ]
     return [(name, value, number) for (name, _, value), number in pairs]
