@@ -73,7 +73,7 @@ def measure(count: int) -> dict[str, float]:
 
     def show(scope: Scope, selection: Selection) -> None:
         find_facets(scope, selection, names)
-        list_selected(scope, selection, ("popularity", True), 16, 0)
+        list_selected(scope, selection, ("by_popularity", True), 16, 0)
 
     READER.searcher()
     found = {"fill, s": took / 1000, "all, first": _cpu(lambda: show(everything, NOTHING_CHOSEN))}

@@ -22,11 +22,11 @@ from catalogue.filter_tokens import own_token
 from catalogue.filters import NOTHING_CHOSEN, Selection
 from catalogue.index_documents import brand_token
 from catalogue.index_queries import all_of, count, on_sale
-from catalogue.search_index import READER
+from catalogue.search_index import READER, OpenedIndex
 from catalogue.words import fold_text
 
 # How many values of a filter a page shows at first, and on request.
-FEW_VALUES, MANY_VALUES = 20, 500
+FEW_VALUES, MANY_VALUES = 20, 200
 _MOST_WALKED = 10_000
 # A list of more than one in this many products is large.
 _FEW_IN = 20
@@ -99,23 +99,21 @@ def find_facets(
 
     Raises SearchIndexMissing, CassandraUnavailable.
     """
+    # One state of the index for all counts of a page: what is kept in it was counted in it.
+    state = READER.opened()
     if selection or opened:
-        return _find_facets(scope, selection, names, opened)
+        return _find_facets(state, scope, selection, names, opened)
     key = (scope.key, "facets", tuple(names))
-    keep = READER.keep if scope.is_kept else READER.recall
-    return keep(key, lambda: _find_facets(scope, selection, names, opened))
+    keep = state.keep if scope.is_kept else READER.recall
+    return keep(key, lambda: _find_facets(state, scope, selection, names, opened))
 
 
 def _find_facets(
-    scope: Scope, selection: Selection, names: Sequence[FilterName], opened: str
+    state: OpenedIndex, scope: Scope, selection: Selection, names: Sequence[FilterName], opened: str
 ) -> FoundFacets:
     has_colours = any(each.kind == COLOUR for each in names)
-    kinds = {
-        each.key: each.kind
-        for each in names
-        if each.kind != COLOUR and each.key not in filters.OWN_FILTERS
-    }
-    counter = _FacetCounter(scope, selection, tuple(kinds), current_time())
+    kinds = {each.key: each.kind for each in names if each.kind != COLOUR}
+    counter = _FacetCounter(state, scope, selection, tuple(kinds), current_time())
     own = [filters.BRAND, filters.RATING, *filters.MARKS]
     found = []
     for name in [filters.CATEGORY, *([filters.COLOUR] if has_colours else []), *kinds, *own]:
@@ -140,9 +138,14 @@ class _FacetCounter:
     """Counts the products of a scope for a selection."""
 
     def __init__(
-        self, scope: Scope, selection: Selection, names: Sequence[str], now: datetime
+        self,
+        state: OpenedIndex,
+        scope: Scope,
+        selection: Selection,
+        names: Sequence[str],
+        now: datetime,
     ) -> None:
-        self._schema, self._searcher = READER.searcher()
+        self._state, self._schema, self._searcher = state, state.schema, state.searcher
         self._scope, self._selection, self._names, self._now = scope, selection, names, now
         self._base = all_of([scope.query, on_sale(self._schema, now)])
 
@@ -157,9 +160,10 @@ class _FacetCounter:
             return {each: found.get(each, 0) for each in values}
         if name == filters.BRAND and self._has_many_products():
             chosen = self._selection.with_values(name, [])
-            folded = _fold_brands(self._walk_brands(chosen))
-            counts = {brand_token(each.value): each.count for each in folded}
-            return {each: counts.get(brand_token(each), 0) for each in values}
+            found = {
+                each.value: each.count for each in _fold(self._walk_brands(chosen), brand_token)
+            }
+            return {each: found.get(each, 0) for each in values}
         return {each: self._count(self._selection.with_values(name, [each])) for each in values}
 
     def _has_many_products(self) -> bool:
@@ -181,7 +185,7 @@ class _FacetCounter:
 
     def list_values(self, name: str) -> list[ListValue]:
         """Return the values of a filter that products of the list without any filter have: the most frequent first."""
-        keep = READER.keep if self._scope.is_kept else READER.recall
+        keep = self._state.keep if self._scope.is_kept else READER.recall
         return keep((self._scope.key, "values", self._names), self._find_values)[name]
 
     def _find_values(self) -> dict[str, list[ListValue]]:
@@ -209,7 +213,7 @@ class _FacetCounter:
             found[name] = [
                 ListValue(each, each, numbers[each]) for each in values if numbers.get(each)
             ]
-        found[filters.BRAND] = _fold_brands(own[filters.BRAND])
+        found[filters.BRAND] = _fold(own[filters.BRAND], brand_token)
         found[filters.CATEGORY] = self._fold_categories(own[filters.CATEGORY])
         return found
 
@@ -233,19 +237,16 @@ class _FacetCounter:
 def _fold(
     found: Iterable[tuple[str, int]], fold: Callable[[str], str] = fold_text
 ) -> list[ListValue]:
-    """Return the values of which the spellings fold to the same, each with its most frequent spelling."""
+    """Return the values, folded, each with its most frequent spelling. What folds to nothing is left out."""
     spellings: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for label, number in found:
         spellings[fold(label)].append((label, number))
     folded = [
-        ListValue(fold_text(each[0][0]), each[0][0], sum(number for _, number in each))
-        for each in spellings.values()
+        ListValue(value, each[0][0], sum(number for _, number in each))
+        for value, each in spellings.items()
+        if value
     ]
     return sorted(folded, key=lambda each: -each.count)
-
-
-def _fold_brands(found: Iterable[tuple[str, int]]) -> list[ListValue]:
-    return _fold(found, brand_token)
 
 
 _LETTER_SIZES = ("xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl", "one size")

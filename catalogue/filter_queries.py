@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
 
 import tantivy
-from django.conf import settings
-from moneyed import Money
 
 from catalogue import filters, queries
 from catalogue.entities import NEW_FOR
@@ -19,12 +18,12 @@ from catalogue.filter_tokens import (
     value_token,
     with_price,
 )
-from catalogue.filters import PriceRange, Selection
-from catalogue.index_documents import brand_token, to_milliseconds
+from catalogue.filters import PriceRange, Selection, price_in_minor_units
+from catalogue.index_documents import brand_token, make_schema, to_milliseconds
 from catalogue.index_queries import all_of, any_of, in_category, one_of
-from catalogue.rules import MAX_PRICE
-from pricing.money import to_minor_units
 
+# The schema of every index that is read.
+_SCHEMA = make_schema()
 _INTEGER = tantivy.FieldType.Integer
 MARKS_OF_VARIANTS = {filters.STOCK: IN_STOCK, filters.SALE: ON_SALE}
 
@@ -36,7 +35,8 @@ def selection_query(schema: Any, selection: Selection, now: datetime) -> Any:
         for name, values in selection.values
         if name in _PRODUCT_QUERIES
     ]
-    return all_of([*wanted, *_variant_queries(schema, selection)])
+    # The counts beside most filters have the same variants.
+    return all_of([*wanted, *_variant_queries(selection.about_variants)])
 
 
 def _in_categories(schema: Any, slugs: Sequence[str], _now: datetime) -> Any:
@@ -74,11 +74,12 @@ _PRODUCT_QUERIES = {
 }
 
 
-def _variant_queries(schema: Any, selection: Selection) -> list[Any]:
+@lru_cache(maxsize=64)
+def _variant_queries(selection: Selection) -> list[Any]:
     """Return the queries for the filters that one variant satisfies together. A detail holds for all variants of its product."""
     marks = [[token] for name, token in MARKS_OF_VARIANTS.items() if selection.get(name)]
     if not selection.options:
-        return _combined(schema, marks, selection.price)
+        return _combined(marks, selection.price)
     tokens = {
         name: [value_token(name, value) for value in values]
         for name, values in selection.options.items()
@@ -89,8 +90,8 @@ def _variant_queries(schema: Any, selection: Selection) -> list[Any]:
             [
                 all_of(
                     [
-                        *(one_of(schema, "detail", tokens[name]) for name in details),
-                        *_combined(schema, [*options, *marks], selection.price),
+                        *(one_of(_SCHEMA, "detail", tokens[name]) for name in details),
+                        *_combined([*options, *marks], selection.price),
                     ]
                 )
                 for details, options in _split(tokens)
@@ -101,36 +102,26 @@ def _variant_queries(schema: Any, selection: Selection) -> list[Any]:
 
 def _split(tokens: Mapping[str, list[str]]) -> Iterator[tuple[tuple[str, ...], list[list[str]]]]:
     """Yield each way to split the filters: the names of those that are details, and the tokens of those that are options."""
-    could_be_details = [name for name in tokens if name != filters.COLOUR]
-    for count in range(len(could_be_details) + 1):
-        for details in combinations(could_be_details, count):
+    for count in range(len(tokens) + 1):
+        for details in combinations(tokens, count):
             yield details, [each for name, each in tokens.items() if name not in details]
 
 
-def _combined(schema: Any, groups: list[list[str]], price: PriceRange | None) -> list[Any]:
+def _combined(groups: list[list[str]], price: PriceRange | None) -> list[Any]:
     """Return the queries for a variant with a token of each group and a price in the range."""
     chosen = [combine(each) for each in product(*groups)]
-    together = [one_of(schema, "combination", chosen)] if groups else []
+    together = [one_of(_SCHEMA, "combination", chosen)] if groups else []
     if price is None:
         return together
     low, high = price_in_minor_units(price)
-    within = tantivy.Query.range_query(schema, "price", _INTEGER, low, high)
-    several = tantivy.Query.term_query(schema, "marks", "several-prices")
+    within = tantivy.Query.range_query(_SCHEMA, "price", _INTEGER, low, high)
+    several = tantivy.Query.term_query(_SCHEMA, "marks", "several-prices")
     steps = cover_prices(low, high)
     priced = one_of(
-        schema, "combination", [with_price(term, step) for term in chosen for step in steps]
+        _SCHEMA, "combination", [with_price(term, step) for term in chosen for step in steps]
     )
     single = tantivy.Query.boolean_query(
         [(tantivy.Occur.Must, each) for each in (within, *together)]
         + [(tantivy.Occur.MustNot, several)]
     )
     return [any_of([single, priced])]
-
-
-def price_in_minor_units(price: PriceRange | None) -> tuple[int, int]:
-    """Return the lowest and the highest price of a range in minor units, or those that a product can have."""
-    ends = price or PriceRange()
-    low, high = ends.low or 0, MAX_PRICE if ends.high is None else ends.high
-    return to_minor_units(Money(low, settings.CURRENCY)), to_minor_units(
-        Money(high, settings.CURRENCY)
-    )

@@ -1,5 +1,6 @@
 """Which options and details of products are filters, in which order, and which of them are colours or sizes."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import date
 
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from catalogue.colour_settings import CURRENT_COLOURS, family_of
 from catalogue.filter_tokens import fold_name, value_token
+from catalogue.filters import OWN_FILTERS
 from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import get_settings
@@ -43,6 +45,10 @@ FIRST_FILTERS = (
 
 
 def _check(snapshot: SettingsSnapshot, _today: date) -> None:
+    for each in _sort_filter_names(snapshot):
+        if each.key in OWN_FILTERS and (each.key != COLOUR or each.kind != COLOUR):
+            text = _("Every list has its own filter “%(name)s”. Rename the option to filter by it.")
+            raise SettingRefused(text % {"name": each.key}, "filter_kind")
     if len(_sort_filter_names(snapshot)) > MAX_FILTERS:
         raise SettingRefused(
             _("At most %(most)d filters can be on.") % {"most": MAX_FILTERS}, "filter_kind"
@@ -67,6 +73,12 @@ def make_option_token(name: str, value: str) -> str:
     if any(each.key == key and each.kind == COLOUR for each in list_filter_names()):
         return value_token(COLOUR, family_of(value))
     return value_token(name, value)
+
+
+def list_keys(names: Iterable[FilterName]) -> frozenset[str]:
+    """Return what selections call these filters and those that every list has. All colours are one filter."""
+    keys = {COLOUR if each.kind == COLOUR else each.key for each in names}
+    return frozenset(OWN_FILTERS - {COLOUR} | keys)
 
 
 def find_colour_state() -> str:

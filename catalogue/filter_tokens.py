@@ -28,7 +28,8 @@ def value_token(name: str, value: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    return fold_text(name).replace("=", "-")
+    """Return the name of an option or a detail as terms and addresses have it: `size` for "Size"."""
+    return fold_text(name).replace("=", "-").replace(":", "-")
 
 
 def combine(tokens: Iterable[str]) -> str:

@@ -12,9 +12,9 @@ from cassandra_db import current_time
 from catalogue import filters
 from catalogue.entities import NEW_FOR, CategoryNode, ProductCard
 from catalogue.facets import Scope
-from catalogue.filter_queries import MARKS_OF_VARIANTS, price_in_minor_units, selection_query
+from catalogue.filter_queries import MARKS_OF_VARIANTS, selection_query
 from catalogue.filter_tokens import value_token
-from catalogue.filters import Selection
+from catalogue.filters import Selection, price_in_minor_units
 from catalogue.index_documents import to_milliseconds, unpack_card
 from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
 from catalogue.queries import FEATURED_SORT
@@ -27,12 +27,12 @@ DEEPEST = 100_000
 MIN_NEW_ARRIVALS = 24
 # The index's field for each order of a category's list (queries.SORTS), and whether the highest value comes first.
 CATEGORY_SORTS = {
-    "newest": ("created", True),
-    "price": ("price", False),
-    "price-down": ("price", True),
-    "name": ("name_order", False),
-    "popular": ("popularity", True),
-    "rating": ("rating", True),
+    "newest": ("by_created", True),
+    "price": ("by_price", False),
+    "price-down": ("by_price", True),
+    "name": ("by_name", False),
+    "popular": ("by_popularity", True),
+    "rating": ("by_rating", True),
 }
 
 
@@ -114,7 +114,7 @@ def _is(schema: Any, product_id: UUID) -> Any:
 def make_card(document: Any, *selections: Selection) -> ProductCard:
     """Return a product's card. It shows the variants that satisfy the first selection that any satisfies, the cheapest first."""
     card = unpack_card(document["card"][0])
-    is_about_variants = any(each.is_about_variants for each in selections)
+    is_about_variants = any(each.about_variants for each in selections)
     looks = json.loads(bytes(document["looks"][0])) if is_about_variants else []
     possible = ([look for look in looks if _fits(look, each)] for each in selections)
     fitting = next(filter(None, possible), [])

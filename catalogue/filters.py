@@ -3,15 +3,20 @@
 Values of one filter combine with "or", filters with "and". Names and values are compared folded, so `Size:m` is `size:M`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from math import prod
 from typing import Self
 
-from catalogue.filter_tokens import MAX_COMBINED, fold_name
+from django.conf import settings
+from moneyed import Money
+
+from catalogue.filter_tokens import MAX_COMBINED, cover_prices, fold_name
+from catalogue.query_prices import parse_amount
 from catalogue.rules import MAX_PRICE
 from catalogue.words import fold_text
+from pricing.money import to_minor_units
 
 # The filters that every list has. The others are names of options and details.
 CATEGORY, COLOUR, BRAND, RATING = "category", "colour", "brand", "rating"
@@ -21,7 +26,8 @@ MARKS = (NEW, BESTSELLER, STOCK, SALE)  # filters with the only value YES
 OWN_FILTERS = frozenset({CATEGORY, COLOUR, BRAND, RATING, *MARKS})
 # Longer addresses lose their last filters. So a page's work is bounded, and no address is refused.
 MAX_CHOSEN, MAX_LENGTH = 40, 160
-MAX_COMBINATIONS = 500
+# How many terms of the index a selection may stand for: the combinations of its options, each with the steps of its prices.
+MAX_TERMS = 1000
 
 
 @dataclass(frozen=True)
@@ -79,34 +85,49 @@ class Selection:
         return {name: values for name, values in self.values if name not in own}
 
     @property
-    def is_about_variants(self) -> bool:
-        return bool(self.options or self.price or self.get(STOCK) or self.get(SALE))
+    def about_variants(self) -> Self:
+        """The part that one variant must satisfy."""
+        own = OWN_FILTERS - {COLOUR, STOCK, SALE}
+        return replace(self, values=tuple(each for each in self.values if each[0] not in own))
+
+    def count_terms(self) -> int:
+        """Return how many terms of the index stand for the selection's options and prices."""
+        steps = len(cover_prices(*price_in_minor_units(self.price))) if self.price else 1
+        # An option may be a detail, too.
+        return steps * prod(1 + len(values) for values in self.options.values())
 
 
 NOTHING_CHOSEN = Selection()
 
 
-def parse_filters(written: Sequence[str], names: Iterable[str]) -> tuple[Selection, bool]:
-    """Return the selection that `filter` parameters name, and whether some were too many. Unknown filters are left out.
+def parse_filters(
+    written: Sequence[str], names: Collection[str], price: PriceRange | None = None
+) -> tuple[Selection, bool]:
+    """Return the selection of a range of prices and of `filter` parameters, and whether some were too many.
 
-    `names` are the folded names of the options and details that are filters.
+    Filters that are not in `names` are left out.
     """
-    known, selection, is_cut = OWN_FILTERS.union(names), NOTHING_CHOSEN, len(written) > MAX_CHOSEN
+    selection, is_cut = Selection(price=price), len(written) > MAX_CHOSEN
     for each in written[:MAX_CHOSEN]:
         name, _, value = each[:MAX_LENGTH].partition(":")
         name, value = fold_name(name.strip()), fold_text(value.strip())
-        if name not in known or not value:
+        if name not in names or not value:
             continue
         wider = selection.with_values(name, {*selection.get(name), value})
-        if _count_combinations(wider) > MAX_COMBINATIONS or len(wider.options) > MAX_COMBINED:
+        if wider.count_terms() > MAX_TERMS or len(wider.options) > MAX_COMBINED:
             is_cut = True
         else:
             selection = wider
     return selection, is_cut
 
 
-def _count_combinations(selection: Selection) -> int:
-    return prod(map(len, selection.options.values()))
+def price_in_minor_units(price: PriceRange | None) -> tuple[int, int]:
+    """Return the lowest and the highest price of a range in minor units, or those that a product can have."""
+    ends = price or PriceRange()
+    low, high = ends.low or 0, MAX_PRICE if ends.high is None else ends.high
+    return to_minor_units(Money(low, settings.CURRENCY)), to_minor_units(
+        Money(high, settings.CURRENCY)
+    )
 
 
 def parse_price(written: str) -> PriceRange | None:
@@ -125,13 +146,9 @@ def parse_price(written: str) -> PriceRange | None:
 
 
 def _parse_end(written: str) -> Decimal | None:
-    text = written.strip().replace(",", ".")
-    if not text:
+    if not (text := written.strip()):
         return None
-    try:
-        price = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError(written) from error
-    if not price.is_finite() or not 0 <= price <= MAX_PRICE:
+    price = parse_amount(text)
+    if price > MAX_PRICE:
         raise ValueError(written)
     return price.quantize(Decimal("0.01"))

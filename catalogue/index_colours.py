@@ -5,7 +5,7 @@ the products with a colour whose family changed are written again, some in each 
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -39,17 +39,20 @@ def note_colours(path: Path, state: str) -> None:
     """Note the state of the settings when the writing of an index's colours began. Raises CassandraUnavailable."""
     searcher = tantivy.Index.open(str(path)).searcher()
     names = [each.key for each in list_filter_names() if each.kind == COLOUR]
-    tokens = {term: make_option_token(*term.split("=", 1)) for term in _list_terms(searcher, names)}
+    tokens = {term: _make_token(term) for term in _list_terms(searcher, names)}
     # If the settings changed meanwhile, it is unknown which products have which: all of them are written again.
     known = tokens if state == find_colour_state() else {}
-    content = {"state": state, "names": names, "tokens": known}
-    note(path / "colours", json.dumps(content, ensure_ascii=False))
+    _note(path, ColourTerms(state, tuple(names), known))
 
 
 def note_recoloured(path: Path, state: str, *, is_complete: bool) -> None:
     """Note whether an update has written all products of changed colours. Raises CassandraUnavailable."""
     if not is_complete:
         note(path / _UNFINISHED, state)
+        # Some products have the new family, others the former one. If the settings change back, all are written again.
+        before = _read(path)
+        known = {term: token for term, token in before.tokens.items() if token == _make_token(term)}
+        _note(path, replace(before, tokens=known))
     elif has_new_colours(path):
         note_colours(path, state)
         (path / _UNFINISHED).unlink(missing_ok=True)
@@ -73,7 +76,7 @@ def list_recoloured(path: Path) -> list[UUID]:
     changed = [
         term
         for term in _list_terms(searcher, sorted(names))
-        if before.tokens.get(term) != make_option_token(*term.split("=", 1))
+        if before.tokens.get(term) != _make_token(term)
     ]
     if not changed:
         return []
@@ -89,6 +92,14 @@ def list_recoloured(path: Path) -> list[UUID]:
 
 def _list_terms(searcher: Any, names: list[str]) -> list[str]:
     return [term for name in names for term, _ in searcher.terms_with_prefix("value", f"{name}=")]
+
+
+def _make_token(term: str) -> str:
+    return make_option_token(*term.split("=", 1))
+
+
+def _note(path: Path, terms: ColourTerms) -> None:
+    note(path / "colours", json.dumps(asdict(terms), ensure_ascii=False))
 
 
 def _read(path: Path) -> ColourTerms:

@@ -22,7 +22,6 @@ from catalogue.filter_tokens import (
     list_product_values,
     own_token,
     short_details,
-    value_token,
 )
 from catalogue.operations import card_columns, popularity_rank, rating_rank
 from catalogue.queries import product_card
@@ -38,6 +37,10 @@ _EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability
 # Fields for several values that are not split: catalogue.filter_tokens.
 _WHOLE_VALUES = ("combination", "detail", "value", "brand_name", "colour_state")
 _ALWAYS = 1 << 62
+# What lists are sorted by. Each has a part of the product's id as its last bits, so that no two products change places while a
+# shopper goes from page to page, whenever they are indexed again.
+_ORDERS = ("by_price", "by_created", "by_discount", "by_rating")
+_ID_BITS = 20
 
 
 def make_schema() -> Any:
@@ -53,10 +56,17 @@ def make_schema() -> Any:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("looks", stored=True, indexed=False)
     for name in (
-        *("price", "created", "changed", "discount", "name_order", "rating", "stars", "popularity"),
-        *("sale_from", "sale_until"),
+        *_ORDERS,
+        "by_popularity",
+        "price",
+        "created",
+        "changed",
+        "stars",
+        "sale_from",
+        "sale_until",
     ):
         builder.add_integer_field(name, fast=True)
+    builder.add_text_field("by_name", fast=True, tokenizer_name="raw", index_option="basic")
     return builder.build()
 
 
@@ -81,7 +91,8 @@ def make_document(product: Product) -> Any:
     texts = [plain_description(product.description), *product.details.values(), *product.tags]
     sold = [variant for variant in product.variants if variant.sold]
     options = {pair for variant in sold for pair in variant.options.items()}
-    tokens = {make_option_token(*pair) for pair in options}
+    details = {make_option_token(*pair) for pair in short_details(product)}
+    tokens = {make_option_token(*pair) for pair in options} | details
     families = {each.removeprefix(COLOUR_TERM) for each in tokens if each.startswith(COLOUR_TERM)}
     option_words = [*(value for _, value in options), *families & FAMILY_LABELS.keys()]
     skus = {variant.sku for variant in sold}
@@ -97,6 +108,10 @@ def make_document(product: Product) -> Any:
         "bestseller": product.bestseller,
         "several-prices": has_several_prices(product),
     }
+    price = min(to_minor_units(variant.price) for variant in sold or product.variants)
+    created = to_milliseconds(product.created_at or current_time())
+    ranks = (round(10_000 * card.discount), rating_rank(card)) if card else (0, 0)
+    orders, tie = (price, created, *ranks), product.product_id.int & ((1 << _ID_BITS) - 1)
     return tantivy.Document(
         id=product.product_id.hex,
         name=_join_terms(product.name),
@@ -108,7 +123,7 @@ def make_document(product: Product) -> Any:
         options=" ".join({term for value in option_words for term in search_terms(value)}),
         text=_join_terms(" ".join(texts)),
         combination=sorted(list_combinations(product, make_option_token)),
-        detail=[value_token(*each) for each in short_details(product)],
+        detail=sorted(details),
         value=[*list_product_values(product), *_list_own_values(product, families)],
         brand_name=product.brand,
         colour_state=find_colour_state(),
@@ -118,17 +133,15 @@ def make_document(product: Product) -> Any:
         sku_exact=" ".join(sku_token(variant.sku) for variant in product.variants),
         availability=product.availability,
         marks=" ".join(mark for mark, holds in marks.items() if holds),
-        price=min(to_minor_units(variant.price) for variant in sold or product.variants),
-        created=to_milliseconds(product.created_at or current_time()),
+        price=price,
+        created=created,
         changed=to_milliseconds(product.updated_at or current_time()),
-        # The first letters of the name as a number, which is enough to sort a list.
-        name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
+        by_name=f"{fold_text(product.name)} {product.product_id.hex}",
         sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
-        discount=round(10_000 * card.discount) if card else 0,
-        rating=rating_rank(card) if card else 0,
         stars=int(product.rating or 0),
-        popularity=popularity_rank(card) if card else 0,
+        by_popularity=popularity_rank(card) if card else 0,
+        **{name: (value << _ID_BITS) + tie for name, value in zip(_ORDERS, orders, strict=True)},
         **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
     )
 

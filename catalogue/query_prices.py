@@ -49,8 +49,8 @@ def _pattern(currency: str) -> re.Pattern[str]:
 def read_prices(query: str, currency: str) -> QueryPrices:
     """Return the words and the price range of a query. A range backwards, or none, leaves the query as it is."""
     ranges = list(_pattern(currency).finditer(query))
-    lows = [_amount(low) for each in ranges if (low := each["low"] or each["least"])]
-    highs = [_amount(high) for each in ranges if (high := each["high"] or each["most"])]
+    lows = [parse_amount(low) for each in ranges if (low := each["low"] or each["least"])]
+    highs = [parse_amount(high) for each in ranges if (high := each["high"] or each["most"])]
     if not ranges or (lows and highs and max(lows) > min(highs)):
         return QueryPrices(query)
     words = " ".join(_pattern(currency).sub(" ", query).split())
@@ -67,7 +67,10 @@ def _is_marked(found: re.Match[str]) -> bool:
     return any(found[name] for name in marks)
 
 
-def _amount(text: str) -> Decimal:
+def parse_amount(text: str) -> Decimal:
+    """Return the amount that a price without a currency says: "1,000" is a thousand, "1,50" one and a half. Raises ValueError."""
+    if not re.fullmatch(_NUMBER, text):
+        raise ValueError(text)
     if re.fullmatch(r"[0-9]{1,3}[.,][0-9]{3}", text):
         return Decimal(re.sub("[.,]", "", text))
     return Decimal(text.replace(",", "."))

@@ -40,11 +40,11 @@ _SYNONYM_BOOST = 0.8
 _MAX_NEAR_QUERIES = 8
 SORTS = {
     "best": ("", True),
-    "newest": ("created", True),
-    "price": ("price", False),
-    "price-down": ("price", True),
-    "popular": ("popularity", True),
-    "rating": ("rating", True),
+    "newest": ("by_created", True),
+    "price": ("by_price", False),
+    "price-down": ("by_price", True),
+    "popular": ("by_popularity", True),
+    "rating": ("by_rating", True),
 }
 SORT_LABELS = (
     ("best", _("Best match")),
@@ -56,11 +56,11 @@ SORT_LABELS = (
 )
 # The sort orders that shoppers can choose for deals; by default the largest discount comes first.
 DEAL_SORTS = {
-    "discount": ("discount", True),
-    "newest": ("created", True),
-    "price": ("price", False),
-    "price-down": ("price", True),
-    "popular": ("popularity", True),
+    "discount": ("by_discount", True),
+    "newest": ("by_created", True),
+    "price": ("by_price", False),
+    "price-down": ("by_price", True),
+    "popular": ("by_popularity", True),
 }
 DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
@@ -184,13 +184,14 @@ def _list(
 
 def count_on_sale_in(node: CategoryNode) -> int:
     """Return how many products a category's list has, except changes of the last seconds. Raises SearchIndexMissing."""
+    opened = READER.opened()
 
     def find() -> int:
-        schema, searcher = READER.searcher()
-        return count(searcher, all_of([in_category(schema, node), on_sale(schema, current_time())]))
+        wanted = [in_category(opened.schema, node), on_sale(opened.schema, current_time())]
+        return count(opened.searcher, all_of(wanted))
 
     # The key has the categories below, too: the tree may change while the index stays.
-    return READER.keep(frozenset(each.category_id for each in node.subtree), find)
+    return opened.keep(frozenset(each.category_id for each in node.subtree), find)
 
 
 def _in_stock(schema: Any) -> Any:

@@ -15,7 +15,7 @@ import shutil
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,22 @@ class SearchResult:
     total: int
 
 
+@dataclass(frozen=True)
+class OpenedIndex:
+    """A state of the index. `kept` is what was counted in it: a newer state begins without."""
+
+    schema: Any
+    searcher: Any
+    kept: dict[Hashable, Any]
+
+    def keep(self, key: Hashable, find: Callable[[], T]) -> T:
+        """Return the result of `find`, which counts in this state, remembered for COUNTED_EVERY_SECONDS."""
+        if key not in self.kept:
+            self.kept[key] = find()
+        found: T = self.kept[key]
+        return found
+
+
 class IndexReader:
     """The search index as this process has opened it."""
 
@@ -93,8 +109,7 @@ class IndexReader:
         self._index: Any = None
         self._check = DamageCheck()
         self._damage = ""
-        # What was counted; forgotten when the index changes, or after COUNTED_EVERY_SECONDS.
-        self._kept: dict[Hashable, Any] = {}
+        self._opened: OpenedIndex | None = None
         self._kept_since = 0.0
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
@@ -112,22 +127,17 @@ class IndexReader:
         recalled: T = result
         return recalled
 
-    def keep(self, key: Hashable, find: Callable[[], T]) -> T:
-        """Return the result of `find`, remembered until the index changes, or for a minute. Raises SearchIndexMissing."""
-        self._look_if_due()
-        # If another thread opens a newer index now, this result is forgotten with the former ones.
-        kept = self._kept
-        if key not in kept:
-            kept[key] = find()
-        found: T = kept[key]
-        return found
-
     def searcher(self) -> tuple[Any, Any]:
         """Return the schema and the searcher of the current index. Raises SearchIndexMissing."""
+        opened = self.opened()
+        return opened.schema, opened.searcher
+
+    def opened(self) -> OpenedIndex:
+        """Return the current index as it is now. Raises SearchIndexMissing."""
         self._look_if_due()
-        if (index := self._index) is None:
+        if (opened := self._opened) is None:
             raise SearchIndexMissing
-        return index.schema, index.searcher()
+        return opened
 
     def _look_if_due(self) -> None:
         home = index_home()
@@ -136,18 +146,25 @@ class IndexReader:
             or self._path is None
             or self._path.parent != home
         ):
-            with self._lock:
+            # Other threads go on with the index that is open while one reads a large new file.
+            if not self._lock.acquire(
+                blocking=self._opened is None or self._path is None or self._path.parent != home
+            ):
+                return
+            try:
                 self._look(home)
+            finally:
+                self._lock.release()
 
     def _look(self, home: Path) -> None:
         self._found = {}
-        if monotonic() - self._kept_since >= COUNTED_EVERY_SECONDS:
-            self._kept, self._kept_since = {}, monotonic()
         path = _current(home)
         if path is None or (self._path and self._path.parent != home):
-            self._index, self._path, self._kept = None, None, {}
+            self._index, self._path, self._opened = None, None, None
         if path is None:
             return
+        if monotonic() - self._kept_since >= COUNTED_EVERY_SECONDS and self._opened:
+            self._opened, self._kept_since = replace(self._opened, kept={}), monotonic()
         written = find_write_time(path)
         if path != self._path or written != self._written:
             damage = self._check.find_damage(path) or self._open(path)
@@ -155,8 +172,8 @@ class IndexReader:
                 log.error("the search index %s is damaged: %s", path, damage)
             self._damage = damage
             if not damage:
-                self._kept = {}
-                self._written = written
+                self._opened = OpenedIndex(self._index.schema, self._index.searcher(), {})
+                self._kept_since, self._written = monotonic(), written
         self.looked_at = monotonic()
 
     def _open(self, path: Path) -> str:

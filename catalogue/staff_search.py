@@ -19,7 +19,7 @@ STAFF_DEEPEST = 10_000
 STAFF_SORTS = {
     "changed": ("changed", True),
     "newest": ("created", True),
-    "name": ("name_order", False),
+    "name": ("by_name", False),
     "price": ("price", False),
     "price-down": ("price", True),
 }

@@ -1,11 +1,13 @@
 """The filters of a list's page: what its address asks for, and what the page shows beside the list."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from moneyed import Money
@@ -13,10 +15,9 @@ from moneyed import Money
 from catalogue import filters
 from catalogue.colours import FAMILY_HEXES, FAMILY_LABELS
 from catalogue.facets import Facet, FacetValue, FoundFacets
-from catalogue.filter_settings import FilterName
+from catalogue.filter_settings import FilterName, list_keys
 from catalogue.filter_tokens import fold_name
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
-from catalogue.words import split_words
 from pricing.templatetags.money import format_money
 from storefront.card_lists import list_url
 from web.text import clean_text
@@ -52,7 +53,6 @@ class AskedFilters:
 def read_filters(request: HttpRequest, names: Sequence[FilterName]) -> AskedFilters:
     """Return the filters that a request asks for. Unknown ones are left out."""
     given = request.GET
-    selection, is_cut = parse_filters(given.getlist("filter"), [each.key for each in names])
     is_typed = "from" in given or "to" in given
     if is_typed:
         low, high = (clean_text(given.get(each, ""))[:20].strip() for each in ("from", "to"))
@@ -65,13 +65,15 @@ def read_filters(request: HttpRequest, names: Sequence[FilterName]) -> AskedFilt
         error = _("Enter prices such as 20 or 19.99.")
     else:
         low, high = _ends(price)
+    written = [clean_text(each[: filters.MAX_LENGTH]) for each in given.getlist("filter")]
+    selection, is_cut = parse_filters(written, list_keys(names), price)
     return AskedFilters(
-        selection.with_price(price),
+        selection,
         low,
         high,
         error,
         is_cut,
-        fold_name(given.get("all", ""))[: filters.MAX_LENGTH],
+        fold_name(clean_text(given.get("all", "")[: filters.MAX_LENGTH])),
         is_typed,
     )
 
@@ -100,12 +102,13 @@ class FilterGroup:
     label: StrOrPromise
     kind: str
     values: tuple[FilterValue, ...]
-    more_url: str  # the page with all its values; "" if it shows them
+    more_url: str  # the page with more of its values, or ""
+    is_opened: bool  # shows more values than at first
 
     @property
     def slug(self) -> str:
-        """The filter's name as a part of an element's id."""
-        return "-".join(split_words(self.name))
+        """The filter's name as a part of an element's id. No other filter has the same."""
+        return re.sub(r"[^a-z0-9-]", lambda found: f"_{ord(found[0]):x}_", self.name)
 
 
 @dataclass(frozen=True)
@@ -157,14 +160,15 @@ class ListFilters:
     def total_label(self) -> str:
         """What the button says that leads back to the list."""
         total = self.found.total
-        return ngettext("Show %(count)s product", "Show %(count)s products", total) % {
-            "count": f"{total:,}"
-        }
+        text = ngettext("Show %(count)s product", "Show %(count)s products", total)
+        return text % {"count": number_format(total, 0, force_grouping=True)}
 
     @property
-    def count_label(self) -> str:
-        total = self.found.total
-        return ngettext("%(count)s product", "%(count)s products", total) % {"count": f"{total:,}"}
+    def is_for_all(self) -> bool:
+        """Whether every visitor of the list sees these filters. Others have too many forms to be kept."""
+        asked = self.asked
+        typed = asked.price_error or "q" in dict(self.parameters)
+        return not (asked.selection or asked.opened or typed)
 
     @property
     def clear_url(self) -> str:
@@ -177,7 +181,7 @@ def _address(shown: ListFilters, selection: Selection, **more: str) -> str:
 
 def _make_group(shown: ListFilters, facet: Facet) -> FilterGroup:
     kinds = {each.key: each for each in shown.names}
-    own = kinds.get(facet.name)
+    own, is_opened = kinds.get(facet.name), shown.asked.opened == facet.name
     values = tuple(
         FilterValue(
             each.value,
@@ -188,13 +192,15 @@ def _make_group(shown: ListFilters, facet: Facet) -> FilterGroup:
         )
         for each in facet.values
     )
-    more = facet.has_more and shown.asked.opened != facet.name
     return FilterGroup(
         facet.name,
         OWN_LABELS.get(facet.name) or (own.name if own else facet.name),
         own.kind if own else facet.name,
         values,
-        _address(shown, shown.asked.selection, all=facet.name) if more else "",
+        _address(shown, shown.asked.selection, all=facet.name)
+        if facet.has_more and not is_opened
+        else "",
+        is_opened,
     )
 
 

@@ -20,7 +20,8 @@ from catalogue.filtered_lists import DEEPEST, list_selected
 from catalogue.filters import Selection
 from catalogue.search_index import SearchIndexMissing
 from storefront.card_lists import list_url, next_page_url, requested_card_count
-from storefront.list_filters import AskedFilters, ListFilters, read_filters
+from storefront.list_filters import FILTER_PARAMETERS, AskedFilters, ListFilters, read_filters
+from web.rate_limits import hit_local_rate_limit
 from web.rendering import is_asked_for_part, render_page
 from web.types import StrOrPromise
 
@@ -85,7 +86,7 @@ def render_list(
     request: HttpRequest,
     listing: ProductList,
     template: str,
-    make_context: Callable[[ListPart], dict[str, Any]],
+    make_context: Callable[[ListPart, Selection], dict[str, Any]],
     make_event: Callable[[ListPart], NotedEvent | None] = lambda _part: None,
 ) -> HttpResponse:
     """Return the page of a list, the next part of it, or what changes when a filter changes. Raises Http404.
@@ -94,6 +95,9 @@ def render_list(
     """
     names = list_filter_names()
     asked = read_filters(request, names)
+    # The search page counts its requests itself.
+    if (asked.selection or asked.opened) and not listing.query:
+        hit_local_rate_limit(request, "search")
     if asked.is_typed and not asked.price_error and not is_asked_for_part(request):
         return redirect(list_url(listing.url, asked.selection, **listing.parameters))
     token, card_count = request.GET.get("after", ""), requested_card_count(request)
@@ -103,10 +107,11 @@ def render_list(
     except InvalidPageToken as error:
         raise Http404 from error
     selection, parameters = shown.selection, listing.parameters
-    context = make_context(part) | {
+    context = make_context(part, selection) | {
         "list_url": listing.url,
         "list_filters": _find_filters(listing, shown, names) if not token else None,
         "is_unfiltered": asked.selection != selection,
+        "is_for_search_engines": not any(each in request.GET for each in FILTER_PARAMETERS),
         "empty": _end_of_list(listing.url) if token else listing.empty,
         "sort": listing.sort,
         "sorts": listing.sorts,

@@ -54,7 +54,7 @@ def deals(request: HttpRequest) -> HttpResponse:
         "lead": _("Good things for less: everything that is reduced right now."),
         "nav_current": url,
     }
-    return render_list(request, listing, "storefront/list.html", lambda _part: context)
+    return render_list(request, listing, "storefront/list.html", lambda _part, _selection: context)
 
 
 @require_safe
@@ -87,4 +87,4 @@ def new_arrivals(request: HttpRequest) -> HttpResponse:
         "lead": _("The latest additions to the shop, newest first."),
         "nav_current": url,
     }
-    return render_list(request, listing, "storefront/list.html", lambda _part: context)
+    return render_list(request, listing, "storefront/list.html", lambda _part, _selection: context)

@@ -131,7 +131,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         listing,
         "storefront/category.html",
-        lambda _part: _category_context(node),
+        lambda _part, _selection: _category_context(node),
         lambda _part: NotedEvent("category", category_id=node.category_id),
     )
 

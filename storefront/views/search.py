@@ -15,6 +15,7 @@ from analytics.events import NotedEvent
 from cassandra_db import Row, page_key, page_token
 from catalogue import queries, search
 from catalogue.filtered_lists import DEEPEST
+from catalogue.filters import Selection
 from catalogue.query_prices import QueryPrices
 from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import MAX_QUERY_LENGTH
@@ -91,7 +92,7 @@ def _find_by_prefix(query: str, _token: str, _limit: int) -> ListPart:
     return ListPart(tuple(queries.list_cards_by_prefix(query)), None, "")
 
 
-def _search_context(query: str, sort: str, part: ListPart) -> dict[str, Any]:
+def _search_context(query: str, sort: str, part: ListPart, selection: Selection) -> dict[str, Any]:
     if part.total is None:
         return {"query": query}
     prices = search.read_query(query).prices
@@ -100,7 +101,7 @@ def _search_context(query: str, sort: str, part: ListPart) -> dict[str, Any]:
         "query": query,
         "price_label": _price_label(prices),
         "words_alone": list_url(reverse("search"), q=prices.words, sort=sort_param),
-        **(_list_instead(query) if query and not part.total else {}),
+        **(_list_instead(query) if query and not part.total and not selection else {}),
     }
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from itertools import count
 from math import inf
+from pathlib import Path
 from random import Random
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,14 +18,14 @@ from moneyed import EUR, Money
 
 from benchmarks.scale import product_statements
 from cassandra_db import write_batch
-from catalogue import filters, search_index
+from catalogue import facets, filters, index_colours, search_index
 from catalogue.colour_settings import COLOURS as COLOUR_KIND
-from catalogue.colour_settings import ColourSetting
+from catalogue.colour_settings import CURRENT_COLOURS, ColourSetting
 from catalogue.entities import NEW_FOR, CategoryNode, Product, Variant
 from catalogue.facets import Scope, find_facets
 from catalogue.filter_settings import FIRST_FILTERS, FilterName
 from catalogue.filter_tokens import cover_prices
-from catalogue.filtered_lists import category_scope
+from catalogue.filtered_lists import CATEGORY_SORTS, category_scope, list_selected
 from catalogue.filters import NOTHING_CHOSEN, PriceRange, Selection, parse_filters, parse_price
 from catalogue.index_documents import make_document
 from catalogue.operations import COLOURS_CHANGED, record_product_change
@@ -39,6 +40,7 @@ from tests.shop_settings.saved import own_settings  # noqa: F401
 
 COLOURS, SIZES, MATERIALS = ("Red", "Blue", "Green"), ("S", "M", "L"), ("Oak", "Steel")
 NAMES = ("size", "material")
+KEYS = frozenset({"colour", "stock", *NAMES})
 FILTERS = (*FIRST_FILTERS, FilterName("material", "Material"))
 
 
@@ -190,15 +192,19 @@ def _choose(random: Random, categories: list[CategoryNode]) -> Selection:
 
 
 def test_x320_every_count_is_that_of_a_scan(
-    products: tuple[list[Product], list[CategoryNode]],
+    products: tuple[list[Product], list[CategoryNode]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything, categories = products
     nodes, random = get_category_tree().by_id, Random(11)
     searcher: Any = READER.searcher()[1]
     assert searcher.num_segments >= 8
-    scope, faults, counted = Scope(("all",), tantivy.Query.all_query()), [], 0
-    for _ in range(60):
-        selection = _choose(random, categories)
+    faults, counted = list[str](), 0
+    for number in range(60):
+        selection = _choose(random, categories) if number > 3 else NOTHING_CHOSEN
+        # Facets that are kept or not, of many terms or of few.
+        scope = Scope(("all",), tantivy.Query.all_query(), is_kept=number % 2 == 0)
+        monkeypatch.setattr(facets, "_MOST_WALKED", 5 if number in (2, 3) else 10_000)
+        READER.looked_at = READER._kept_since = -inf
         found = find_facets(scope, selection, FILTERS)
         expected = sum(_matches(each, selection, nodes) for each in everything)
         if found.total != expected:
@@ -228,18 +234,22 @@ def test_x321_an_address_names_a_selection_in_one_order(
     case: tuple[list[str], list[tuple[str, str]]],
 ) -> None:
     written, parameters = case
-    assert parse_filters(written, NAMES)[0].parameters == parameters
+    assert parse_filters(written, KEYS)[0].parameters == parameters
 
 
 def test_x321_too_many_filters_are_cut() -> None:
     many = [f"size:{number}" for number in range(50)]
-    selection, is_cut = parse_filters(many, NAMES)
+    selection, is_cut = parse_filters(many, KEYS)
     assert is_cut
     assert len(selection.get("size")) == filters.MAX_CHOSEN
     product = [f"{name}:{number}" for name in NAMES for number in range(20)]
-    selection, is_cut = parse_filters([*product, "colour:blue", "colour:red"], NAMES)
-    assert is_cut
-    assert len(selection.get("size")) * len(selection.get("material")) <= filters.MAX_COMBINATIONS
+    selection, is_cut = parse_filters([*product[:30], "colour:blue", "colour:red"], KEYS)
+    assert not is_cut
+    for few in (product[:30], product[5:]):
+        wide = PriceRange(Decimal("0.01"), Decimal("999999.99"))
+        selection, is_cut = parse_filters([*few, "colour:blue", "colour:red"], KEYS, wide)
+        assert is_cut
+        assert 1 < selection.count_terms() <= filters.MAX_TERMS
 
 
 @for_each(
@@ -247,6 +257,7 @@ def test_x321_too_many_filters_are_cut() -> None:
         ("20-40", "20-40"),
         ("40-20", "20-40"),
         ("19,99-", "19.99-"),
+        ("1,000-2.000", "1000-2000"),
         ("-7.5", "-7.5"),
         ("20", "20-20"),
         ("-", "None"),
@@ -258,7 +269,7 @@ def test_x322_a_range_of_prices_is_read(case: tuple[str, str]) -> None:
     assert str(parse_price(written)) == expected
 
 
-@for_each(["NaN-", "Infinity", "x-20", "-1e9", "1e-99", "20-40-60", "²-"])
+@for_each(["NaN-", "Infinity", "x-20", "-1e9", "1e-99", "20-40-60", "²-", "1_0-", "1e3-"])
 def test_x322_what_is_no_price_is_refused(written: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse_price(written)
@@ -307,3 +318,57 @@ def test_x292_the_index_follows_a_family_that_staff_choose(
         assert search_index.must_update_index(now() + timedelta(seconds=1))
         search_index.refresh_index(now() + timedelta(seconds=1))
         assert count_by_family() == {"blue": 1, "other": 1}
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x292_a_colour_that_changes_back_meanwhile_is_right_everywhere(
+    keyspace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    category = make_category("Zyz things")
+    made = [make_product(options={"Colour": ["Zyz"]}, category=category) for _ in range(2)]
+    monkeypatch.setattr(index_colours, "MAX_RECOLOURED", 1)
+
+    def change_to(hex6: str, runs: int) -> dict[str, int]:
+        before = COLOUR_KIND.fingerprint(CURRENT_COLOURS.get().get_values(COLOUR_KIND).get("zyz"))
+        save_setting(COLOUR_KIND, "zyz", ColourSetting("zyz", hex6), before, now())
+        for _ in range(runs):
+            search_index.refresh_index(now())
+        READER.looked_at = -inf
+        found = find_facets(category_scope(category), NOTHING_CHOSEN, FILTERS).facets
+        return {
+            each.value: each.count
+            for facet in found
+            if facet.name == "colour"
+            for each in facet.values
+        }
+
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search_index.build_index(made)
+        assert change_to("1f3a6e", 3) == {"blue": 2}
+        assert change_to("2e7d32", 1) == {"green": 1, "blue": 1}
+        assert change_to("1f3a6e", 3) == {"blue": 2}
+
+
+def test_x346_equal_products_keep_their_places_when_they_are_indexed_again(
+    keyspace: str, tmp_path: Path
+) -> None:
+    category, created = make_category("Equal things"), now()
+    made = [
+        make_product(f"Linen shirt {name}", category=category, now=created)
+        for name in ("Zulu", "Alfa", "Mike", "Echo", "Kilo")
+    ]
+
+    def list_orders() -> list[list[str]]:
+        READER.looked_at = -inf
+        scope = category_scope(category)
+        found = (
+            list_selected(scope, NOTHING_CHOSEN, order, 9, 0) for order in CATEGORY_SORTS.values()
+        )
+        return [[card.name for card in each.cards] for each in found]
+
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search_index.build_index(made)
+        orders = list_orders()
+        search_index.build_index(reversed(made))
+        assert list_orders() == orders
+    assert orders[list(CATEGORY_SORTS).index("name")] == sorted(each.name for each in made)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -365,17 +365,23 @@ def test_a_count_is_not_kept_of_a_former_index(
     kitchen = queries.get_category(products["Enamel Kettle"].category_id)
     assert kitchen
     READER.looked_at = -inf
-    READER.searcher()
-    index = READER._index
-
-    def change_meanwhile() -> Any:
-        former = index.searcher()
-        build_index([products["Enamel Kettle"]])
-        READER.looked_at = -inf
-        READER.searcher()  # of another thread
-        return former
-
-    slow = Mock(schema=index.schema, searcher=change_meanwhile)
-    monkeypatch.setattr(READER, "_index", slow)
-    assert search.count_on_sale_in(kitchen) == 3
+    former = READER.opened()
+    build_index([products["Enamel Kettle"]])
+    READER.looked_at = -inf
+    READER.opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(READER, "opened", lambda: former)  # of a page that began before
+        assert search.count_on_sale_in(kitchen) == 3
     assert search.count_on_sale_in(kitchen) == 1
+
+
+@pytest.mark.usefixtures("products")
+def test_what_was_counted_is_kept_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count_anew(seconds: float) -> int:
+        monkeypatch.setattr(search_index, "COUNTED_EVERY_SECONDS", seconds)
+        READER.looked_at = -inf
+        counted: int = READER.opened().keep("key", partial(next, numbers))
+        return counted
+
+    numbers = count()
+    assert [count_anew(3600.0), count_anew(3600.0), count_anew(0.0)] == [0, 0, 1]

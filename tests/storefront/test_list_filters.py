@@ -56,9 +56,10 @@ def url(category: CategoryNode) -> str:
 
 
 def counts(page: object, name: str) -> dict[str, str]:
-    found = page.cssselect(f"#filter-{name} li")  # type: ignore[attr-defined]
+    found = page.cssselect(f"#filter-{name} li:has(label)")  # type: ignore[attr-defined]
     return {
-        each.cssselect("span")[0].text_content(): each.cssselect(".num")[0].text for each in found
+        each.cssselect("span")[0].text_content(): each.cssselect(".num")[0].text.strip()
+        for each in found
     }
 
 
@@ -136,7 +137,7 @@ def test_x327_a_change_of_a_filter_renews_the_list_and_the_counts(client: Client
 
 
 def test_x328_any_address_is_answered_by_a_clean_page_and_bounded_work(
-    client: Client, url: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, url: str, products: list[Product], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted, faults = [], []
 
@@ -147,7 +148,15 @@ def test_x328_any_address_is_answered_by_a_clean_page_and_bounded_work(
     counts_of = index_queries.count
     for module in ("facets", "filtered_lists"):
         monkeypatch.setattr(f"catalogue.{module}.count", count)
+    sizes = [f"{number}" for number in range(300)]
+    variants = tuple(
+        replace(products[0].variants[0], variant_id=uuid4(), options={"Size": each})
+        for each in sizes
+    )
+    build_index([*products, replace(products[0], product_id=uuid4(), variants=variants)])
     for query in (
+        "all=size",
+        "all=size&filter=colour:blue&filter=stock:yes",
         "&".join(f"filter=size:{number}" for number in range(1000)),
         "&".join(f"filter=colour:{number}" for number in range(1000)),
         "&".join(f"filter=size:{number}" for number in range(300)),
@@ -162,7 +171,7 @@ def test_x328_any_address_is_answered_by_a_clean_page_and_bounded_work(
     ):
         counted.clear()
         answer = client.get(f"{url}?{query}")
-        if answer.status_code not in (200, 400, 404) or len(counted) > 150:
+        if answer.status_code not in (200, 400, 404) or len(counted) > 300:
             faults.append(f"{query[:50]}: {answer.status_code}, {len(counted)} counts")
         elif answer.status_code == 200 and rounds(answer) > 2:
             faults.append(f"{query[:50]}: {rounds(answer)} rounds")
@@ -228,7 +237,7 @@ def test_x345_a_filter_shows_twenty_values_and_more_on_request(
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         build_index([replace(products[0], variants=variants)])
         page = tree(client.get(f"{url}?filter=size:54"))
-        (more,) = page.cssselect("#filters fieldset > a.link")
+        (more,) = page.cssselect("#filters li > a.link")
         shown = counts(page, "size")
         whole = tree(client.get(more.get("href")))
     assert len(shown) == 21, "the chosen value is one of them"

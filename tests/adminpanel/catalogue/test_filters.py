@@ -77,6 +77,9 @@ def test_x294_staff_turn_options_and_details_on_and_off(cleo: Client) -> None:
     text = refused.content.decode()
     for words in ("from 0 to 99", "Choose one of the options", "at most 100", "W" * 101):
         assert words in text
+    refused = send(cleo, f"{FILTERS}colour/", filter_kind="plain")
+    assert refused.status_code == 422
+    assert "Every list has its own filter “colour”" in refused.content.decode()
     # Of two who change the same filter, the later sees both.
     late = send(cleo, f"{FILTERS}size/", position="7", version="0" * 16)
     assert late.status_code == 409
