@@ -23,7 +23,7 @@ from catalogue.filter_tokens import (
     own_token,
     short_details,
 )
-from catalogue.operations import card_columns, popularity_rank, rating_rank
+from catalogue.operations import card_columns, rating_rank
 from catalogue.queries import product_card
 from catalogue.rules import normalize_sku
 from catalogue.words import fold_text, search_terms, split_words
@@ -39,7 +39,7 @@ _WHOLE_VALUES = ("combination", "detail", "value", "brand_name", "colour_state")
 _ALWAYS = 1 << 62
 # What lists are sorted by. Each has a part of the product's id as its last bits, so that no two products change places while a
 # shopper goes from page to page, whenever they are indexed again.
-_ORDERS = ("by_price", "by_created", "by_discount", "by_rating")
+_ORDERS = ("by_price", "by_created", "by_discount", "by_rating", "by_popularity")
 _ID_BITS = 20
 
 
@@ -55,16 +55,7 @@ def make_schema() -> Any:
     for name in _WHOLE_VALUES:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("looks", stored=True, indexed=False)
-    for name in (
-        *_ORDERS,
-        "by_popularity",
-        "price",
-        "created",
-        "changed",
-        "stars",
-        "sale_from",
-        "sale_until",
-    ):
+    for name in (*_ORDERS, "price", "created", "changed", "stars", "sale_from", "sale_until"):
         builder.add_integer_field(name, fast=True)
     builder.add_text_field("by_name", fast=True, tokenizer_name="raw", index_option="basic")
     return builder.build()
@@ -110,7 +101,11 @@ def make_document(product: Product) -> Any:
     }
     price = min(to_minor_units(variant.price) for variant in sold or product.variants)
     created = to_milliseconds(product.created_at or current_time())
-    ranks = (round(10_000 * card.discount), rating_rank(card)) if card else (0, 0)
+    ranks = (0, 0, 0)
+    if card:
+        # Among equally popular products, the newer ones come first.
+        popularity = (card.popularity << 32) + created // 1000
+        ranks = (round(10_000 * card.discount), rating_rank(card), popularity)
     orders, tie = (price, created, *ranks), product.product_id.int & ((1 << _ID_BITS) - 1)
     return tantivy.Document(
         id=product.product_id.hex,
@@ -140,7 +135,6 @@ def make_document(product: Product) -> Any:
         sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
         stars=int(product.rating or 0),
-        by_popularity=popularity_rank(card) if card else 0,
         **{name: (value << _ID_BITS) + tie for name, value in zip(_ORDERS, orders, strict=True)},
         **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
     )

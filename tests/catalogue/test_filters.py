@@ -326,7 +326,8 @@ def test_x292_a_colour_that_changes_back_meanwhile_is_right_everywhere(
 ) -> None:
     category = make_category("Zyz things")
     made = [make_product(options={"Colour": ["Zyz"]}, category=category) for _ in range(2)]
-    monkeypatch.setattr(index_colours, "MAX_RECOLOURED", 1)
+    for module in (index_colours, search_index):
+        monkeypatch.setattr(module, "MAX_RECOLOURED", 1)
 
     def change_to(hex6: str, runs: int) -> dict[str, int]:
         before = COLOUR_KIND.fingerprint(CURRENT_COLOURS.get().get_values(COLOUR_KIND).get("zyz"))
