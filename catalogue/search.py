@@ -82,9 +82,8 @@ def search_products(
         return SearchResult((), 0)
 
     def find() -> SearchResult:
-        schema, searcher = READER.searcher()
-        wanted = product_query(schema, asked)
-        return _list(searcher, wanted, SORTS[sort], limit, offset, asked.colours)
+        _schema, searcher = READER.searcher()
+        return _list(searcher, _recall_query(asked), SORTS[sort], limit, offset, asked.colours)
 
     return READER.recall((asked, limit, offset, sort), find)
 
@@ -137,6 +136,12 @@ def product_query(schema: Any, asked: ProductQuery) -> Any:
     return all_of([any_of(found), on_sale(schema, current_time())])
 
 
+def _recall_query(asked: ProductQuery) -> Any:
+    """Return `product_query`, which a page needs for its list and for its filters. Raises SearchIndexMissing."""
+    schema, _ = READER.searcher()
+    return READER.recall(("query", asked), lambda: product_query(schema, asked))
+
+
 def price_query(schema: Any, low: Decimal | None, high: Decimal | None) -> Any:
     """Return the index query for the products of which a variant has a price in a range. It does not change the ranking."""
     within = selection_query(schema, Selection(price=PriceRange(low, high)), current_time())
@@ -145,9 +150,8 @@ def price_query(schema: Any, low: Decimal | None, high: Decimal | None) -> Any:
 
 def words_scope(query: str) -> Scope:
     """Return the products that a typed query asks for. Raises SearchIndexMissing, CassandraUnavailable."""
-    schema, _ = READER.searcher()
     asked = read_query(query)
-    wanted = tantivy.Query.empty_query() if asked.is_empty else product_query(schema, asked)
+    wanted = tantivy.Query.empty_query() if asked.is_empty else _recall_query(asked)
     return Scope(("words", asked), wanted, is_kept=False, colours=asked.colours)
 
 

@@ -325,7 +325,7 @@ def test_what_was_found_counts_until_the_index_is_looked_at_again(
     monkeypatch.setattr(search_index, "LOOK_EVERY_SECONDS", 3600.0)
     kettles = found("kettle")
     with monkeypatch.context() as asked:
-        asked.setattr(search, "words_query", None)  # a second search would call it
+        asked.setattr(search, "_list", None)  # a second search would call it
         assert [card.name for card in search.search_products("kettle").cards] == kettles
         with pytest.raises(TypeError):
             search.search_products("kettle", sort="price")
