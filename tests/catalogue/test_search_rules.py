@@ -159,7 +159,7 @@ def test_x341_the_points_of_each_word_in_each_field_add_up_to_the_score(
     build_index([*products, make_product("Cup", options={"Colour": ["Blue", "Red"]})])
     save(TWO_WAY, "sofa, couch, corner couch")
     save(PINNED, "blue", products[3].variants[0].sku)
-    wrong, seen = [], set()
+    wrong, seen = [], set[str]()
     for query in (
         *("blue", "blue blue", "blue bowl", "bowls", "sof", "velvt sofas", "smart phone", "corner"),
         *(
