@@ -52,6 +52,7 @@ ENTRIES = (
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
     Entry("visits", _("Visits"), "chart"),
+    Entry("searches", _("Searches"), "chart"),
     Entry("live", _("Live"), "clock"),
     Entry("settings", _("The shop"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),

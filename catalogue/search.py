@@ -24,6 +24,7 @@ from catalogue.query_prices import QueryPrices, read_prices
 from catalogue.search_index import READER, SearchResult
 from catalogue.search_rules import MAX_PINNED, SearchRules, fold_query, get_search_rules
 from catalogue.words import split_words, word_forms
+from web.text import clean_text
 
 MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
@@ -35,7 +36,10 @@ _TYPO_FROM_LETTERS = 5
 MAX_FORGIVEN = 3
 # A pinned product comes before all that was found by words.
 _PINNED_BOOST = 10_000.0
-_SYNONYM_BOOST = 0.8
+SYNONYM_BOOST = 0.8
+# How a product matches a word, the closest first: it has it, one that begins so, one with a typo, or a colour of its family.
+# Staff have pinned it whatever it has.
+HAS, BEGINS, TYPO, FAMILY, PINNED = MATCHES = ("has", "begins", "typo", "family", "pinned")
 # How many similar queries are tried if nothing was found.
 _MAX_NEAR_QUERIES = 8
 SORTS = {
@@ -66,6 +70,11 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
+
+
+def clean_query(text: str) -> str:
+    """Return a typed query in the form in which it is shown and searched."""
+    return " ".join(clean_text(text).split())[:MAX_QUERY_LENGTH]
 
 
 def search_products(
@@ -124,16 +133,42 @@ def _has_option(joined: str) -> bool:
     return any(searcher.doc_freq(field, joined) for field in ("options", "name"))
 
 
-def product_query(schema: Any, asked: ProductQuery) -> Any:
+class QueryBuilder:
+    """Builds the index query of a search from its parts. Another builder makes something else of the same parts."""
+
+    def any_of(self, parts: list[Any]) -> Any:
+        return any_of(parts)
+
+    def all_of(self, parts: list[Any]) -> Any:
+        return all_of(parts)
+
+    def restrict(self, query: Any) -> Any:
+        """Return the part for an index query that does not change the ranking."""
+        return query
+
+    def match(self, query: Any, points: float, _how: str, _field: str, _word: str) -> Any:
+        """Return the part that gives points to what an index query finds: how a word matches a field."""
+        return tantivy.Query.boost_query(tantivy.Query.const_score_query(query, 1.0), points)
+
+    def synonym(self, part: Any, _phrase: Sequence[str]) -> Any:
+        """Return a synonym's part with fewer points than the phrase that was typed."""
+        return tantivy.Query.boost_query(part, SYNONYM_BOOST)
+
+
+QUERY_BUILDER = QueryBuilder()
+
+
+def product_query(schema: Any, asked: ProductQuery, build: QueryBuilder = QUERY_BUILDER) -> Any:
     """Return the index query for the products on sale that a typed query asks for. Pinned products have the highest scores."""
-    wanted = [words_query(schema, asked.words, asked.rules)] if asked.words else []
+    wanted = [words_query(schema, asked.words, asked.rules, build)] if asked.words else []
     if asked.prices.text:
-        wanted.append(price_query(schema, asked.prices.low, asked.prices.high))
-    found = [all_of(wanted)] if wanted else []
+        wanted.append(build.restrict(price_query(schema, asked.prices.low, asked.prices.high)))
+    found = [build.all_of(wanted)] if wanted else []
     for place, sku in enumerate(asked.pinned_skus):
         term = tantivy.Query.term_query(schema, "sku_exact", sku_token(sku))
-        found.append(_weighed(term, _PINNED_BOOST * (MAX_PINNED - place)))
-    return all_of([any_of(found), on_sale(schema, current_time())])
+        points = _PINNED_BOOST * (MAX_PINNED - place)
+        found.append(build.match(term, points, PINNED, "sku", sku))
+    return build.all_of([build.any_of(found), build.restrict(on_sale(schema, current_time()))])
 
 
 def _recall_query(asked: ProductQuery) -> Any:
@@ -215,52 +250,61 @@ def _forgiven_words(words: Sequence[str]) -> frozenset[str]:
     return frozenset(sorted(words, key=READER.known_words.__contains__)[:MAX_FORGIVEN])
 
 
-def words_query(schema: Any, words: Sequence[str], rules: SearchRules) -> Any:
+def words_query(
+    schema: Any, words: Sequence[str], rules: SearchRules, build: QueryBuilder = QUERY_BUILDER
+) -> Any:
     """Return the index query for all words. Each word may have any form and be in any field; two neighbours may be joined.
 
     Instead of a phrase with synonyms, a product may have one of them, in any form but without typos.
     """
     forgiven, parts = _forgiven_words(words), list[Any]()
     for phrase, synonyms in rules.find_synonyms(words):
-        typed = _all_words(schema, phrase, words[-1], forgiven)
-        others = [_all_words(schema, synonym, "", frozenset()) for synonym in synonyms]
+        typed = _all_words(schema, phrase, words[-1], forgiven, build)
+        others = [_all_words(schema, each, "", frozenset(), build) for each in synonyms]
         # What was typed comes first.
-        weaker = [tantivy.Query.boost_query(each, _SYNONYM_BOOST) for each in others]
-        parts.append(any_of([typed, *weaker]) if weaker else typed)
-    alternatives = [all_of(parts)]
+        weaker = [build.synonym(each, phrase) for each in others]
+        parts.append(build.any_of([typed, *weaker]) if weaker else typed)
+    alternatives = [build.all_of(parts)]
     for index in range(len(words) - 1):
         joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
         # Each pair of neighbours can be joined, so in joined words typos are forgiven only if the query has two words.
         forgiven = frozenset(joined if len(words) == 2 else ())
-        alternatives.append(_all_words(schema, joined, "", forgiven))
-    return any_of(alternatives)
+        alternatives.append(_all_words(schema, joined, "", forgiven, build))
+    return build.any_of(alternatives)
 
 
-def _all_words(schema: Any, words: Sequence[str], last: str, forgiven: frozenset[str]) -> Any:
-    return all_of(
-        [_word(schema, word, is_last=word == last, is_forgiven=word in forgiven) for word in words]
+def _all_words(
+    schema: Any,
+    words: Sequence[str],
+    last: str = "",
+    forgiven: frozenset[str] = frozenset(),
+    build: QueryBuilder = QUERY_BUILDER,
+) -> Any:
+    return build.all_of(
+        [
+            _word(schema, build, word, is_last=word == last, is_forgiven=word in forgiven)
+            for word in words
+        ]
     )
 
 
-def _word(schema: Any, word: str, *, is_last: bool, is_forgiven: bool) -> Any:
+def _word(schema: Any, build: QueryBuilder, word: str, *, is_last: bool, is_forgiven: bool) -> Any:
     found = []
     for field, boost in BOOSTS.items():
         for form in sorted(word_forms(word)):
-            found.append(_weighed(tantivy.Query.term_query(schema, field, form), boost))
+            term = tantivy.Query.term_query(schema, field, form)
+            found.append(build.match(term, boost, HAS, field, word))
             if is_forgiven and len(form) >= _TYPO_FROM_LETTERS and field != "text":
-                found.append(_weighed(_with_typo(schema, field, form), boost / 4))
+                typo = _with_typo(schema, field, form)
+                found.append(build.match(typo, boost / 4, TYPO, field, word))
         if is_last and len(word) > 1 and field != "text":
             begins = tantivy.Query.regex_query(schema, field, f"{word}.*")
-            found.append(_weighed(begins, boost / 3))
+            found.append(build.match(begins, boost / 3, BEGINS, field, word))
     # "navy" finds blue products, after those with a colour that is called so.
     if hex6 := load_colour_names().get(word):
         family = tantivy.Query.term_query(schema, "options", family_of_hex(hex6))
-        found.append(_weighed(family, BOOSTS["options"] / 4))
-    return any_of(found)
-
-
-def _weighed(query: Any, boost: float) -> Any:
-    return tantivy.Query.boost_query(tantivy.Query.const_score_query(query, 1.0), boost)
+        found.append(build.match(family, BOOSTS["options"] / 4, FAMILY, "options", word))
+    return build.any_of(found)
 
 
 def _with_typo(schema: Any, field: str, form: str) -> Any:
@@ -295,7 +339,7 @@ def find_near_queries(query: str, most: int = 4, *, all_words: bool = False) -> 
 
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
     """Return whether a search for exactly these words finds a product."""
-    written = _all_words(schema, words, words[-1], frozenset())
+    written = _all_words(schema, words, words[-1])
     return count(searcher, all_of([written, on_sale(schema, current_time())])) > 0
 
 
@@ -306,7 +350,7 @@ def has_all_words(query: str) -> bool:
     # `query_words` would leave out words that count here.
     if not words or max(map(len, words)) > MAX_WORD_LENGTH:
         return False
-    return bool(searcher.search(_all_words(schema, words, "", frozenset()), limit=1).hits)
+    return bool(searcher.search(_all_words(schema, words), limit=1).hits)
 
 
 def _spellings(word: str) -> list[str]:

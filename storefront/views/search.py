@@ -42,7 +42,7 @@ _POPULAR_COUNT = 8
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show the products that contain the searched words. A SKU redirects to its product's page, and staff redirect other queries."""
     hit_local_rate_limit(request, "search")
-    query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
+    query = search.clean_query(request.GET.get("q", ""))
     queries.prefetch_categories()
     prefetch_search_rules()
     address = _find_sku_address(query)

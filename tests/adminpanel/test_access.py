@@ -45,6 +45,7 @@ LOOKS = {
         "sales",
         "visits",
         "live",
+        "searches",
         "worker",
         "system",
         "climate",

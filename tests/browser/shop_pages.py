@@ -254,6 +254,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "live": ShopPage("adminpanel:live", "/staff/live/", "admin"),
         "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
+        "searches": ShopPage("adminpanel:searches", "/staff/searches/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING

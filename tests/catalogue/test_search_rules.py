@@ -15,6 +15,7 @@ from django.test import override_settings
 from catalogue import index_queries, search, search_relaxation, search_rules
 from catalogue.entities import Product
 from catalogue.index_documents import make_document
+from catalogue.search_explanations import ExplainedResult, explain_search
 from catalogue.search_index import READER, build_index
 from catalogue.search_relaxation import find_shorter_queries
 from catalogue.search_rules import (
@@ -141,6 +142,74 @@ def test_x313_a_pinned_product_that_is_not_on_sale_is_left_out(
     save(PINNED, "blue", products[3].variants[0].sku)
     build_index([replace(products[3], status="archived"), *products[4:]])
     assert sorted(found("blue")) == ["Blue Bowl", "Blue Plate"]
+
+
+# ---- Explanations
+
+
+def explained(query: str) -> list[ExplainedResult]:
+    READER.looked_at = -inf
+    return explain_search(query)
+
+
+@pytest.mark.usefixtures("index")
+def test_x341_the_points_of_each_word_in_each_field_add_up_to_the_score(
+    products: list[Product], save: Callable[..., SearchRule]
+) -> None:
+    build_index([*products, make_product("Cup", options={"Colour": ["Blue", "Red"]})])
+    save(TWO_WAY, "sofa, couch, corner couch")
+    save(PINNED, "blue", products[3].variants[0].sku)
+    wrong, seen = [], set[str]()
+    for query in (
+        *("blue", "blue blue", "blue bowl", "bowls", "sof", "velvt sofas", "smart phone", "corner"),
+        *(
+            "blue couch",
+            "tele phone",
+            "blue under 18",
+            "under 16",
+            "navy cup",
+            "azure",
+            "wool 36-40",
+        ),
+        *(
+            "corner couches",
+            "blue velvet so",
+            "zzzz",
+            "",
+            "-",
+            "bleu bwol",
+            products[4].variants[0].sku,
+        ),
+    ):
+        results = explained(query)
+        assert [each.card.name for each in results] == found(query, limit=10), query
+        for each in results:
+            points = sum(reason.points for reason in each.reasons)
+            if points != pytest.approx(each.score, rel=1e-5):
+                wrong.append((query, each.card.name, points, each.score))
+            seen.update(reason.how for reason in each.reasons)
+    assert wrong == []
+    assert seen == {*search.MATCHES}
+
+
+def test_x341_a_reason_names_the_word_the_field_and_how_it_matches(
+    save: Callable[..., SearchRule],
+) -> None:
+    save(TWO_WAY, "settee, sofa")
+
+    def why(query: str) -> list[tuple[str, str, str, str]]:
+        return [
+            (each.word, each.field, each.how, each.synonym_of)
+            for each in explained(query)[0].reasons
+        ]
+
+    assert why("settee") == [("sofa", "name", "has", "settee")]
+    assert why("smart phone") == [("smartphone", "name", "has", "")]
+    assert why("smartphnoe stan") == [
+        ("stan", "name", "begins", ""),
+        ("smartphnoe", "name", "typo", ""),
+    ]
+    assert why("phone table") == [("table", "name", "has", ""), ("phone", "text", "has", "")]
 
 
 # ---- Rules

@@ -107,7 +107,7 @@ NO_COPIES = {
     "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),
-    *("top_searches", "daily_visits", "live_minutes"),
+    *("top_searches", "search_clicks", "daily_visits", "live_minutes"),
     *("sensors", "sensordata"),
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
     "daily_customers",  # an order whose person was erased since does not say any more which it was

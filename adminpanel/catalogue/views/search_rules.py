@@ -17,8 +17,11 @@ from adminpanel.parameters import cut_page
 from adminpanel.settings.editing import edit_setting, get_posted, show_setting
 from cassandra_db import current_time
 from catalogue import search
+from catalogue.search_explanations import ExplainedResult, explain_search
 from catalogue.search_index import SearchIndexMissing
+from catalogue.search_relaxation import ShorterQuery, find_shorter_queries
 from catalogue.search_rules import PARTITION, SEARCH_RULES, SearchRule, fold_query
+from catalogue.words import split_words
 from shop_settings.errors import SettingChanged
 from shop_settings.operations import remove_setting
 from shop_settings.queries import get_settings_at_quorum
@@ -36,11 +39,17 @@ def _get_rules() -> Mapping[str, SearchRule]:
 
 @dataclass(frozen=True)
 class TriedQuery:
-    """What becomes of a query: its redirect, or its words with synonyms, its prices and pinned SKUs, and its results."""
+    """What becomes of a query: its redirect, or its words with synonyms, its prices and pinned SKUs, and its results.
+
+    `ignored` are words of a very long query that nobody looks for, `shorter` what a query without results leaves out.
+    """
 
     redirect: str
     asked: search.ProductQuery
     total: int
+    results: list[ExplainedResult]
+    ignored: list[str]
+    shorter: list[ShorterQuery]
 
     @property
     def phrases(self) -> list[tuple[str, str]]:
@@ -52,9 +61,16 @@ class TriedQuery:
 def _try(query: str) -> TriedQuery | None:
     try:
         asked, total = search.read_query(query), search.search_products(query, 1).total
+        return TriedQuery(
+            asked.rules.redirects.get(fold_query(query), ""),
+            asked,
+            total,
+            explain_search(query),
+            split_words(asked.prices.words)[search.MAX_WORDS :],
+            [] if total else find_shorter_queries(query),
+        )
     except SearchIndexMissing:
         return None
-    return TriedQuery(asked.rules.redirects.get(fold_query(query), ""), asked, total)
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -66,7 +82,7 @@ def search_rule_list(request: HttpRequest) -> HttpResponse:
     listed = [rule for rule in _get_rules().values() if kind in ("", rule.kind)]
     listed.sort(key=lambda rule: (fold_query(rule.words), rule.kind))
     shown, page, page_count = cut_page(listed, request.GET, PAGE_LENGTH)
-    query = " ".join(clean_text(request.GET.get("q", "")).split())[: search.MAX_QUERY_LENGTH]
+    query = search.clean_query(request.GET.get("q", ""))
     context = {
         "lines": [(rule, FORMS[rule.kind].title) for rule in shown],
         "kinds": [(name, form.title) for name, form in FORMS.items()],

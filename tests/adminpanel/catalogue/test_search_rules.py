@@ -140,3 +140,36 @@ def test_x310_a_query_can_be_tried(client: Client, tmp_path: Path) -> None:
             assert client.get(LIST, {"q": nonsense}).status_code == 200
     assert client.get(LIST, {"kind": "nonsense"}).status_code == 404
     assert client.get(f"{LIST}nonsense/new/").status_code == 404
+
+
+def test_x341_x342_a_tried_query_says_why_and_what_was_left_out(
+    client: Client, tmp_path: Path
+) -> None:
+    word = f"w{uuid4().hex[:8]}"
+    product = make_product("Smartphone <b>Stand", price="10.00")
+    make_search_rule(ONE_WAY, word, "smartphone")
+    make_search_rule(PINNED, f"{word} pinned", product.variants[0].sku)
+
+    def reasons(query: str) -> list[str]:
+        page = tree(client.get(LIST, {"q": query}))
+        return texts(page, "main td[data-label=Why] li")
+
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        build_index([product])
+        READER.looked_at = -inf
+        assert reasons(f"{word} under 20") == [f"Name: smartphone (synonym of {word}) +4.8"]
+        assert reasons("smart phone") == ["Name: smartphone (written together) +7.5"]
+        assert reasons("smartphnoe st") == [
+            "Name: begins with st +2.0",
+            "Name: like smartphnoe, typo forgiven +1.5",
+        ]
+        assert reasons(f"{word} pinned") == ["Pinned by staff +80,000.0"]
+        assert reasons("under 20") == ["The price alone"]
+        page = tree(client.get(LIST, {"q": "Smartphone zebra"}))
+        assert texts(page, "main ul.chips li") == ["smartphone (1)"]
+        page = tree(client.get(LIST, {"q": "a b c d e f g h stand zoo"}))
+        assert "Words after the first eight are left out: stand zoo" in texts(page, "main li")
+        page = tree(client.get(LIST, {"q": "zebra"}))
+        assert "No product has it, nor a part of it. Shoppers see popular products." in texts(
+            page, "main p"
+        )
