@@ -459,8 +459,8 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled, position=MINUTE_NOW - MINUTE)),
     ("categories", RowJob("catalogue.operations.follow_category", make_categories)),
     ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
-    ("search index", RowJob("catalogue.index_documents.make_document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
-    ("search index", RowJob("catalogue.index_documents.make_document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("sitemap", RowJob("storefront.sitemap.find_last_change", make_products, returns=NOW)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
@@ -488,8 +488,8 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("test bank", RowJob("demo.testbank.jobs.post_webhook", make_webhooks, lambda url, _: url, True, lambda: list(not_accepted))),
     # Products that cannot be read where many are read at once.
     ("catalogue lists", RowJob("catalogue.operations.refresh_related", make_stored_and_listed, lambda product: product.product_id, find=find_scheduled, after=timedelta(seconds=15), unreadable=True)),
-    ("search index", RowJob("catalogue.index_documents.make_document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
-    ("search index", RowJob("catalogue.index_documents.make_document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_stored, lambda _, product, now: product.product_id, returns=False, unreadable=True)),
     ("back in stock", RowJob("stock_alerts.operations._notify_variant_subscribers", make_stored_and_subscribed, lambda row, *_: row.product_id, unreadable=True)),
 ]  # fmt: skip
