@@ -238,6 +238,7 @@ class TopSearch(Model):
     words = columns.Text()
     searches = columns.Integer()
     empty = columns.Integer()
+    visitors = columns.Integer()  # without it in rows of older versions
 
 
 class DailyVisit(Model):

@@ -122,7 +122,9 @@ TOP_PRODUCTS = read(
     "Q19",
     "SELECT product_id, views, visitors FROM top_products WHERE day = :day AND category_id = :category_id",
 )
-TOP_SEARCHES = read("Q19", "SELECT words, searches, empty FROM top_searches WHERE day = :day")
+TOP_SEARCHES = read(
+    "Q19", "SELECT words, searches, empty, visitors FROM top_searches WHERE day = :day"
+)
 SEARCH_CLICKS = read(
     "Q19",
     """SELECT place, clicks FROM search_clicks

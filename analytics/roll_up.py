@@ -66,8 +66,8 @@ TOP = write(
 )
 SEARCHES = write(
     "Q19",
-    """INSERT INTO top_searches (day, rank, words, searches, empty)
-       VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
+    """INSERT INTO top_searches (day, rank, words, searches, empty, visitors)
+       VALUES (:day, :rank, :words, :searches, :empty, :visitors) USING TIMESTAMP :at""",
 )
 # Deletes the last ranks of a former, longer list. Other lists never get shorter, since counts only grow.
 DELETE_SEARCHES = write(
@@ -195,6 +195,7 @@ def _write_searches(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None
     most = sorted(tallies.items(), key=lambda each: (-each[1].events, each[0]))
     named = [
         {"words": words, "searches": tally.events, "empty": tally.empty}
+        | {"visitors": tally.visitors.estimate()}
         for words, tally in islice((each for each in most if _is_kept(*each)), TOP_COUNT)
     ]
     _write_all(SEARCHES, (same_day | each | {"rank": rank} for rank, each in enumerate(named, 1)))

@@ -5,7 +5,8 @@
 
 Each size has an index of its own, filled by the shop's own code. Beyond MADE products their documents repeat. The
 categories are in a keyspace of the benchmark's own, which is dropped at the end. "first" is the first request after a change of the
-index, which finds the values of all filters; the others find them kept.
+index, which finds the values of all filters; the others find them kept. "suggestions, p99" is of whole requests for the beginnings of
+the words that products, brands and categories have, and for two such words.
 
 Ends with status 1 if a bound is missed at a million products.
 """
@@ -16,6 +17,7 @@ import tempfile
 from argparse import SUPPRESS
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import inf
 from random import Random
 from time import process_time
@@ -29,8 +31,12 @@ from benchmarks.setup import make_parser, own_keyspace, run_probe, set_up_django
 KEYSPACE = "stoa_search"
 MADE = 20_000
 REPEATS = 20
+BESTSELLERS = 0.002  # their share of the products
 # At a million products, in milliseconds of CPU time.
 MOST = {"all, two chosen": 25.0, "category, two chosen": 5.0, "two words, a typo": 15.0}
+SUGGESTIONS = "suggestions, p99"
+# How many times the p99 of the smallest size the p99 at a million products may take.
+MOST_TIMES = 2.0
 
 
 def main() -> int:
@@ -41,7 +47,7 @@ def main() -> int:
     parser.add_argument("--folder", default="", help=SUPPRESS)
     args = parser.parse_args()
     if args.probe:
-        set_up_django(KEYSPACE, SEARCH_INDEX_DIR=args.folder)
+        set_up_django(KEYSPACE, SEARCH_INDEX_DIR=args.folder, LIMIT_SUGGESTIONS="0,0,0,60")
         print(json.dumps(measure(args.probe)))
         return 0
     measured = {}
@@ -90,7 +96,44 @@ def measure(count: int) -> dict[str, float]:
             READER.looked_at = -inf  # the results of a search are kept for a second
             times.append(_cpu(request))
         found[name] = sorted(times)[REPEATS // 2]
+    found |= measure_suggestions()
     return found | {"memory, MB": psutil.Process().memory_info().rss / 1e6}
+
+
+def measure_suggestions() -> dict[str, float]:
+    """Ask for suggestions for each typed beginning, and return the p99 and the median of the requests' CPU milliseconds."""
+    from django.test import Client
+
+    from catalogue.search_index import READER
+
+    client = Client(headers={"HX-Request": "true", "Host": "localhost"})
+    times = []
+    for typed in list_beginnings():
+        client.get("/search/suggest", {"q": typed})  # fills what a process keeps
+        took = []
+        for _ in range(3):
+            READER.looked_at = -inf
+            took.append(_cpu(partial(client.get, "/search/suggest", {"q": typed})))
+        times.append(sorted(took)[1])
+    times.sort()
+    return {
+        SUGGESTIONS: times[len(times) * 99 // 100],
+        "suggestions, median": times[len(times) // 2],
+    }
+
+
+def list_beginnings() -> list[str]:
+    """Return what shoppers type on their way to a word, or to a second one."""
+    from benchmarks import scale
+
+    colours = [name for name, _ in scale.COLOURS]
+    things = [*scale.THINGS, *scale.MATERIALS, *scale.ADJECTIVES]
+    places = [*scale.ROOTS, *scale.MIDDLES, *scale.LEAVES, *scale.BRANDS]
+    words = [word.lower() for word in (*things, *colours, *scale.SIZES, *places)]
+    single = [word[:length] for word in words for length in (2, 3, 5, 9)]
+    materials = [word.lower() for word in scale.MATERIALS]
+    double = [f"{material} {word[:3]}" for material in materials for word in words[::6]]
+    return list(dict.fromkeys((*single, *double)))
 
 
 def _cpu(run: Callable[[], Any]) -> float:
@@ -110,7 +153,8 @@ def _fill(count: int) -> None:
     for number in range(min(count, MADE)):
         made = make_product(number, now)
         in_stock = frozenset(each.variant_id for each in made.variants if dice.random() < 0.9)
-        products.append(replace(made, in_stock_ids=in_stock))
+        bestseller = dice.random() < BESTSELLERS
+        products.append(replace(made, in_stock_ids=in_stock, bestseller=bestseller))
     build_index(products)
     if count <= MADE:
         return
@@ -132,6 +176,12 @@ def _report(measured: dict[int, dict[str, float]]) -> int:
         print(f"{name:24}" + "".join(f"{found[name]:>14.2f}" for found in measured.values()))
     large = measured.get(1_000_000, {})
     missed = [name for name, most in MOST.items() if large and large[name] > most]
+    small = measured[min(measured)]
+    for count, found in measured.items():
+        times = found[SUGGESTIONS] / small[SUGGESTIONS]
+        print(f"{SUGGESTIONS} at {count:,}: {times:.2f} times that at {min(measured):,}")
+        if count == 1_000_000 and times > MOST_TIMES:
+            missed.append(SUGGESTIONS)
     print("\n" + ("\n".join(f"MISSED: {each}" for each in missed) or "All bounds are kept."))
     return int(bool(missed))
 

@@ -33,10 +33,15 @@ from pricing.money import from_minor_units, to_minor_units
 SCHEMA_VERSION = 8
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 # Fields for exact values; blanks separate several values.
-_EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
+_EXACT_FIELDS = (
+    *("status", "category", "brand_exact", "sku_exact", "availability", "marks"),
+    *("name_begins", "begins"),
+)
 # Fields for several values that are not split: catalogue.filter_tokens.
 _WHOLE_VALUES = ("combination", "detail", "value", "brand_name", "colour_state")
 _ALWAYS = 1 << 62
+# The letters of the longest beginning of a word that is a term of its own.
+MAX_BEGINNING = 12
 # What lists are sorted by. Each has a part of the product's id as its last bits, so that no two products change places while a
 # shopper goes from page to page, whenever they are indexed again.
 _ORDERS = ("by_price", "by_created", "by_discount", "by_rating", "by_popularity")
@@ -88,17 +93,6 @@ def make_document(product: Product) -> Any:
     option_words = [*(value for _, value in options), *families & FAMILY_LABELS.keys()]
     skus = {variant.sku for variant in sold}
     card = product_card(product) if sold else None
-    is_sellable = product.status == "active" and bool(sold)
-    is_scheduled = bool(product.active_from or product.active_until)
-    marks = {
-        "deal": card is not None and card.compare_at is not None,
-        "sellable": is_sellable and not is_scheduled,
-        "scheduled": is_sellable and is_scheduled,
-        "bare": not all(product.picture_of(variant) for variant in sold),
-        "reduced": any(variant.compare_at for variant in sold),
-        "bestseller": product.bestseller,
-        "several-prices": has_several_prices(product),
-    }
     price = min(to_minor_units(variant.price) for variant in sold or product.variants)
     created = to_milliseconds(product.created_at or current_time())
     ranks = (0, 0, 0)
@@ -125,9 +119,11 @@ def make_document(product: Product) -> Any:
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=brand_token(product.brand),
+        name_begins=_join_beginnings(product.name),
+        begins=_join_beginnings(" ".join((product.brand, *option_words))),
         sku_exact=" ".join(sku_token(variant.sku) for variant in product.variants),
         availability=product.availability,
-        marks=" ".join(mark for mark, holds in marks.items() if holds),
+        marks=_join_marks(product, card),
         price=price,
         created=created,
         changed=to_milliseconds(product.updated_at or current_time()),
@@ -138,6 +134,22 @@ def make_document(product: Product) -> Any:
         **{name: (value << _ID_BITS) + tie for name, value in zip(_ORDERS, orders, strict=True)},
         **({"card": _packed(card), "looks": _packed_looks(product)} if card else {}),
     )
+
+
+def _join_marks(product: Product, card: ProductCard | None) -> str:
+    sold = [variant for variant in product.variants if variant.sold]
+    is_sellable = product.status == "active" and bool(sold)
+    is_scheduled = bool(product.active_from or product.active_until)
+    marks = {
+        "deal": card is not None and card.compare_at is not None,
+        "sellable": is_sellable and not is_scheduled,
+        "scheduled": is_sellable and is_scheduled,
+        "bare": not all(product.picture_of(variant) for variant in sold),
+        "reduced": any(variant.compare_at for variant in sold),
+        "bestseller": product.bestseller,
+        "several-prices": has_several_prices(product),
+    }
+    return " ".join(mark for mark, holds in marks.items() if holds)
 
 
 def _list_own_values(product: Product, families: set[str]) -> list[str]:
@@ -162,6 +174,11 @@ def _list_own_values(product: Product, families: set[str]) -> list[str]:
 
 def _join_terms(text: str) -> str:
     return " ".join(search_terms(text))
+
+
+def _join_beginnings(text: str) -> str:
+    lengths = range(1, MAX_BEGINNING + 1)
+    return " ".join({word[:length] for word in split_words(text) for length in lengths})
 
 
 def list_vocabulary(product: Product) -> Iterator[str]:

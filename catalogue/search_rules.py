@@ -1,4 +1,4 @@
-"""What staff say about searches: synonyms, redirects and pinned results. They are settings with a partition of their own."""
+"""What staff say about searches: synonyms, redirects, pinned results, blocked suggestions. They are settings with a partition of their own."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import settings_copy
 
 TWO_WAY, ONE_WAY, REDIRECT, PINNED = "two_way", "one_way", "redirect", "pinned"
+BLOCKED = "blocked"
 PARTITION, MAX_RULES, MAX_TEXT_LENGTH = "search", 1000, 200
 MAX_PINNED = 8
 # A query is searched with at most this many synonyms. Each one costs as much as a further word.
@@ -28,7 +29,8 @@ Words = tuple[str, ...]
 class SearchRule:
     """A rule. `words` are searched words or queries, with commas between.
 
-    `target` depends on the kind: what a one-way synonym also finds, a redirect's path, or the SKUs of pinned products.
+    `target` depends on the kind: what a one-way synonym also finds, a redirect's path, or the SKUs of pinned products. Words that
+    are never suggested have none.
     """
 
     key: str
@@ -71,6 +73,7 @@ class SearchRules:
     def __init__(self, rules: Iterable[SearchRule]) -> None:
         self.redirects: dict[str, str] = {}
         self.pinned_skus: dict[str, Words] = {}
+        self._blocked: dict[str, list[Words]] = {}
         self._synonyms: dict[str, list[tuple[Words, list[Words]]]] = {}
         for rule in rules:
             if rule.kind == REDIRECT:
@@ -78,6 +81,10 @@ class SearchRules:
             elif rule.kind == PINNED:
                 skus = tuple(filter(None, map(str.strip, rule.target.split(","))))
                 self.pinned_skus |= dict.fromkeys(rule.queries, skus[:MAX_PINNED])
+            elif rule.kind == BLOCKED:
+                for phrase in split_phrases(rule.words):
+                    for form in word_forms(phrase[0]):
+                        self._blocked.setdefault(form, []).append(phrase)
             else:
                 self._add_synonyms(rule)
 
@@ -107,6 +114,15 @@ class SearchRules:
             found.append((tuple(words[place : place + length]), others))
             place, left = place + length, left - len(others)
         return found
+
+    def is_blocked(self, words: Sequence[str]) -> bool:
+        """Return whether a query contains a phrase that staff have blocked, in any form of its words."""
+        return any(
+            _begin_with(words[place:], phrase)
+            for place, word in enumerate(words)
+            for form in word_forms(word)
+            for phrase in self._blocked.get(form, ())
+        )
 
 
 def _begin_with(words: Sequence[str], phrase: Words) -> bool:

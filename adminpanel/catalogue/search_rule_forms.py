@@ -122,8 +122,21 @@ class PinnedForm(SearchRuleForm):
         return ", ".join(skus)
 
 
+class BlockedForm(SearchRuleForm):
+    """The form of words that the search field never suggests."""
+
+    rule_kind, title = rules.BLOCKED, gettext_lazy("Never suggested")
+    words = _text(
+        gettext_lazy("Words never to suggest"),
+        gettext_lazy(
+            "With commas between. A popular search with one of them isn’t suggested while shoppers type."
+        ),
+    )
+
+
 FORMS = {
-    form.rule_kind: form for form in (SynonymForm, OneWaySynonymForm, RedirectForm, PinnedForm)
+    form.rule_kind: form
+    for form in (SynonymForm, OneWaySynonymForm, RedirectForm, PinnedForm, BlockedForm)
 }
 
 

@@ -26,6 +26,7 @@ from storefront import choices
 from storefront.card_lists import list_url
 from storefront.list_filters import FILTER_PARAMETERS
 from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
+from storefront.suggestions import list_suggestion_groups
 from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
@@ -153,10 +154,8 @@ def _variant_address(row: Row) -> str:
 @without_header
 @public
 def suggestions(request: HttpRequest) -> HttpResponse:
-    """Show the products whose names begin like the typed words."""
+    """Show products, categories, brands and popular searches that begin like the typed words."""
     hit_local_rate_limit(request, "suggestions")
     typed = clean_text(request.GET.get("q", ""))[:MAX_QUERY_LENGTH]
-    found = queries.list_suggestions(typed)
-    return render_page(
-        request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"
-    )
+    context = {"groups": list_suggestion_groups(typed), "query": typed}
+    return render_page(request, "storefront/suggest.html", context, part="options")

@@ -57,6 +57,10 @@ class TriedQuery:
         found = self.asked.rules.find_synonyms(self.asked.words)
         return [(" ".join(each), ", ".join(map(" ".join, others))) for each, others in found]
 
+    @property
+    def is_blocked(self) -> bool:
+        return self.asked.rules.is_blocked(self.asked.words)
+
 
 def _try(query: str) -> TriedQuery | None:
     try:

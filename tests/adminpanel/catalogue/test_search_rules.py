@@ -11,7 +11,15 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from catalogue.search_index import READER, build_index
-from catalogue.search_rules import ONE_WAY, PINNED, REDIRECT, SEARCH_RULES, TWO_WAY, SearchRule
+from catalogue.search_rules import (
+    BLOCKED,
+    ONE_WAY,
+    PINNED,
+    REDIRECT,
+    SEARCH_RULES,
+    TWO_WAY,
+    SearchRule,
+)
 from tests.catalogue.search_rules import list_rules, make_search_rule
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 from tests.storefront.page_parts import texts, tree
@@ -114,6 +122,7 @@ def test_x313_pins_are_up_to_eight_products_by_sku(client: Client) -> None:
         (ONE_WAY, "phone", ""),
         (ONE_WAY, "phone", "!?"),
         (REDIRECT, "", "/deals/"),
+        (BLOCKED, "!", ""),
     ],
 )
 def test_x310_what_cannot_be_is_said_beside_its_field(
@@ -126,6 +135,7 @@ def test_x310_a_query_can_be_tried(client: Client, tmp_path: Path) -> None:
     word = f"w{uuid4().hex[:8]}"
     make_search_rule(ONE_WAY, word, "smartphone")
     make_search_rule(REDIRECT, f"{word} now", "/deals/")
+    assert add(client, BLOCKED, f"other, {word}") == []
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         assert texts(tree(client.get(LIST, {"q": word})), "main .notice__text")
         build_index([make_product("Smartphone Stand", price="10.00")])
@@ -133,6 +143,7 @@ def test_x310_a_query_can_be_tried(client: Client, tmp_path: Path) -> None:
         page = tree(client.get(LIST, {"q": f"{word} under 20"}))
         assert f"{word} or smartphone" in texts(page, "main li")
         assert "“under 20” is read as a price" in texts(page, "main li")
+        assert "It is never suggested." in texts(page, "main li")
         assert "1 product" in texts(page, "main p")
         page = tree(client.get(LIST, {"q": f"{word} now"}))
         assert "It leads to /deals/" in texts(page, "main p")
