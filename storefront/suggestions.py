@@ -10,11 +10,11 @@ from analytics.popular_searches import find_popular_searches, prefetch_popular_s
 from catalogue import queries
 from catalogue.entities import CategoryNode, ProductCard, Suggestion
 from catalogue.filters import BRAND, NOTHING_CHOSEN
+from catalogue.index_documents import brand_token
 from catalogue.search import query_words
 from catalogue.search_index import READER, SearchIndexMissing
 from catalogue.search_rules import prefetch_search_rules
 from catalogue.suggestions import find_suggestions
-from catalogue.words import fold_text
 from storefront.card_lists import list_url
 
 MAX_SEARCHES = 3
@@ -61,7 +61,9 @@ def list_suggestion_groups(typed: str) -> list[SuggestionGroup]:
         SuggestedPage(each.name, reverse("category", args=(each.slug,)), where=_parent_name(each))
         for each in found.categories
     )
-    of_brand = {each: NOTHING_CHOSEN.with_values(BRAND, [fold_text(each)]) for each in found.brands}
+    of_brand = {
+        each: NOTHING_CHOSEN.with_values(BRAND, [brand_token(each)]) for each in found.brands
+    }
     brands = (
         SuggestedPage(brand, list_url(search_url, selection, q=brand))
         for brand, selection in of_brand.items()
