@@ -30,7 +30,7 @@ _KNOWN_BRANDS = 2_000
 # Of so many names that fit, those with products are chosen.
 _MAX_TRIED = 12
 # To sort more products than this takes too long. Of a name's word bestsellers are tried first; of other words only bestsellers.
-MAX_SORTED = 150_000
+MAX_SORTED = 20_000
 
 
 @dataclass(frozen=True)
