@@ -185,8 +185,12 @@ class _FacetCounter:
 
     def list_values(self, name: str) -> list[ListValue]:
         """Return the values of a filter that products of the list without any filter have: the most frequent first."""
+        return self._values[name]
+
+    @cached_property
+    def _values(self) -> dict[str, list[ListValue]]:
         keep = self._state.keep if self._scope.is_kept else READER.recall
-        return keep((self._scope.key, "values", self._names), self._find_values)[name]
+        return keep((self._scope.key, "values", self._names), self._find_values)
 
     def _find_values(self) -> dict[str, list[ListValue]]:
         """Count the values of all filters in one walk through the index's terms."""

@@ -64,8 +64,8 @@ OVERLAP = timedelta(seconds=20)
 SETTLED_AFTER = timedelta(seconds=10)
 # How many products are committed at once: in a long update the first ones are found before the last ones are read.
 _COMMIT_SIZE = 500
-# How many results are remembered until the process looks for a newer index; each has the cards of a page.
-_MAX_KEPT = 64
+# How many results are remembered until the process looks for a newer index. A search has four; one has the cards of a page.
+_MAX_KEPT = 256
 
 log = logging.getLogger(__name__)
 

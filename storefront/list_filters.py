@@ -164,11 +164,9 @@ class ListFilters:
         return text % {"count": number_format(total, 0, force_grouping=True)}
 
     @property
-    def is_for_all(self) -> bool:
-        """Whether every visitor of the list sees these filters. Others have too many forms to be kept."""
-        asked = self.asked
-        typed = asked.price_error or "q" in dict(self.parameters)
-        return not (asked.selection or asked.opened or typed)
+    def is_common(self) -> bool:
+        """Whether other visitors probably ask for these filters, too. Others have too many forms to be kept."""
+        return not (self.asked.selection or self.asked.price_error or self.asked.opened)
 
     @property
     def clear_url(self) -> str:
