@@ -332,11 +332,13 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
     stored = json.loads(dump_offer(last.offer))
     stored["until"] = (last.offer.until - timedelta(hours=11)).isoformat()
     assert parse_offer(json.dumps(stored)) == last.offer, "as earlier versions have stored it"
-    changed = send(make_content(make_stocked()))
-    operations.save_draft(changed, changed, STAFF, now())
-    for answer in (Client().get(link_of(changed)), Client().post(link_of(changed), {})):
-        assert answer.status_code == 410
-        assert "no longer there" in answer.content.decode()
+    withdrawn, replaced = (send(make_content(make_stocked())) for _ in range(2))
+    operations.save_draft(withdrawn, withdrawn, STAFF, now())
+    send(replaced, replaced)
+    for link in (link_of(withdrawn), link_of(replaced)):
+        for answer in (Client().get(link), Client().post(link, {})):
+            assert answer.status_code == 410
+            assert "no longer there" in answer.content.decode()
     assert Client().get("/offer/nothing/").status_code == 410
     # There is less than was offered: nothing is ordered, and what is left is said.
     scarce = send(make_content(make_stocked(stock=1)))
