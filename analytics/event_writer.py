@@ -2,8 +2,8 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
@@ -11,13 +11,17 @@ from uuid import UUID
 from cassandra.query import UNSET_VALUE, BoundStatement
 from cassandra.util import uuid_from_time
 
+from analytics.clicks import find_place, read_search
 from analytics.days import shop_day
+from analytics.kinds import CLICK
 from analytics.live import LiveCounter
 from cassandra_db import applied_if, conditional_write, write
 from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 
 # The partitions for one kind of event in one hour. 65,000 events of 150 bytes fill one (10 MB), so 8 hold 145 a second.
 EVENT_SHARDS = 8
+# A place of a click takes a search. So forged clicks cost at most this many searches each half second.
+MAX_PLACES_AT_ONCE = 20
 
 EVENT = write(
     "Q19",
@@ -44,7 +48,8 @@ class WaitingEvent:
     product_id: UUID | None = None
     category_id: UUID | None = None
     words: str = ""
-    found: int | None = None
+    found: int | None = None  # results of a search, or the place of a click
+    referrer: str = ""  # the page of the shop from which a product was opened; it is not stored
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,8 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
         self._live = LiveCounter()
 
     def make_batches(self, items: Sequence[WaitingEvent]) -> list[EventBatch]:
-        """Return the events grouped by kind and hour, in batches of at most MAX_BATCH. Each batch gets a random shard."""
-        return make_batches(items)
+        """Return the events in batches of one kind and hour. Clicks on results of searches are added to them."""
+        return make_batches(list(add_clicks(items)))
 
     def bind(self, batch: EventBatch) -> list[BoundStatement]:
         """Return the bound INSERT statements for the events of a batch."""
@@ -108,6 +113,18 @@ class EventWriter(BatchWriter[WaitingEvent, EventBatch]):
             kept = {each: salt for each, salt in self._salts.items() if each >= day - timedelta(1)}
             self._salts = kept | {day: get_or_create_salt(day)}
         return self._salts[day]
+
+
+def add_clicks(events: Iterable[WaitingEvent]) -> Iterator[WaitingEvent]:
+    """Yield the events, and a click after each load of a product from a search page. A click has no product and no words."""
+    left = MAX_PLACES_AT_ONCE
+    for event in events:
+        yield event
+        search = read_search(event.referrer) if event.referrer else None
+        if event.product_id and search:
+            place = find_place(*search, event.product_id) if left > 0 else None
+            left -= 1
+            yield replace(event, kind=CLICK, product_id=None, category_id=None, found=place)
 
 
 def make_batches(events: Sequence[WaitingEvent]) -> list[EventBatch]:

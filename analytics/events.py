@@ -1,4 +1,4 @@
-"""Counts the events of visitors: page loads, adds to the cart, checkouts and orders.
+"""Counts the events of visitors: page loads, adds to the cart, checkouts and orders. Clicks on results follow from page loads.
 
 A view attaches an event to its response. The response may be cached for other visitors (storefront.whole_pages): its event counts
 each time it is sent. Programs, prefetches and visitors who object (headers DNT, Sec-GPC) are not counted. No cookie is set.
@@ -19,6 +19,8 @@ from cassandra_db import current_time
 from web.rate_limits import network_address
 
 MAX_WORDS_LENGTH = 60
+# Enough for the longest query; a queue full of them takes 20 MB.
+MAX_REFERRER_LENGTH = 2000
 # Search words that may identify a person: an e-mail address, or the number of a telephone, a card or an order.
 _PERSONAL_WORDS = re.compile(r"@|(?:\d[ -]?){6}")
 _SEARCH_SITES = ("google.", "bing.", "duckduckgo.", "ecosia.", "qwant.", "yahoo.", "startpage.")
@@ -52,17 +54,20 @@ def record_noted_event(request: HttpRequest, response: HttpResponse) -> None:
     noted = get_noted_event(response)
     if noted is None or not _is_counted(request.META, noted):
         return
+    referrer = request.META.get("HTTP_REFERER", "")
+    source = classify_source(referrer, request.get_host())
     WRITER.put(
         WaitingEvent(
             noted.kind,
             current_time(),
             network_address(request),
             request.META["HTTP_USER_AGENT"],
-            classify_source(request.META.get("HTTP_REFERER", ""), request.get_host()),
+            source,
             noted.product_id,
             noted.category_id,
             normalize_words(noted.words),
             noted.found,
+            referrer[:MAX_REFERRER_LENGTH] if source == "own" and noted.kind == "product" else "",
         )
     )
 

@@ -2,4 +2,6 @@
 
 PAGE_KINDS = ("product", "category", "search")
 ORDER = "order"
-KINDS = (*PAGE_KINDS, "add", "checkout", ORDER)
+# A visitor opens a product from the results of a search.
+CLICK = "click"
+KINDS = (*PAGE_KINDS, CLICK, "add", "checkout", ORDER)

@@ -124,7 +124,7 @@ class Event(Model):
     product_id = columns.UUID()
     category_id = columns.UUID()
     words = columns.Text()
-    found = columns.Integer()
+    found = columns.Integer()  # the results of a search, or the place of a clicked product
 
 
 class VisitorSalt(Model):
@@ -174,7 +174,8 @@ class HourlyVisit(Model):
     __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
     hour = columns.DateTime(partition_key=True)
     kind = columns.Text(partition_key=True)
-    subject = columns.Text(primary_key=True)  # a product's or category's id, or search words
+    # a product's or category's id, search words, or a click's place
+    subject = columns.Text(primary_key=True)
     category_id = columns.UUID()
     events = columns.Integer()
     empty = columns.Integer()  # searches that found nothing
@@ -237,13 +238,14 @@ class TopSearch(Model):
     words = columns.Text()
     searches = columns.Integer()
     empty = columns.Integer()
+    visitors = columns.Integer()  # without it in rows of older versions
 
 
 class DailyVisit(Model):
     """Q19: the numbers of events and visitors on a day, a row for each kind of event (analytics.kinds.KINDS).
 
     The row of the kind `visit` counts the events of all kinds, and each visitor once.
-    Bound: 31 days of seven rows.
+    Bound: 31 days of eight rows.
     Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
     """
 
@@ -254,4 +256,24 @@ class DailyVisit(Model):
     day = columns.Date(primary_key=True)
     kind = columns.Text(primary_key=True)
     events = columns.Integer()
+    empty = columns.Integer()  # searches that found nothing
     visitors = columns.Integer()
+
+
+class SearchClick(Model):
+    """Q19: how often products were opened from the results of searches, by day and by their place in the results.
+
+    Place 49 stands for all places further down (analytics.clicks). Clicks without a place, such as those in filtered lists, are
+    only counted in `daily_visits`.
+    Bound: 31 days of 49 rows.
+    Writer: analytics.roll_up.roll_up_visits_of_day. The write timestamp is the time of its read.
+    """
+
+    __table_name__ = "search_clicks"
+    __partition_bytes__ = 200 * KB
+    __options__ = {"default_time_to_live": _DAYS_KEPT}
+    __personal_data__ = None
+    month = columns.Date(partition_key=True)  # its first day
+    day = columns.Date(primary_key=True)
+    place = columns.Integer(primary_key=True)  # from 1
+    clicks = columns.Integer()

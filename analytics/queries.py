@@ -112,17 +112,24 @@ def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
     return found
 
 
-# Q19: a month's visits by day and kind; a day's most viewed products and searches; a product's views by day.
+# Q19: a month's visits by day and kind; a day's most viewed products and searches; clicks by place; a product's views by day.
 VISITS = read(
     "Q19",
-    """SELECT day, kind, events, visitors FROM daily_visits
+    """SELECT day, kind, events, empty, visitors FROM daily_visits
        WHERE month = :month AND day >= :first AND day <= :last""",
 )
 TOP_PRODUCTS = read(
     "Q19",
     "SELECT product_id, views, visitors FROM top_products WHERE day = :day AND category_id = :category_id",
 )
-TOP_SEARCHES = read("Q19", "SELECT words, searches, empty FROM top_searches WHERE day = :day")
+TOP_SEARCHES = read(
+    "Q19", "SELECT words, searches, empty, visitors FROM top_searches WHERE day = :day"
+)
+SEARCH_CLICKS = read(
+    "Q19",
+    """SELECT place, clicks FROM search_clicks
+       WHERE month = :month AND day >= :first AND day <= :last""",
+)
 PRODUCT_VIEWS = read(
     "Q19",
     """SELECT day, views, visitors FROM product_views
@@ -143,6 +150,13 @@ def prefetch_top_products(days: Iterable[date], category_id: UUID) -> list[Pendi
 def prefetch_top_searches(days: Iterable[date]) -> list[PendingResult]:
     """Start reading the most frequent searches: one result for each day."""
     return [TOP_SEARCHES.start(day=day) for day in days]
+
+
+def prefetch_search_clicks(first: date, last: date) -> list[PendingResult]:
+    """Start reading the clicks on results of searches between two days: one result with rows of `search_clicks` for each month."""
+    return [
+        SEARCH_CLICKS.start(month=month, first=first, last=last) for month in _months(first, last)
+    ]
 
 
 def prefetch_product_views(product_id: UUID, first: date, last: date) -> PendingResult:

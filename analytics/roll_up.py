@@ -16,7 +16,7 @@ from uuid import UUID
 from analytics.days import month_start, shop_day
 from analytics.event_writer import EVENT_SHARDS, floor_to_hour
 from analytics.figures import ALL_CATEGORIES
-from analytics.kinds import KINDS
+from analytics.kinds import CLICK, KINDS
 from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from cassandra_db.batch_writer import MAX_DELAY
@@ -66,8 +66,8 @@ TOP = write(
 )
 SEARCHES = write(
     "Q19",
-    """INSERT INTO top_searches (day, rank, words, searches, empty)
-       VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
+    """INSERT INTO top_searches (day, rank, words, searches, empty, visitors)
+       VALUES (:day, :rank, :words, :searches, :empty, :visitors) USING TIMESTAMP :at""",
 )
 # Deletes the last ranks of a former, longer list. Other lists never get shorter, since counts only grow.
 DELETE_SEARCHES = write(
@@ -75,8 +75,13 @@ DELETE_SEARCHES = write(
 )
 DAILY = write(
     "Q19",
-    """INSERT INTO daily_visits (month, day, kind, events, visitors)
-       VALUES (:month, :day, :kind, :events, :visitors) USING TIMESTAMP :at""",
+    """INSERT INTO daily_visits (month, day, kind, events, empty, visitors)
+       VALUES (:month, :day, :kind, :events, :empty, :visitors) USING TIMESTAMP :at""",
+)
+CLICKS = write(
+    "Q19",
+    """INSERT INTO search_clicks (month, day, place, clicks)
+       VALUES (:month, :day, :place, :clicks) USING TIMESTAMP :at""",
 )
 
 
@@ -100,7 +105,7 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
     hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
     changed: list[datetime] = []
     failed: list[datetime] = []
-    # Without a salt, today has no events. Then the 48 partitions of each of its hours need not be read.
+    # Without a salt, today has no events. Then the 56 partitions of each of its hours need not be read.
     is_quiet = SALT.one(day=shop_day(now)) is None
     while hour <= now:
         with guard_row(f"visits from {hour}", partial(failed.append, hour)):
@@ -127,7 +132,8 @@ def roll_up_hour(hour: datetime) -> bool:
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
     for kind, pending in reading:
         for row in pending.rows():
-            subject = str(row.product_id or row.category_id or row.words or "")
+            place = row.found if kind == CLICK else None
+            subject = str(row.product_id or row.category_id or row.words or place or "")
             for key in {subject, ALL_SUBJECTS} - {""}:
                 tally = tallies[kind, key]
                 tally.events += 1
@@ -174,18 +180,22 @@ def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int
         (
             same_day
             | {"month": month_start(day), "kind": kind, "events": tally.events}
-            | {"visitors": tally.visitors.estimate()}
+            | {"empty": tally.empty, "visitors": tally.visitors.estimate()}
             for kind, tally in (totals | {ANY_KIND: everyone}).items()
         ),
     )
     _write_products(by_kind["product"], same_day)
     _write_searches(by_kind["search"], same_day)
+    clicks = by_kind[CLICK].items()
+    counted = ({"place": int(place), "clicks": tally.events} for place, tally in clicks)
+    _write_all(CLICKS, (same_day | each | {"month": month_start(day)} for each in counted))
 
 
 def _write_searches(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None:
     most = sorted(tallies.items(), key=lambda each: (-each[1].events, each[0]))
     named = [
         {"words": words, "searches": tally.events, "empty": tally.empty}
+        | {"visitors": tally.visitors.estimate()}
         for words, tally in islice((each for each in most if _is_kept(*each)), TOP_COUNT)
     ]
     _write_all(SEARCHES, (same_day | each | {"rank": rank} for rank, each in enumerate(named, 1)))

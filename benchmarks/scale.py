@@ -178,6 +178,7 @@ def make_product(number: int, now: datetime) -> Product:
         for position, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
     )
     all_leaves = leaf_slugs()
+    availability = dice.choices(("in", "few", "out"), (92, 4, 4))[0]
     return Product(
         product_id=stable_id("product", number),
         slug=f"{name.lower().replace(' ', '-')}",
@@ -193,7 +194,8 @@ def make_product(number: int, now: datetime) -> Product:
         created_at=created,
         updated_at=created,
         version=1,
-        availability=dice.choices(("in", "few", "out"), (92, 4, 4))[0],
+        availability=availability,
+        in_stock_ids=frozenset(each.variant_id for each in variants if availability != "out"),
     )
 
 
@@ -236,7 +238,9 @@ def product_statements(product: Product) -> list[BoundStatement]:
             VARIANT.bind(product_id=product_id, **variant_columns(each))
             for each in product.variants
         ),
-        operations.UPDATE_AVAILABILITY.bind(product_id=product_id, word=product.availability),
+        operations.UPDATE_AVAILABILITY.bind(
+            product_id=product_id, word=product.availability, in_stock_ids=set(product.in_stock_ids)
+        ),
     ]
 
 

@@ -4,12 +4,11 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.rows import Row
 from cassandra_db.session import keyspace_name
-from cassandra_db.statements import PendingResult
 
 T = TypeVar("T")
 # A pending read that is younger than this was started for this page. If it fails, the page does not wait a second time.
@@ -17,6 +16,13 @@ OWN_SECONDS = 0.5
 # After a failed read without an older copy, a process does not read again for this time.
 WAITED_SECONDS = 1.0
 log = logging.getLogger(__name__)
+
+
+class PendingRows(Protocol):
+    """A read that was sent, or several side by side."""
+
+    def rows(self) -> Sequence[Row]:
+        """Wait for the answer, and return its rows. Raises CassandraUnavailable."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class ProcessCopy(Generic[T]):
 
     def __init__(
         self,
-        start: Callable[[], PendingResult],
+        start: Callable[[], PendingRows],
         parse: Callable[[Sequence[Row]], T],
         max_seconds: float,
         *,
@@ -51,7 +57,7 @@ class ProcessCopy(Generic[T]):
         self._lasts_without_cassandra = lasts_without_cassandra
         self._generation = 0
         self.cached: Dated[T] | None = None
-        self.reading: Dated[PendingResult] | None = None
+        self.reading: Dated[PendingRows] | None = None
         self._failed: Dated[None] | None = None
 
     def prefetch(self) -> None:
@@ -94,15 +100,15 @@ class ProcessCopy(Generic[T]):
         self._generation += 1
         self.cached = self.reading = self._failed = None
 
-    def _is_fresh(self, known: Dated[T] | Dated[PendingResult] | None) -> bool:
+    def _is_fresh(self, known: Dated[T] | Dated[PendingRows] | None) -> bool:
         return known is not None and known.is_younger(self.max_seconds)
 
-    def _begin(self) -> Dated[PendingResult]:
+    def _begin(self) -> Dated[PendingRows]:
         # The clock is read before the rows, since a copy is as old as its read.
         read_at = monotonic()
         return Dated(self._start(), keyspace_name(), read_at)
 
-    def _read(self, begun: Dated[PendingResult] | None) -> Dated[T]:
+    def _read(self, begun: Dated[PendingRows] | None) -> Dated[T]:
         begun = begun or self._begin()
         is_own = monotonic() - begun.read_at <= OWN_SECONDS
         try:

@@ -241,6 +241,7 @@ COLUMNS = (
     ProductColumn("created_at", MOMENT),
     ProductColumn("updated_at", MOMENT),
     ProductColumn("availability", AVAILABILITY, is_saved=False),
+    ProductColumn("in_stock_ids", IDENTIFIERS, is_saved=False),
     ProductColumn("rating", RATING, is_saved=False),
     ProductColumn("rating_count", NUMBER, is_saved=False),
     ProductColumn("popularity", COUNT, is_saved=False),

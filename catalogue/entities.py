@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from moneyed import Money
@@ -74,6 +75,7 @@ class Product:
     created_at: datetime | None = None  # None: not saved yet
     updated_at: datetime | None = None
     availability: str = "out"
+    in_stock_ids: frozenset[UUID] = frozenset()  # the variants that can be bought now
     version: int = 0
     active_from: datetime | None = None
     active_until: datetime | None = None
@@ -208,10 +210,16 @@ class ProductCard:
     bestseller: bool
     availability: str
     created_at: datetime
+    sku: str = ""  # of the variant that the card shows; "" for the whole product
 
     @property
     def is_new(self) -> bool:
         return self.created_at > current_time() - NEW_FOR
+
+    @property
+    def variant_query(self) -> str:
+        """What follows the address of the product's page, so that it shows the card's variant."""
+        return f"?{urlencode({'variant': self.sku})}" if self.sku else ""
 
     @property
     def discount(self) -> float:

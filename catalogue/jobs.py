@@ -10,13 +10,13 @@ from time import monotonic
 from uuid import UUID
 
 from django.conf import settings
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 
 from catalogue import bulk_changes, operations, queries
 from catalogue.models import UPLOAD_TTL
-from catalogue.search_index import refresh_index
+from catalogue.search_index import must_update_index, update_index
 from jobs.leases import get_position, save_position
-from jobs.minutes import MINUTE, minutes_between
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
@@ -33,6 +33,8 @@ TREE_SETTLED = timedelta(seconds=2 * queries.CURRENT_TREE.max_seconds)
 # Rows can be written late into a minute, so each run reads the last minutes anew.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
+# For how long after the begin of a minute it is asked each second for products that change in it.
+ASK_FOR = timedelta(seconds=5)
 # The products of one run: some ten seconds of work, so that the worker's other jobs get their turn.
 MAX_CHANGED_AT_ONCE = 300
 MAX_DECODED_AT_ONCE = 100
@@ -41,10 +43,18 @@ DECODING_SECONDS = 10.0
 
 def update_search_index(now: datetime) -> str:
     """Bring this host's search index up to date."""
-    count = refresh_index(now)
-    return describe_count(
-        ngettext("%(count)s product indexed", "%(count)s products indexed", count), count
+    update = update_index(now)
+    values = {"count": update.count, "seconds": f"{update.oldest.total_seconds():.1f}"}
+    if update.built_because:
+        text = gettext("%(reason)s. Built a new index of %(count)s products")
+        return text % (values | {"reason": update.built_because})
+    text = ngettext(
+        "%(count)s product indexed, %(seconds)s s after its change",
+        "%(count)s products indexed, %(seconds)s s after the first change",
+        update.count,
     )
+    # What is indexed again after its write must have ended is no news.
+    return text % values if update.oldest else ""
 
 
 def update_lists(now: datetime) -> str:
@@ -92,6 +102,9 @@ def follow_schedule(now: datetime) -> str:
     since = datetime.fromisoformat(position) if position else now - timedelta(days=1)
     minutes = minutes_between(since - LATE, now)[:MAX_MINUTES_AT_ONCE]
     due = operations.list_scheduled_products(minutes, MAX_AT_ONCE)[:MAX_AT_ONCE]
+    # The index need not wait until the lists of all these products are written.
+    for product_id in {product_id for _, product_id in due}:
+        operations.record_product_change(product_id, now)
     for minute, product_id in due:
         postpone = partial(operations.postpone_schedule, minute, product_id)
         with guard_row(f"schedule of product {product_id}", postpone):
@@ -100,6 +113,15 @@ def follow_schedule(now: datetime) -> str:
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
     return f"{len(due)} products followed their schedule" if due else ""
+
+
+def has_scheduled(now: datetime) -> bool:
+    """Return whether a product changes in this minute, of which all rows are written before it begins, or moments later.
+
+    The next scheduled run finds the others.
+    """
+    minute = floor_to_minute(now)
+    return now - minute < ASK_FOR and bool(operations.list_scheduled_products([minute], 1))
 
 
 def follow_categories(now: datetime) -> str:
@@ -182,9 +204,11 @@ def host_job_name(name: str) -> str:
 JOBS = [
     Job(
         host_job_name("search index"),
-        timedelta(seconds=2),
+        timedelta(seconds=1),
         update_search_index,
-        idle_every=timedelta(seconds=15),
+        idle_every=timedelta(minutes=1),
+        has_work=must_update_index,
+        has_own_loop=True,
     ),
     Job(
         LISTS,
@@ -195,10 +219,12 @@ JOBS = [
     ),
     Job(
         SCHEDULE,
-        timedelta(seconds=15),
+        timedelta(seconds=1),
         follow_schedule,
         normal_lag=2 * MINUTE,
-        idle_every=timedelta(seconds=30),
+        idle_every=2 * MINUTE,
+        has_work=has_scheduled,
+        has_own_loop=True,
     ),
     Job(CATEGORIES, timedelta(seconds=5), follow_categories, idle_every=timedelta(minutes=1)),
     Job(

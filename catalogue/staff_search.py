@@ -9,14 +9,17 @@ import tantivy
 
 from catalogue import queries
 from catalogue.entities import CategoryNode, Product
-from catalogue.search import all_of, any_of, in_category, query_words
-from catalogue.search_index import READER, brand_token, sku_token
+from catalogue.filter_tokens import is_own_token
+from catalogue.index_documents import brand_token, sku_token
+from catalogue.index_queries import all_of, any_of, in_category
+from catalogue.search import query_words
+from catalogue.search_index import READER, SearchIndexMissing
 
 STAFF_DEEPEST = 10_000
 STAFF_SORTS = {
     "changed": ("changed", True),
     "newest": ("created", True),
-    "name": ("name_order", False),
+    "name": ("by_name", False),
     "price": ("price", False),
     "price-down": ("price", True),
 }
@@ -137,3 +140,19 @@ def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
     ]
     sku = tantivy.Query.term_query(schema, "sku_exact", sku_token(query))
     return [("sku", sku), ("words", all_of(beginnings))]
+
+
+def list_values_in_use(prefix: str = "") -> list[tuple[str, str, int]]:
+    """Return the values of options and details that products have, of any status, the most frequent first.
+
+    Each has its folded name, the value and the number of products. `prefix` begins `name=value`. Without an index there are none.
+    """
+    try:
+        _schema, searcher = READER.searcher()
+    except SearchIndexMissing:
+        return []
+    found = searcher.terms_with_prefix("value", prefix, tantivy.Query.all_query())
+    pairs = [
+        (term.partition("="), number) for term, number in found if number and not is_own_token(term)
+    ]
+    return [(name, value, number) for (name, _, value), number in pairs]

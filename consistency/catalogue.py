@@ -15,7 +15,12 @@ from consistency.findings import Check, Scope, Violation, call, column_subjects,
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import is_copied
 from inventory.operations.stock_lists import COPIED
-from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
+from inventory.queries import (
+    list_in_stock,
+    prefetch_stock_numbers,
+    product_availability,
+    stock_from_rows,
+)
 
 PRODUCTS = scan(
     "I14",
@@ -72,10 +77,17 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
         fault = "pages show other units than there are"
         detail = f"{row.available}, not {numbers.available}"
         yield Violation("I13", what, fault, detail, fix, newest)
-    row, availability = product.one(), product_availability(stock_from_rows(rows).values())
-    if row and not wrong and (row.availability or "out") != availability:
+    row, stock = product.one(), stock_from_rows(rows)
+    if row is None or wrong:
+        return
+    availability, in_stock_ids = product_availability(stock.values()), list_in_stock(stock)
+    if (row.availability or "out") != availability:
         fault = "its availability is not what its stock says"
         detail = f"{row.availability}, not {availability}"
+        yield Violation("I13", f"product {product_id}", fault, detail, fix)
+    elif different := in_stock_ids ^ set(row.in_stock_ids or ()):
+        fault = "its variants in stock are not those that its stock says"
+        detail = ", ".join(sorted(map(str, different)))
         yield Violation("I13", f"product {product_id}", fault, detail, fix)
 
 

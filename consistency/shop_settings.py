@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from django.utils.timezone import localdate
 
+from catalogue.colour_settings import COLOURS
+from catalogue.filter_settings import FILTERS
+from catalogue.search_rules import SEARCH_RULES
 from consistency.findings import Check, Violation, table_subjects
 from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
@@ -17,13 +20,19 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
-        REVIEW_RULES,
+        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES),
     )
 }
 
 
 def _check_settings(_: str) -> Iterator[Violation]:
-    settings = get_settings_at_quorum()
+    for partition in dict.fromkeys(kind.partition for kind in KINDS.values()):
+        yield from _check_partition(partition)
+
+
+def _check_partition(partition: str) -> Iterator[Violation]:
+    settings = get_settings_at_quorum(partition)
+    kinds = [kind for kind in KINDS.values() if kind.partition == partition]
     readable = set(KINDS)
     for name, stored in settings.stored.items():
         for key, value in stored.items():
@@ -35,7 +44,7 @@ def _check_settings(_: str) -> Iterator[Violation]:
                 yield Violation("I30", f"setting {name} {key}", fault, f"{type(error).__name__}")
     if len(readable) < len(KINDS):
         return
-    for kind in KINDS.values():
+    for kind in kinds:
         try:
             kind.check(settings, localdate())
         except SettingRefused as refused:

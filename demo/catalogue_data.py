@@ -227,10 +227,10 @@ WAREHOUSES: tuple[DemoWarehouse, ...] = (
 CATEGORIES: tuple[DemoCategory, ...] = tuple(
     DemoCategory(**{"parent": None} | said) for said in read_data_file("categories")["category"]
 )
+# The colours by name, each with its `code` and its `hex`.
+PALETTE = read_data_file("colours")
 PRODUCTS: tuple[DemoProduct, ...] = tuple(
-    product
-    for department in DEPARTMENTS
-    for product in _read_products(department, read_data_file("colours"))
+    product for department in DEPARTMENTS for product in _read_products(department, PALETTE)
 )
 REVIEWS: tuple[DemoReview, ...] = tuple(
     DemoReview(*each) for each in read_data_file("reviews")["reviews"]

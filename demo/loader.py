@@ -23,8 +23,11 @@ from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
 from cassandra_db import CassandraUnavailable, truncate_to_milliseconds
 from catalogue import operations, queries
+from catalogue.colour_settings import COLOURS, ColourSetting
+from catalogue.colours import colour_key
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import CategoryChanged, ProductRefused
+from catalogue.filter_settings import COLOUR, FILTERS, PLAIN, SIZE, FilterName
 from catalogue.photos import take_in_photo
 from catalogue.prices import PricePoint
 from catalogue.search_index import build_index
@@ -170,8 +173,18 @@ DELIVERY_METHODS = (
 FORMER_RATES = DatedRates(date(2024, 9, 1), (Decimal("25.5"), Decimal(14)))
 
 
+# The options and details of the demo shop's products by which shoppers filter.
+FILTER_NAMES = tuple(
+    FilterName(name.lower(), name, {"Colour": COLOUR, "Size": SIZE}.get(name, PLAIN), place)
+    for place, name in enumerate(("Colour", "Size", "Wood", "Metal", "Scent", "Made in"), start=1)
+)
+
+
 def load_settings(now: datetime, step: Step) -> None:
-    """Add the demo shop's delivery methods, former tax rates and third warehouse, unless the staff has saved these settings."""
+    """Add the demo shop's delivery methods, former tax rates, third warehouse, filters and colours.
+
+    Settings that the staff have saved are left alone.
+    """
     saved = get_settings_at_quorum().stored
     if DELIVERY.name not in saved:
         do_again_if_late(
@@ -187,6 +200,16 @@ def load_settings(now: datetime, step: Step) -> None:
     step()
     if WAREHOUSE.name not in saved:
         do_again_if_late(lambda: change_settings(WAREHOUSE, _with_all_warehouses, now))
+    step()
+    if FILTERS.name not in saved:
+        filters = {each.key: each for each in FILTER_NAMES}
+        do_again_if_late(lambda: change_settings(FILTERS, lambda _: filters, now))
+    step()
+    palette = {
+        colour_key(name): ColourSetting(colour_key(name), colour["hex"])
+        for name, colour in catalogue_data.PALETTE.items()
+    }
+    do_again_if_late(lambda: change_settings(COLOURS, lambda known: {**palette, **known}, now))
     step()
 
 

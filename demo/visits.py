@@ -4,8 +4,9 @@ from datetime import date, datetime, timedelta
 from random import Random
 from uuid import UUID
 
+from analytics.clicks import FURTHER_DOWN
 from analytics.days import shop_day
-from analytics.kinds import KINDS
+from analytics.kinds import CLICK, KINDS
 from analytics.operations import roll_up_changed_days
 from analytics.popularity import update_popularity
 from analytics.queries import prefetch_visits
@@ -61,7 +62,11 @@ def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tall
         if chance.random() < 0.6:
             count("category", str(seen[0].category_id), visitor)
         if chance.random() < 0.3:
-            count("search", chance.choice((*SEARCHED, *SEARCHED_IN_VAIN)), visitor)
+            words = chance.choice((*SEARCHED, *SEARCHED_IN_VAIN))
+            count("search", words, visitor)
+            if words in SEARCHED and chance.random() < 0.7:
+                place = 1 + int(chance.expovariate(0.3))
+                count(CLICK, str(min(place, FURTHER_DOWN)), visitor)
         if chance.random() < 0.16:
             count("add", str(seen[-1].product_id), visitor, seen[-1].category_id)
             if chance.random() < 0.6:

@@ -92,6 +92,11 @@ def product_availability(stock: Iterable[Stock]) -> Availability:
     return next((each for each in BEST_FIRST if each in found), "out")
 
 
+def list_in_stock(stock: Mapping[UUID, Stock]) -> frozenset[UUID]:
+    """Return the ids of the variants that can be bought, from the stock by variant."""
+    return frozenset(key for key, each in stock.items() if each.availability != "out")
+
+
 # Q17: a variant's numbers in a warehouse, and the row of one reservation.
 NUMBERS = read(
     "Q17",

@@ -26,6 +26,8 @@ class Job:
 
     While there is no work, the job runs only every `idle_every`. Meanwhile the worker calls `has_work`, if there is one, every
     `every`: without a lease, and once for all shards. A run follows at once if `has_work` returns True.
+
+    A job that must not wait for other jobs has a loop of its own: the worker runs it in a thread beside the other jobs.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Job:
     family: str = ""  # the job of which it is a shard
     idle_every: timedelta = timedelta(0)
     has_work: Callable[[datetime], bool] | None = None
+    has_own_loop: bool = False
 
     @property
     def longest_pause(self) -> timedelta:

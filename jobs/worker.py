@@ -1,10 +1,11 @@
-"""The worker's loop: it finds the due jobs, claims one after the other, and runs each."""
+"""The worker's loops: they find the due jobs, claim one after the other, and run each."""
 
 import logging
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from threading import Thread
 from time import monotonic, sleep
 from types import FrameType
 
@@ -32,7 +33,10 @@ class RunCounts:
 
 @dataclass
 class Worker:
-    """Runs jobs whenever they are due. Several may run, on several hosts: a lease for each job keeps them apart."""
+    """Runs jobs whenever they are due. Several may run, on several hosts: a lease for each job keeps them apart.
+
+    A job with a loop of its own has a worker and a thread of its own, which stop with this worker.
+    """
 
     jobs: Sequence[Job]
     clock: Callable[[], datetime] = current_time
@@ -48,7 +52,7 @@ class Worker:
         """Let SIGTERM and SIGINT stop the worker after its present job. A second signal stops it at once."""
 
         def stop(number: int, frame: FrameType | None) -> None:
-            self._stopping = True
+            self.stop()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             log.info("stopping after the job at hand")
@@ -57,10 +61,32 @@ class Worker:
         signal.signal(signal.SIGINT, stop)
 
     def run(self) -> None:
-        """Run jobs until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds; while the clock is wrong, every 5."""
+        """Run jobs until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds; while the clock is wrong, every 5.
+
+        Raises what stops the loop of any job.
+        """
         log.info(
             "working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs"
         )
+        loops = [_OwnLoop(job, self) for job in self.jobs if job.has_own_loop]
+        self.jobs = [job for job in self.jobs if not job.has_own_loop]
+        for loop in loops:
+            loop.start()
+        try:
+            self.run_loop()
+        finally:
+            for loop in loops:
+                loop.worker.stop()
+        for loop in loops:
+            loop.finish()
+        log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
+
+    def stop(self) -> None:
+        """Stop the worker after its present job."""
+        self._stopping = True
+
+    def run_loop(self) -> None:
+        """Run the jobs in this thread, one after the other, until stopped."""
         backoff = 1.0
         while not self._stopping:
             try:
@@ -74,7 +100,6 @@ class Worker:
                 log.warning("Cassandra is away, trying again in %.0f s: %s", backoff, error)
                 self._sleep(backoff)
                 backoff = min(backoff * 2, MAX_BACKOFF)
-        log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
 
     def run_due_jobs(self) -> None:
         """Run each job that is due and free one time.
@@ -191,6 +216,30 @@ class Worker:
         until = monotonic() + seconds
         while not self._stopping and (left := until - monotonic()) > 0:
             sleep(min(left, _NAP))
+
+
+class _OwnLoop(Thread):
+    """A thread that runs one job beside the other jobs of its parent. If it fails, it stops the parent, which raises its error."""
+
+    def __init__(self, job: Job, parent: Worker) -> None:
+        # A second signal stops the process at once: so the process does not wait for this thread.
+        super().__init__(name=job.name, daemon=True)
+        self.worker = Worker([job], parent.clock, parent.tally)
+        self._parent = parent
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.worker.run_loop()
+        except BaseException as error:  # noqa: BLE001 -- the parent raises it
+            self._error = error
+            self._parent.stop()
+
+    def finish(self) -> None:
+        """Wait for the end of the loop, and raise its error."""
+        self.join()
+        if self._error:
+            raise self._error
 
 
 def _in_short(error: Exception) -> str:

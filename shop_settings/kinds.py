@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar, cast
 from uuid import UUID
 
+SHOP = "shop"
 T = TypeVar("T")
 Made = TypeVar("Made")
 
@@ -17,7 +18,8 @@ class SettingKind(Generic[T]):
     """A kind of settings: its name in the table, its conversions, its first values and its rule.
 
     `parse` converts a key and its JSON into a setting, `dump` a setting into JSON. `first_values` apply until a setting is saved.
-    `check` raises SettingRefused for settings that contradict each other on the day that it gets.
+    `check` raises SettingRefused for settings that contradict each other on the day that it gets. Settings of one `partition` are
+    read together: only what few pages need has a partition of its own. `max_settings` bounds the rows of the partition.
     """
 
     name: str
@@ -25,6 +27,8 @@ class SettingKind(Generic[T]):
     dump: Callable[[T], dict[str, Any]]
     first_values: Callable[[], Mapping[str, T]]
     check: Callable[["SettingsSnapshot", date], None]
+    partition: str = SHOP
+    max_settings: int = 500
 
     def fingerprint(self, value: T | None) -> str:
         """Return a short text that differs if the setting differs; '' for None."""
@@ -36,7 +40,7 @@ class SettingKind(Generic[T]):
 
 @dataclass(frozen=True)
 class SettingsSnapshot:
-    """All settings of the shop at one moment. `revision` is the id of the last save; None before the first save."""
+    """All settings of a partition at one moment. `revision` is the id of the last save; None before the first save."""
 
     revision: UUID | None
     stored: Mapping[str, Mapping[str, Mapping[str, Any]]]  # JSON, by the kind's name and the key

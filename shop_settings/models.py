@@ -3,22 +3,25 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
-from cassandra_db.partitions import KB
+from cassandra_db.partitions import MB
 
 
 class ShopSetting(Model):
-    """The settings of delivery, taxes, terms and more, all in one partition, which one read returns.
+    """The settings of delivery, taxes, terms and more. All settings of a partition are read together.
 
+    The partition "shop" has what nearly every page needs, "colours" the colours of option values, for pages with filters,
+    "search" the rules for searches.
     A kind without rows has its first values (shop_settings.kinds). Each save checks and changes the revision, so rules hold across
     rows and kinds.
-    Bound: at most 500 rows (shop_settings.operations.MAX_SETTINGS), some 300 bytes each: one for a delivery method, a warehouse …
+    Bound: at most 500 rows in "shop", some 300 bytes each: one for a delivery method, a warehouse … At most 2,000 rows in "colours",
+    some 150 bytes each; at most 1,000 in "search" with two texts of 200 characters (SettingKind.max_settings).
     Writer: shop_settings.operations.change_settings, only by conditional batches.
     """
 
     __table_name__ = "shop_settings"
-    __partition_bytes__ = 150 * KB
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {"why": "the shop's own terms; the seller it names is the shop"}
-    shop = columns.Text(partition_key=True)  # always "shop": there is only one
+    shop = columns.Text(partition_key=True)  # the partition of the settings' kind
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     revision = columns.UUID(static=True)

@@ -13,10 +13,9 @@ from django.utils.translation import gettext as _
 from cassandra_db import applied_if, apply_batch, conditional_write
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.kinds import SettingKind, SettingsSnapshot
-from shop_settings.queries import SHOP, clear_settings_cache, get_settings_at_quorum
+from shop_settings.queries import get_settings_at_quorum, settings_copy
 
 T = TypeVar("T")
-MAX_SETTINGS = 500
 MAX_ATTEMPTS = 8
 UPDATE_REVISION = conditional_write(
     "settings",
@@ -75,7 +74,7 @@ def change_settings(
     Raises SettingRefused, SettingsBusy, CassandraUnavailable, and errors of `change`.
     """
     for _try in range(MAX_ATTEMPTS):
-        current = get_settings_at_quorum()
+        current = get_settings_at_quorum(kind.partition)
         before = current.get_values(kind)
         after = change(before)
         if after == before:
@@ -84,13 +83,13 @@ def change_settings(
         check_settings(settings, kind, now)
         revision = uuid4()
         outcome = apply_batch(
-            UPDATE_REVISION.bind(shop=SHOP, revision=revision, seen=current.revision),
+            UPDATE_REVISION.bind(shop=kind.partition, revision=revision, seen=current.revision),
             *_row_statements(
                 kind, current.stored.get(kind.name, {}), settings.stored[kind.name], now
             ),
             if_lost=applied_if(lambda row, mine=revision: row.revision == mine),  # type: ignore[misc]
         )
-        clear_settings_cache()
+        settings_copy(kind.partition).forget()
         if outcome:
             return SettingsSnapshot(revision, settings.stored)
     raise SettingsBusy
@@ -98,9 +97,9 @@ def change_settings(
 
 def check_settings(settings: SettingsSnapshot, kind: SettingKind[Any], now: datetime) -> None:
     """Check all settings after a change of settings of one kind. Raises SettingRefused."""
-    if not settings.get_values(kind):
+    if kind.first_values() and not settings.get_values(kind):
         raise SettingRefused(_("The last one can’t be removed."))
-    if sum(map(len, settings.stored.values())) > MAX_SETTINGS:
+    if sum(map(len, settings.stored.values())) > kind.max_settings:
         raise SettingRefused(_("There are too many settings. Remove some first."))
     kind.check(settings, localdate(now))
 
@@ -114,7 +113,7 @@ def _row_statements(
     """Return the statements that turn the stored rows into `after`. First values are not stored."""
     return [
         INSERT_SETTING.bind(
-            shop=SHOP,
+            shop=kind.partition,
             kind=kind.name,
             key=key,
             value=json.dumps(value, sort_keys=True),
@@ -123,7 +122,7 @@ def _row_statements(
         for key, value in after.items()
         if stored.get(key) != value
     ] + [
-        DELETE_SETTING.bind(shop=SHOP, kind=kind.name, key=key)
+        DELETE_SETTING.bind(shop=kind.partition, kind=kind.name, key=key)
         for key in stored
         if key not in after
     ]

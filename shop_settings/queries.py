@@ -1,16 +1,16 @@
-"""Reads the shop's settings: all settings come from one partition, at most five seconds old."""
+"""Reads the shop's settings: all settings of a partition at once, at most five seconds old."""
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from cassandra_db import Row, read
 from cassandra_db.process_copies import ProcessCopy
-from shop_settings.kinds import SettingsSnapshot
+from shop_settings.kinds import SHOP, SettingsSnapshot
 
-SHOP = "shop"
-# All settings of the shop.
+# All settings of a partition.
 SETTINGS = read(
     "settings", "SELECT kind, key, revision, value FROM shop_settings WHERE shop = :shop"
 )
@@ -26,9 +26,15 @@ def snapshot_from_rows(rows: Iterable[Row]) -> SettingsSnapshot:
     return SettingsSnapshot(revision, stored)
 
 
-CURRENT_SETTINGS = ProcessCopy(
-    lambda: SETTINGS.start(shop=SHOP), snapshot_from_rows, 5, lasts_without_cassandra=True
-)
+@cache
+def settings_copy(partition: str) -> ProcessCopy[SettingsSnapshot]:
+    """Return this process's copy of the settings of a partition."""
+    return ProcessCopy(
+        lambda: SETTINGS.start(shop=partition), snapshot_from_rows, 5, lasts_without_cassandra=True
+    )
+
+
+CURRENT_SETTINGS = settings_copy(SHOP)
 # Starts to read the settings while a page waits for other data.
 prefetch_settings = CURRENT_SETTINGS.prefetch
 clear_settings_cache = CURRENT_SETTINGS.forget
@@ -41,9 +47,9 @@ def get_settings() -> SettingsSnapshot:
     return CURRENT_SETTINGS.get()
 
 
-def get_settings_at_quorum() -> SettingsSnapshot:
-    """Return all settings, read from a quorum of nodes. Raises CassandraUnavailable."""
-    return snapshot_from_rows(SETTINGS.all(shop=SHOP))
+def get_settings_at_quorum(partition: str = SHOP) -> SettingsSnapshot:
+    """Return all settings of a partition, read from a quorum of nodes. Raises CassandraUnavailable."""
+    return snapshot_from_rows(SETTINGS.all(shop=partition))
 
 
 def get_settings_revision() -> UUID | None:

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from catalogue import queries
+from catalogue.filters import NOTHING_CHOSEN, Selection
 
 # "Load more" can be used ten times; the whole list can still be opened by its address.
 MAX_LIST_LENGTH = 10 * queries.PAGE_LENGTH
@@ -17,14 +18,16 @@ def requested_card_count(request: HttpRequest) -> int:
     return max(queries.PAGE_LENGTH, min(number, MAX_LIST_LENGTH))
 
 
-def next_page_url(url: str, card_count: int, **params: str) -> str:
+def next_page_url(
+    url: str, card_count: int, selection: Selection = NOTHING_CHOSEN, **params: str
+) -> str:
     """Return the address of the list with one more page of cards."""
-    return list_url(url, **params, show=str(card_count + queries.PAGE_LENGTH))
+    return list_url(url, selection, **params, show=str(card_count + queries.PAGE_LENGTH))
 
 
-def list_url(url: str, **params: str) -> str:
+def list_url(url: str, selection: Selection = NOTHING_CHOSEN, **params: str) -> str:
     """Return a list's address, without empty parameters and the default length. `sort` is "" for the default sort order."""
     if params.get("show") == str(queries.PAGE_LENGTH):
         del params["show"]
-    query = {name: value for name, value in params.items() if value}
-    return f"{url}?{urlencode(query)}" if query else url
+    query = [*selection.parameters, *((name, value) for name, value in params.items() if value)]
+    return f"{url}?{urlencode(query, safe=':')}" if query else url

@@ -31,7 +31,6 @@ from storefront.structured_data import (
     summarize_product,
 )
 from web.days import start_of_day
-from web.types import StrOrPromise
 
 SHOP_DESCRIPTION = gettext_lazy(
     "Well-made things for everyday life: for your kitchen, home, wardrobe and desk."
@@ -111,15 +110,11 @@ class CategoryHead(_Head):
 
 @dataclass(frozen=True)
 class CategoryTop:
-    """The part of a category's page above its products. The page offers `sorts` if there are products."""
+    """The part of a category's page above its list."""
 
     name: str
-    slug: str
     words: str
     children: tuple[MenuEntry, ...]
-    total: int | None
-    sorts: tuple[tuple[str, StrOrPromise], ...]
-    sort: str
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Texts between the blanks are compressed once. Filled-in values are not compresse
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
@@ -59,11 +59,15 @@ class WholePage:
         return bool(monotonic() - self.drawn_at < settings.WHOLE_PAGE_SECONDS)
 
 
-def whole_page(*parameters: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a public page is the same for all visitors without own data, and which query parameters it reads."""
+def whole_page(*parameters: str, unless: Collection[str] = ()) -> Callable[[View[P]], View[P]]:
+    """Declare that a public page is the same for all visitors without own data, and which query parameters it reads.
+
+    With one of the parameters of `unless`, the page is not kept: it would have too many forms.
+    """
 
     def decorated(view: View[P]) -> View[P]:
         view.page_parameters = parameters  # type: ignore[attr-defined]
+        view.unkept_parameters = frozenset(unless)  # type: ignore[attr-defined]
         return view
 
     return decorated
@@ -134,7 +138,10 @@ def _find_view(request: HttpRequest) -> ResolverMatch | None:
         match = resolve(request.path_info)
     except Resolver404:
         return None
-    return match if _parameters(match) is not None else None
+    if _parameters(match) is None:
+        return None
+    unkept: Collection[str] = match.func.unkept_parameters  # type: ignore[attr-defined]
+    return None if any(each in request.GET for each in unkept) else match
 
 
 def _parameters(match: ResolverMatch) -> tuple[str, ...] | None:

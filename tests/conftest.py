@@ -18,6 +18,7 @@ from django_cassandra_engine.base import CassandraDatabaseOperations
 from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE, clock
 from cassandra_db.session import close_session, get_session
+from catalogue.colour_settings import CURRENT_COLOURS
 from catalogue.entities import Product
 from mail.addresses import email_key
 from shop_settings.queries import CURRENT_SETTINGS, clear_settings_cache
@@ -67,7 +68,8 @@ def read_settings_once() -> Iterator[None]:
     This process forgets them when it saves some. What happens after five seconds is in tests/shop_settings.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CURRENT_SETTINGS, "max_seconds", 3600.0)
+        for kept in (CURRENT_SETTINGS, CURRENT_COLOURS):
+            patch.setattr(kept, "max_seconds", 3600.0)
         yield
 
 

@@ -124,7 +124,8 @@ def make_product(
         for each in made.variants
     )
     write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
-    made = replace(made, version=1)
+    in_stock_ids = {each.variant_id for each in made.variants if availability != "out"}
+    made = replace(made, version=1, in_stock_ids=frozenset(in_stock_ids))
     write_batch(product_statements(made))
     for each in made.variants:
         write_batch(

@@ -13,6 +13,12 @@ from web.errors import TooManyAttempts
 P = ParamSpec("P")
 
 
+def is_asked_for_part(request: HttpRequest) -> bool:
+    """Return whether htmx wants a part of the page. A redirect would then load the whole page."""
+    htmx = getattr(request, "htmx", None)
+    return bool(htmx and not htmx.history_restore_request)
+
+
 def render_page(
     request: HttpRequest,
     template: str,
@@ -20,22 +26,24 @@ def render_page(
     *,
     part: str = "",
     replace_url: str = "",
+    push_url: str = "",
     status: int = 200,
     with_oob: bool = False,
 ) -> HttpResponse:
     """Return the whole page, or only its part `part` for a request by htmx.
 
     After a POST, or with `with_oob`, the header's badge and the status message come with the part. `replace_url` is the address
-    that the browser then shows.
+    that the browser then shows; `push_url` also becomes a step of its history.
     """
-    htmx = getattr(request, "htmx", None)
-    if part and htmx and not htmx.history_restore_request:
+    if part and is_asked_for_part(request):
         text = render_to_string(f"{template}#{part}", dict(context), request)
         if with_oob or request.method == "POST":
             text += render_to_string("_oob.html", {}, request)
         response = HttpResponse(text, status=status)
         if replace_url:
             response["HX-Replace-Url"] = replace_url
+        if push_url:
+            response["HX-Push-Url"] = push_url
     else:
         response = HttpResponse(render_to_string(template, dict(context), request), status=status)
     patch_vary_headers(response, ["HX-Request"])

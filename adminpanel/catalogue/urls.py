@@ -6,9 +6,11 @@ from adminpanel.catalogue.views import (
     bulk_changes,
     categories,
     category_picture,
+    filters,
     front_page,
     pictures,
     products,
+    search_rules,
     variants,
 )
 
@@ -38,6 +40,10 @@ _category_urls = [
     path("order/", categories.category_order, name="category_order"),
     path("remove/", categories.remove_category, name="category_remove"),
 ]
+_search_rule_urls = [
+    path("", search_rules.search_rule_detail, name="search_rule"),
+    path("remove/", search_rules.remove_search_rule, name="search_rule_remove"),
+]
 urlpatterns = [
     path("products/", products.product_list, name="products"),
     path("products/new/", products.create_product, name="product_new"),
@@ -49,6 +55,14 @@ urlpatterns = [
     path("categories/new/", categories.create_category, name="category_new"),
     path("categories/move/", categories.move_category, name="category_move"),
     path("categories/<uuid:category_id>/", include(_category_urls)),
+    path("filters/", filters.filters, name="filters"),
+    path("filters/<path:key>/", filters.filter_detail, name="filter"),
+    path("colours/", filters.colours, name="colours"),
+    path("colours/<str:key>/", filters.colour_detail, name="colour"),
+    path("search-rules/", search_rules.search_rule_list, name="search_rules"),
+    path("search-rules.csv", search_rules.search_rule_file, name="search_rule_file"),
+    path("search-rules/<slug:kind>/new/", search_rules.create_search_rule, name="search_rule_new"),
+    path("search-rules/<slug:kind>/<uuid:key>/", include(_search_rule_urls)),
     path("front-page/", front_page.front_page, name="front_page"),
     path("front-page/<str:row>/", front_page.pin_on_front_page, name="front_page_row"),
 ]

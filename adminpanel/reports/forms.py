@@ -19,18 +19,25 @@ from web.forms import FilterForm
 class SalesForm(FilterForm):
     """The form that selects a report's first and last day. By default, these are the last thirty days."""
 
+    max_period = MAX_REPORT_PERIOD
     first = forms.DateField(label=gettext_lazy("From"), required=False, widget=day_input())
     last = forms.DateField(label=gettext_lazy("To"), required=False, widget=day_input())
 
     def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and last day in order. They are not in the future, and at most a year apart."""
+        """Return the first and last day in order. They are not in the future, and at most `max_period` apart."""
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
-        return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last
+        return max(first, last - min(self.max_period, last - date.min)), last
 
 
-class VisitsForm(SalesForm):
+class SearchesForm(SalesForm):
+    """The form that selects the days of a searches report, within the period for which searches are kept."""
+
+    max_period = MAX_VISITS_PERIOD
+
+
+class VisitsForm(SearchesForm):
     """The form that selects a visits report: the days, a line per day or week (`by`), and a category or one product."""
 
     by = forms.ChoiceField(
@@ -55,7 +62,7 @@ class VisitsForm(SalesForm):
         first, last = self.parse_selection(today)
         found = self.cleaned_data
         return VisitsSelection(
-            max(first, last - min(MAX_VISITS_PERIOD, last - date.min)),
+            first,
             last,
             found.get("by") == "week",
             UUID(found["category"]) if found.get("category") else ALL_CATEGORIES,

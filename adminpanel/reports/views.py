@@ -1,6 +1,5 @@
-"""Pages of the reports: sales, visits, the last half hour, and the climate in the warehouses."""
+"""Pages of the reports: sales, visits, searches, the last half hour, and the climate in the warehouses."""
 
-import csv
 from collections.abc import Iterable
 from datetime import date, timedelta
 
@@ -9,16 +8,18 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import staff_required
-from accounts.roles import ADMIN
+from accounts.access import current_member, has_permission, staff_required
+from accounts.roles import ADMIN, CATALOGUE_STAFF
 from adminpanel.reports.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
-from adminpanel.reports.forms import SalesForm, VisitsForm
+from adminpanel.reports.forms import SalesForm, SearchesForm, VisitsForm
 from adminpanel.reports.live import get_live_view
 from adminpanel.reports.sales import get_sales_report
+from adminpanel.reports.searches import SearchesReport, get_searches_report
 from adminpanel.reports.visits import VisitsReport, get_visits_report
 from analytics.days import shop_today
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
+from spreadsheets.files import csv_line
 from web.rendering import render_page
 
 
@@ -74,12 +75,43 @@ def _send_visits(report: VisitsReport) -> HttpResponse:
 
 
 def _send_csv(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
-    response = HttpResponse(
+    return HttpResponse(
+        b"".join(csv_line(list(map(str, row))) for row in rows),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
-    csv.writer(response).writerows(rows)
-    return response
+
+
+@staff_required(("analyst", *CATALOGUE_STAFF, ADMIN))
+@require_safe
+def searches_report(request: HttpRequest) -> HttpResponse:
+    """Show the searches of a period, by default the last thirty days. `format` sends its days (csv) or words as a file."""
+    form = SearchesForm(request.GET)
+    first, last = form.parse_selection(shop_today())
+    if form.is_refused:
+        return render_page(request, "adminpanel/reports/searches.html", {"form": form}, status=422)
+    report = get_searches_report(first, last)
+    if request.GET.get("format") in ("csv", "words"):
+        return _send_searches(report, by_words=request.GET["format"] == "words")
+    context = {
+        "report": report,
+        "form": SearchesForm(initial={"first": first, "last": last}),
+        "can_add": has_permission(current_member(request), "adminpanel.search_rule_new"),
+    }
+    return render_page(request, "adminpanel/reports/searches.html", context)
+
+
+def _send_searches(report: SearchesReport, *, by_words: bool) -> HttpResponse:
+    head = [_("Searches"), _("Found nothing")]
+    if by_words:
+        words = [[line.words, line.searches, line.empty] for line in report.words]
+        return _send_csv(f"searched-words-{report.last}.csv", [[_("Words"), *head], *words])
+    head = [_("Day"), *head, _("Visitors who searched"), _("Clicks"), _("Visitors who clicked")]
+    days = [
+        [each.day, each.searches, each.empty, each.searchers, each.clicks, each.clickers]
+        for each in report.days
+    ]
+    return _send_csv(f"searches-{report.last}.csv", [head, *days])
 
 
 @staff_required(("analyst", ADMIN))

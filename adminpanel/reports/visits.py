@@ -1,7 +1,7 @@
 """The visits report (Q19): the steps from page views to paid orders, the viewed products, and the searches."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Self
@@ -91,12 +91,11 @@ class SearchLine:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of the chart: the visitors of a day, in units of the drawing."""
+    """A bar of a chart, in units of the drawing."""
 
     x: int
     y: int
     height: int
-    line: VisitLine
 
 
 @dataclass(frozen=True)
@@ -171,13 +170,13 @@ def get_visits_report(selection: VisitsSelection, currency: str) -> VisitsReport
         last,
         total,
         tuple(_group(lines.values(), by_week=selection.by_week))[::-1],
-        tuple(_list_bars(lines.values())),
+        tuple(list_bars([line.visitors for line in lines.values()])),
         tuple(
             ProductLine(each, named[each].name, views[each], visitors[each])
             for each in most
             if each in named
         ),
-        _list_searches(searches),
+        list_searches(searches)[:SHOWN_SEARCHES],
         named[product_id].name if product_id in named else "",
         tuple(
             VisitLine(row.day.date(), row.visitors or 0, row.views or 0)
@@ -210,17 +209,15 @@ def _count_views(reading: Iterable[PendingResult]) -> tuple[Counter[UUID], Count
     return views, visitors
 
 
-def _list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
+def list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
+    """Return the most frequent searches of some days, the most frequent one first."""
     searches: Counter[str] = Counter()
     empty: Counter[str] = Counter()
     for pending in reading:
         for row in pending.rows():
             searches[row.words] += row.searches
             empty[row.words] += row.empty
-    return tuple(
-        SearchLine(words, count, empty[words])
-        for words, count in searches.most_common(SHOWN_SEARCHES)
-    )
+    return tuple(SearchLine(words, count, empty[words]) for words, count in searches.most_common())
 
 
 def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
@@ -239,9 +236,9 @@ def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
         yield week
 
 
-def _list_bars(lines: Iterable[VisitLine]) -> Iterable[Bar]:
-    found = list(lines)
-    most = max((each.visitors for each in found), default=0) or 1
-    for n, line in enumerate(found):
-        height = round(CHART_HEIGHT * line.visitors / most)
-        yield Bar(CHART_STEP * n, CHART_HEIGHT - height, height, line)
+def list_bars(numbers: Sequence[int]) -> Iterable[Bar]:
+    """Yield the bars of a chart, of which the largest number is the highest."""
+    most = max(numbers, default=0) or 1
+    for place, number in enumerate(numbers):
+        height = round(CHART_HEIGHT * number / most)
+        yield Bar(CHART_STEP * place, CHART_HEIGHT - height, height)

@@ -1,12 +1,12 @@
 """Pages of the shop's settings. Saving checks a setting against all others. A stale form is a conflict."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.utils.timezone import localdate
@@ -15,10 +15,10 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
-from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.parameters import found_or_404
 from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
-from adminpanel.settings.forms import ReviewRulesForm, SettingForm, TermsForm, WarehouseForm
+from adminpanel.settings.editing import edit_setting, get_posted, show_setting
+from adminpanel.settings.forms import ReviewRulesForm, TermsForm, WarehouseForm
 from adminpanel.settings.pages import (
     describe_closed_warehouses,
     describe_coming_gaps,
@@ -45,8 +45,6 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 T = TypeVar("T")
-# Returns sentences about a change's consequences. Its arguments are all settings of a kind before and after the change.
-Consequences = Callable[[Mapping[str, T], Mapping[str, T]], list[str]]
 
 
 @staff_required((ADMIN,))
@@ -85,9 +83,9 @@ def _lost_countries(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 @get_or_post
 def create_delivery_method(request: HttpRequest) -> HttpResponse:
     """Add a delivery method."""
-    form = DeliveryForm(None, _sent(request))
+    form = DeliveryForm(None, get_posted(request))
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
-    return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
+    return edit_setting(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
 
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
@@ -100,8 +98,8 @@ def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
         raise Http404("no such setting")
-    form = DeliveryForm(setting, _sent(request))
-    return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
+    form = DeliveryForm(setting, get_posted(request))
+    return edit_setting(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
 
 @staff_required((ADMIN,), is_about_people=False)
@@ -115,13 +113,13 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
     form, seen = DeliveryForm(setting), request.POST.get("version", "")
     if (lost := _lost_countries(methods, after)) and request.POST.get("confirmed") != seen:
         more = {"consequences": lost, "confirmed": seen, "removes": True}
-        return _page(request, form, key, status=422, **more)
+        return show_setting(request, form, key, status=422, **more)
     try:
         operations.remove_setting(DELIVERY, key, seen, current_time())
     except SettingChanged as changed:
         messages.error(request, str(changed))
         newer = get_settings_at_quorum().get_values(DELIVERY).get(key)
-        return _page(request, DeliveryForm(newer), key, status=409)
+        return show_setting(request, DeliveryForm(newer), key, status=409)
     except (SettingRefused, SettingsBusy) as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:delivery_method", key=key)
@@ -135,8 +133,8 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 def parcel_weights(request: HttpRequest) -> HttpResponse:
     """Show or change the surcharges for heavy parcels."""
     setting = _get_setting(WEIGHTS, PARCEL)
-    form = WeightsForm(setting, _sent(request))
-    return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
+    form = WeightsForm(setting, get_posted(request))
+    return edit_setting(request, form, PARCEL, "adminpanel:delivery_methods")
 
 
 @staff_required((ADMIN,), is_about_people=False)
@@ -144,8 +142,8 @@ def parcel_weights(request: HttpRequest) -> HttpResponse:
 def review_rules(request: HttpRequest) -> HttpResponse:
     """Show or change the rules for reviews."""
     setting = _get_setting(REVIEW_RULES, REVIEW_RULES_KEY)
-    form = ReviewRulesForm(setting, _sent(request))
-    return _edit(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
+    form = ReviewRulesForm(setting, get_posted(request))
+    return edit_setting(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
 
 
 @staff_required((ADMIN,))
@@ -161,8 +159,8 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def country_tax(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change the tax rates of a country."""
-    form = TaxForm(_get_setting(TAX, key), _sent(request))
-    return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
+    form = TaxForm(_get_setting(TAX, key), get_posted(request))
+    return edit_setting(request, form, key, "adminpanel:tax_rates", title=country_name(key))
 
 
 @staff_required((ADMIN,))
@@ -179,22 +177,22 @@ def warehouses(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
-    form, key = WarehouseForm(None, _sent(request)), ""
+    form, key = WarehouseForm(None, get_posted(request)), ""
     if form.is_valid():
         # A warehouse with a new name keeps its key. A form that is sent twice finds the warehouse that it created.
         slug = slugify(form.cleaned_data["name"])
         known = get_settings_at_quorum().get_values(WAREHOUSE)
         keys = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
         key = next(each for each in keys if known.get(each) in (None, form.build_setting(each)))
-    return _edit(request, form, key, "adminpanel:warehouses")
+    return edit_setting(request, form, key, "adminpanel:warehouses")
 
 
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change a warehouse. If the change closes it, ask for confirmation first."""
-    form = WarehouseForm(_get_setting(WAREHOUSE, key), _sent(request))
-    return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
+    form = WarehouseForm(_get_setting(WAREHOUSE, key), get_posted(request))
+    return edit_setting(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
 
 
 @staff_required((ADMIN,))
@@ -218,81 +216,21 @@ def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> lis
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
     """Plan new terms from a day on. The form starts with the terms of today."""
-    form = TermsForm(None, _sent(request))
+    form = TermsForm(None, get_posted(request))
     if request.method != "POST":
         present = list_terms(get_settings_at_quorum())[0]
         form.initial = form.get_initial_values(present) | {"valid_from": None}
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
-    return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
+    return edit_setting(request, form, key, "adminpanel:terms", _rewritten_terms)
 
 
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show or change terms. If the change affects past days, ask for confirmation first."""
-    form = TermsForm(_get_setting(TERMS, key), _sent(request))
-    return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
-
-
-def _sent(request: HttpRequest) -> QueryDict | None:
-    return request.POST if request.method == "POST" else None
+    form = TermsForm(_get_setting(TERMS, key), get_posted(request))
+    return edit_setting(request, form, key, "adminpanel:terms", _rewritten_terms)
 
 
 def _get_setting(kind: SettingKind[T], key: str) -> T:
     return found_or_404(get_settings_at_quorum().get_values(kind).get(key), "setting")
-
-
-def _edit(
-    request: HttpRequest,
-    form: SettingForm[Any],
-    key: str,
-    list_page: str,
-    consequences: Consequences[Any] = lambda before, after: [],
-    **more: Any,
-) -> HttpResponse:
-    """Show a setting's form, or save it. If the change has consequences, ask for confirmation first."""
-    if request.method != "POST":
-        return _page(request, form, key, **more)
-    if not form.is_valid():
-        return _page(request, form, key, status=422, **more)
-    kind, seen = form.kind, get_seen_version(request.POST)
-    values, setting = get_settings_at_quorum().get_values(kind), form.build_setting(key)
-    saved, typed = values.get(key), kind.fingerprint(setting)
-    if kind.fingerprint(saved) not in (seen, typed):
-        return _conflict_page(request, form, key, saved, **more)
-    sentences = consequences(values, {**values, key: setting})
-    if sentences and request.POST.get("confirmed") != typed:
-        more |= {"consequences": sentences, "confirmed": typed}
-        return _page(request, form, key, status=422, **more)
-    try:
-        operations.save_setting(kind, key, setting, seen, current_time())
-    except SettingChanged:
-        return _conflict_page(
-            request, form, key, get_settings_at_quorum().get_values(kind).get(key), **more
-        )
-    except SettingRefused as refused:
-        form.add_error(refused.field if refused.field in form.fields else None, str(refused))
-        return _page(request, form, key, status=422, **more)
-    except SettingsBusy as busy:
-        form.add_error(None, str(busy))
-        return _page(request, form, key, status=409, **more)
-    before = type(form)(saved).describe() if saved else {}
-    note_changes(request, before, type(form)(setting).describe())
-    messages.success(request, _("Saved. Shoppers see it within seconds."))
-    return redirect(list_page)
-
-
-def _conflict_page(
-    request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
-) -> HttpResponse:
-    """Show the form after a conflict: the saved and the typed values side by side. The form keeps the typed values."""
-    fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
-    conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
-    return _page(request, form, key, status=409, conflict=conflict, **more)
-
-
-def _page(
-    request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: Any
-) -> HttpResponse:
-    context = {"form": form, "key": key, "setting": form.entity, **more}
-    return render_page(request, form.template, context, status=status)

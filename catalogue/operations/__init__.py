@@ -1,7 +1,7 @@
 """All functions that change the catalogue. Only they write to its tables.
 
 The rows of products are the source of truth. Cards, lists, suggestions and the search index are derived from them. After a crash,
-jobs update the derived data by the rows of `product_changes` and `product_schedule_by_minute`.
+jobs update the derived data by the rows of `product_changes_by_hour` and `product_schedule_by_minute`.
 """
 
 from catalogue.operations.cards import (
@@ -67,7 +67,11 @@ from catalogue.operations.price_history import (
     price_statements,
     record_prices,
 )
-from catalogue.operations.product_changes import list_changed_products, record_product_change
+from catalogue.operations.product_changes import (
+    COLOURS_CHANGED,
+    list_changed_products,
+    record_product_change,
+)
 from catalogue.operations.products import (
     INSERT_VARIANT,
     UPDATE_AVAILABILITY,

@@ -66,7 +66,8 @@ INSERT_VARIANT = conditional_write(
        :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
-    "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
+    "Q1",
+    "UPDATE products SET availability = :word, in_stock_ids = :in_stock_ids WHERE product_id = :product_id",
 )
 # The timestamp is when the reviews were counted, so the later count wins.
 UPDATE_RATING = write(
@@ -323,6 +324,7 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
         created_at=product.created_at or (before.created_at if before else now),
         updated_at=now,
         availability=before.availability if before else "out",
+        in_stock_ids=before.in_stock_ids if before else frozenset(),
         rating=before.rating if before else None,
         rating_count=before.rating_count if before else 0,
         popularity=before.popularity if before else None,
@@ -405,16 +407,22 @@ def _left_out_variants(product: Product, before: Product | None) -> Iterator[Var
             yield replace(variant, sold=False, position=position, planned=())
 
 
-def set_availability(product_id: UUID, availability: str) -> None:
-    """Set a product's availability, on every card: `in` stock, `few` left, sold `ahead` (backorder), or `out`.
+def set_availability(
+    product_id: UUID, availability: str, in_stock_ids: Collection[UUID], *, on_cards: bool = True
+) -> None:
+    """Set a product's availability (`in` stock, `few` left, sold `ahead` as a backorder, or `out`), and its variants in stock.
 
-    Raises ValueError for another value. Also raises CassandraUnavailable.
+    The cards show only the availability: `on_cards` is False if it stays. Raises ValueError for another value. Also raises
+    CassandraUnavailable.
     """
     if availability not in AVAILABILITIES:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
     record_product_change(product_id, current_time())
-    UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
-    refresh_cards(product_id)
+    UPDATE_AVAILABILITY.run(
+        product_id=product_id, word=availability, in_stock_ids=set(in_stock_ids)
+    )
+    if on_cards:
+        refresh_cards(product_id)
     record_product_change(product_id, current_time())
 
 

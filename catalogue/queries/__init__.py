@@ -42,7 +42,6 @@ from catalogue.queries.prices import (
     price_history_from_rows,
 )
 from catalogue.queries.products import (
-    CHANGE_SHARDS,
     CHANGES,
     MAX_SKU_LENGTH,
     PRODUCT_NOW,

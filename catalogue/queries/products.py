@@ -31,7 +31,7 @@ PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
@@ -42,7 +42,7 @@ PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
@@ -52,7 +52,7 @@ PRODUCT_ID = read(
 PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 AVAILABILITY = read(
-    "Q1", "SELECT availability FROM products WHERE product_id = :product_id LIMIT 1"
+    "Q1", "SELECT availability, in_stock_ids FROM products WHERE product_id = :product_id LIMIT 1"
 )
 
 
@@ -62,7 +62,7 @@ def prefetch_product(product_id: UUID) -> PendingResult:
 
 
 def prefetch_availability(product_id: UUID) -> PendingResult:
-    """Start reading a product's availability at quorum."""
+    """Start reading a product's availability, and its variants in stock, at quorum."""
     return AVAILABILITY.start(product_id=product_id)
 
 
@@ -205,8 +205,7 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
 
 
 # Q3: the changed products, for everything that is derived from products.
-CHANGE_SHARDS = 8
 CHANGES = read(
     "Q3",
-    "SELECT changed, product_id FROM product_changes WHERE day = :day AND shard = :shard AND changed > :after",
+    "SELECT changed, product_id FROM product_changes_by_hour WHERE hour = :hour AND changed > :after",
 )

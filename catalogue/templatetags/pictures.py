@@ -171,6 +171,16 @@ def swatches(colours: list[str], more: int = 0) -> SafeString:
     return _swatches(tuple(colours[:5]), count, label)
 
 
+@register.simple_tag
+def dot(hex6: str) -> SafeString:
+    """Return the HTML of a colour as a dot. Words beside it name the colour."""
+    return format_html(
+        '<svg class="dot" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">'
+        '<circle cx="8" cy="8" r="7.5" fill="#{}"/></svg>',
+        f"{int(hex6, 16):06x}",
+    )
+
+
 @lru_cache(maxsize=_CACHE_SIZE)
 def _swatches(colours: tuple[str, ...], count: int, label: str) -> SafeString:
     dot_colours = [colour.lstrip("#") for colour in colours]

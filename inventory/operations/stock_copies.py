@@ -23,7 +23,12 @@ from catalogue import operations
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.operations.stock_lists import COPIED, find_last_write, is_moving, plan_list_changes
-from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
+from inventory.queries import (
+    list_in_stock,
+    prefetch_stock_numbers,
+    product_availability,
+    stock_from_rows,
+)
 from inventory.shortages import forget_shortages
 
 # A stock item: its variant and warehouse.
@@ -139,10 +144,14 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
             has_written = True
             continue
         row = (product or prefetch_availability(product_id)).one()
-        availability = product_availability(stock_from_rows(copied.values()).values())
-        if not found or row is None or (row.availability or "out") == availability:
+        stock = stock_from_rows(copied.values())
+        availability, in_stock_ids = product_availability(stock.values()), list_in_stock(stock)
+        if not found or row is None:
             return
-        operations.set_availability(product_id, availability)
+        is_new = (row.availability or "out") != availability
+        if not is_new and set(row.in_stock_ids or ()) == in_stock_ids:
+            return
+        operations.set_availability(product_id, availability, in_stock_ids, on_cards=is_new)
         has_written = True
     raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
 

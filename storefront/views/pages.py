@@ -1,7 +1,7 @@
 """The front page, categories, pictures, and pages of text."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path
@@ -25,12 +25,12 @@ from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from analytics.events import NotedEvent, note_event
+from analytics.events import NotedEvent
 from cassandra_db import current_time
-from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
-from catalogue.entities import CardPage, CategoryNode
+from catalogue.entities import CategoryNode
 from catalogue.errors import ShareImageBusy
+from catalogue.filtered_lists import CATEGORY_SORTS, category_scope
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.search_index import SearchIndexMissing
@@ -43,10 +43,12 @@ from promotions.queries import list_running_promotions, prefetch_automatic_promo
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
 from storefront import recently_viewed
-from storefront.card_lists import list_url, next_page_url, requested_card_count
+from storefront.card_lists import list_url
 from storefront.delivery_tables import make_delivery_table, weight_rows
 from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead, HelpPage
+from storefront.list_filters import FILTER_PARAMETERS
 from storefront.media import CACHE_CONTROL
+from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
@@ -93,39 +95,51 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@whole_page("sort", "after", "show")
+@whole_page("sort", "after", "show", unless=FILTER_PARAMETERS)
 @public
 def category(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the page of a category with a part of its product list."""
     node = queries.find_category_by_slug(slug)
     if node is None:
         return _former_category(request, slug)
-    sorts = queries.sort_labels(node)
     default = queries.default_sort(node)
     sort = request.GET.get("sort", default)
-    if sort not in dict(sorts):
+    if sort not in dict(queries.sort_labels(node)):
         return redirect("category", slug)
-    after, card_count = request.GET.get("after", ""), requested_card_count(request)
-    try:
-        cards = queries.get_category_page(
-            node.category_id, sort, after, queries.PAGE_LENGTH if after else card_count
-        )
-    except InvalidPageToken as error:
-        raise Http404 from error
-    sort_param = "" if sort == default else sort
-    next_url = (
-        next_page_url(request.path, card_count, sort=sort_param, after=cards.next_token)
-        if cards.next_token
-        else ""
+    find_cards = partial(_find_cards, node, sort)
+    listing = ProductList(
+        f"category {node.category_id}",
+        reverse("category", args=(node.slug,)),
+        partial(category_scope, node),
+        CATEGORY_SORTS | {queries.FEATURED_SORT: CATEGORY_SORTS[node.order.rule]},
+        queries.sort_labels(node),
+        sort,
+        default,
+        EmptyList(
+            _("No products here yet"),
+            _(
+                "We’re still choosing what to sell in this category. Take a look at the others in the meantime."
+            ),
+            reverse("home"),
+            _("Browse products"),
+        ),
+        find_cards,
+        find_cards,
+        node.order.pinned_ids if sort == queries.FEATURED_SORT else (),
     )
-    context = _category_context(node, cards, sort) | {"after": after, "next_url": next_url}
-    if not after:
-        response = render_page(request, "storefront/category.html", context)
-        return note_event(response, NotedEvent("category", category_id=node.category_id))
-    address = list_url(request.path, sort=sort_param, show=str(card_count))
-    return render_page(
-        request, "storefront/category.html", context, part="more", replace_url=address
+    return render_list(
+        request,
+        listing,
+        "storefront/category.html",
+        lambda _part, _selection: _category_context(node),
+        lambda _part: NotedEvent("category", category_id=node.category_id),
     )
+
+
+def _find_cards(node: CategoryNode, sort: str, token: str, limit: int) -> ListPart:
+    """Return a part of a category's list without any filter (Q2)."""
+    found = queries.get_category_page(node.category_id, sort, token, limit)
+    return ListPart(found.cards, _count_products(node), found.next_token)
 
 
 def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
@@ -141,20 +155,15 @@ def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(list_url(address, sort=request.GET.get("sort", "")), permanent=True)
 
 
-def _category_context(node: CategoryNode, cards: CardPage, sort: str) -> dict[str, Any]:
+def _category_context(node: CategoryNode) -> dict[str, Any]:
     children = tuple(each.menu_entry for each in node.children)
-    sorts = queries.sort_labels(node) if cards.cards else ()
     trail = tuple((each.name, each.slug) for each in node.ancestors)
     return {
         "category": node,
         "category_head": CategoryHead(trail, node.name, node.slug, node.description, node.picture),
-        "category_url": reverse("category", args=(node.slug,)),
+        "category_top": CategoryTop(node.name, node.description, children),
         "nav_current": node.path[0].slug,
         "ancestors": node.ancestors,
-        "category_top": CategoryTop(
-            node.name, node.slug, node.description, children, _count_products(node), sorts, sort
-        ),
-        "cards": cards.cards,
         **({"page_description": node.description} if node.description else {}),
     }
 

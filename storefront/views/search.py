@@ -1,91 +1,134 @@
 """The search page, and the suggestions of the search field."""
 
+from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
-from analytics.events import NotedEvent, note_event
+from analytics.events import NotedEvent
 from cassandra_db import Row, page_key, page_token
-from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
+from catalogue.filtered_lists import DEEPEST
+from catalogue.filters import Selection
+from catalogue.query_prices import QueryPrices
 from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import MAX_QUERY_LENGTH
-from catalogue.search_index import SearchIndexMissing
+from catalogue.search_relaxation import find_shorter_queries
+from catalogue.search_rules import fold_query, get_search_rules, prefetch_search_rules
+from pricing.templatetags.money import format_money
 from storefront import choices
-from storefront.card_lists import list_url, next_page_url, requested_card_count
+from storefront.card_lists import list_url
+from storefront.list_filters import FILTER_PARAMETERS
+from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
+from storefront.suggestions import list_suggestion_groups
 from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 from web.text import clean_text
 
+# How many popular products follow if nothing was found.
+_POPULAR_COUNT = 8
+
 
 @require_safe
-@whole_page("q", "sort", "after", "show")
+@whole_page("q", "sort", "after", "show", unless=FILTER_PARAMETERS)
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
-    """Show the products that contain the searched words. A SKU redirects to its product's page."""
+    """Show the products that contain the searched words. A SKU redirects to its product's page, and staff redirect other queries."""
     hit_local_rate_limit(request, "search")
-    query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
+    query = search.clean_query(request.GET.get("q", ""))
     queries.prefetch_categories()
-    if address := _find_sku_address(query):
-        return redirect(address)
+    prefetch_search_rules()
+    address = _find_sku_address(query)
+    address = address or get_search_rules().redirects.get(fold_query(query), "")
+    if address:
+        return HttpResponseRedirect(address)
     sort = request.GET.get("sort", "best")
     if sort not in search.SORTS:
         return redirect(list_url(reverse("search"), q=query))
-    try:
-        offset = _offset(request.GET.get("after", ""), query, sort)
-        card_count = requested_card_count(request)
-        context = _search_context(query, sort, offset, card_count)
-    except InvalidPageToken as error:
-        raise Http404 from error
-    if not offset:
-        response = render_page(request, "storefront/search.html", context)
-        found = context.get("total", len(context["cards"]))
-        return note_event(
-            response, NotedEvent("search", words=query, found=found) if query else None
-        )
-    sort_param = "" if sort == "best" else sort
-    address = list_url(request.path, q=query, sort=sort_param, show=str(card_count))
-    return render_page(request, "storefront/search.html", context, part="more", replace_url=address)
-
-
-def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict[str, Any]:
-    context: dict[str, Any] = {"query": query, "sort": sort, "after": offset}
-    try:
-        found = search.search_products(
-            query, queries.PAGE_LENGTH if offset else card_count, offset, sort
-        )
-        near = search.find_near_queries(query) if query and not found.total else []
-    except SearchIndexMissing:
-        return context | {"cards": tuple(queries.list_cards_by_prefix(query))}
-    end = offset + len(found.cards)
-    more = found.cards and end < min(found.total, search.DEEPEST)
-    token = page_token([end], _search_list(query, sort)) if more else ""
-    sort_param = "" if sort == "best" else sort
-    further = (
-        next_page_url(reverse("search"), card_count, q=query, sort=sort_param, after=token)
-        if more
-        else ""
+    listing = ProductList(
+        "Q3",
+        reverse("search"),
+        partial(search.words_scope, query),
+        search.SORTS,
+        search.SORT_LABELS,
+        sort,
+        "best",
+        EmptyList("", "", "", ""),
+        partial(_find_by_prefix, query),
+        partial(_find_products, query, sort),
+        query=query,
     )
-    return context | {
-        "cards": found.cards,
-        "total": found.total,
-        "sorts": search.SORT_LABELS,
-        "near": near,
-        "next_url": further,
+    return render_list(
+        request,
+        listing,
+        "storefront/search.html",
+        partial(_search_context, query, sort),
+        lambda part: (
+            NotedEvent("search", words=query, found=part.total or len(part.cards))
+            if query
+            else None
+        ),
+    )
+
+
+def _find_products(query: str, sort: str, token: str, limit: int) -> ListPart:
+    """Return a part of the results of a query without filters (Q3)."""
+    list_name = f"Q3 {sort} {query}"
+    offset = int(page_key(token, list_name)[0]) if token else 0
+    found = search.search_products(query, limit, offset, sort)
+    end = offset + len(found.cards)
+    has_more = found.cards and end < min(found.total, DEEPEST)
+    return ListPart(found.cards, found.total, page_token([end], list_name) if has_more else "")
+
+
+def _find_by_prefix(query: str, _token: str, _limit: int) -> ListPart:
+    return ListPart(tuple(queries.list_cards_by_prefix(query)), None, "")
+
+
+def _search_context(query: str, sort: str, part: ListPart, selection: Selection) -> dict[str, Any]:
+    if part.total is None:
+        return {"query": query}
+    prices = search.read_query(query).prices
+    sort_param = "" if sort == "best" else sort
+    return {
+        "query": query,
+        "price_label": _price_label(prices),
+        "words_alone": list_url(reverse("search"), q=prices.words, sort=sort_param),
+        **(_list_instead(query) if query and not part.total and not selection else {}),
     }
 
 
-def _search_list(query: str, sort: str) -> str:
-    return f"Q3 {sort} {query}"
+def _list_instead(query: str) -> dict[str, Any]:
+    """Return what the page of a query without results shows: results for fewer words, or popular products."""
+    shorter = find_shorter_queries(query)
+    near = search.find_near_queries(query, all_words=bool(shorter))
+    if not shorter:
+        return {"near": near, "instead": search.list_popular(_POPULAR_COUNT)}
+    found = search.search_products(shorter[0].query)
+    return {"near": near, "instead": found, "shorter": shorter[0], "also_shorter": shorter[1:]}
 
 
-def _offset(token: str, query: str, sort: str) -> int:
-    return int(page_key(token, _search_list(query, sort))[0]) if token else 0
+def _price_label(prices: QueryPrices) -> str:
+    """Return the price range of a query in words, such as "Under €20", or ""."""
+    low, high = (
+        format_money(None if each is None else Money(each, settings.CURRENCY)).removesuffix(".00")
+        for each in (prices.low, prices.high)
+    )
+    if low and high:
+        return f"{low}–{high}"
+    return (
+        _("Under %(price)s") % {"price": high}
+        if high
+        else low and _("Over %(price)s") % {"price": low}
+    )
 
 
 def _find_sku_address(query: str) -> str:
@@ -111,10 +154,8 @@ def _variant_address(row: Row) -> str:
 @without_header
 @public
 def suggestions(request: HttpRequest) -> HttpResponse:
-    """Show the products whose names begin like the typed words."""
+    """Show products, categories, brands and popular searches that begin like the typed words."""
     hit_local_rate_limit(request, "suggestions")
     typed = clean_text(request.GET.get("q", ""))[:MAX_QUERY_LENGTH]
-    found = queries.list_suggestions(typed)
-    return render_page(
-        request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"
-    )
+    context = {"groups": list_suggestion_groups(typed), "query": typed}
+    return render_page(request, "storefront/suggest.html", context, part="options")

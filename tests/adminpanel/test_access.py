@@ -45,6 +45,7 @@ LOOKS = {
         "sales",
         "visits",
         "live",
+        "searches",
         "worker",
         "system",
         "climate",
@@ -52,6 +53,7 @@ LOOKS = {
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("product_pictures", "category_picture"),
     *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
+    *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
     *("import_new", "export_new", "export_file"),
@@ -67,7 +69,7 @@ LOOKS = {
     ),
     *("terms", "terms_new", "terms_detail"),
     *("stock", "stock_item", "stock_transfers"),
-    "promotions",
+    *("promotions", "search_rules", "search_rule", "search_rule_new", "search_rule_file"),
 }
 SUBMITS = {
     "order": {
@@ -107,6 +109,7 @@ SUBMITS = {
     "categories": {"category_move"},
     "category": {"category_remove"},
     "front_page": {"front_page_row"},
+    "search_rule": {"search_rule_remove"},
     "products": {"product_price", "product_count"},
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},

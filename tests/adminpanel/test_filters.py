@@ -35,6 +35,7 @@ UNREADABLE = {
     "stock": {"warehouse": "odd", "show": "odd", "q": LONG},
     "log": {"book": "odd", "day": "yesterday", "who": "odd"},
     "sales": {"first": "yesterday", "last": "2026-02-30"},
+    "searches": {"first": "yesterday", "last": "odd"},
     "visits": {"first": "yesterday", "last": "odd", "by": "odd", "category": "odd", "product": "1"},
 }
 
@@ -78,6 +79,7 @@ def test_x277_each_field_of_a_filter_has_something_that_it_cannot_read() -> None
         "StockListForm",
         "AuditLogForm",
         "SalesForm",
+        "SearchesForm",
         "VisitsForm",
     }
     for page, form in (("products", ProductFilterForm), ("board", OrderFilterForm)):

@@ -16,6 +16,7 @@ from lxml import html
 from moneyed import Money
 
 from catalogue.queries import get_product_at_quorum
+from catalogue.search_rules import TWO_WAY
 from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
@@ -25,6 +26,7 @@ from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
+from tests.catalogue.search_rules import make_search_rule
 from tests.clock import now
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 from tests.reviews.writes import write
@@ -213,6 +215,20 @@ def of_setting(name: str, late: Body, *args: str, remove: str = "") -> Callable[
     return stale
 
 
+def of_search_rule(remove: bool) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        rule = make_search_rule(TWO_WAY, f"{uuid4().hex[:8]}, pouffe")
+        page = url("search_rule", TWO_WAY, rule.key)
+
+        def add_a_word(client: Client) -> None:
+            StaleForm(page, page, {}, {"words": f"{rule.words}, footstool"}).overtake(client)
+
+        late = {} if remove else {"words": "late, words"}
+        return StaleForm(page, f"{page}remove/" if remove else page, late, add_a_word)
+
+    return stale
+
+
 def of_draft(name: str) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
         client = sign_in_staff(Client(), make_user("Sue", role="admin"))
@@ -324,11 +340,15 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
     "stock_place": of_stock("stock_place", {"place": "C-1"}, {"place": "B-7"}),
     "category": of_category("category", {"description": "Mine"}),
     "category_remove": of_category("category_remove", {}),
+    "search_rule": of_search_rule(remove=False),
+    "search_rule_remove": of_search_rule(remove=True),
     "delivery_method": of_setting("delivery_method", {"price": "6.66"}, "standard-de"),
     "delivery_method_remove": of_setting("delivery_method", {}, "express-de", remove="delivery_method_remove"),
     "warehouse": of_setting("warehouse", {"name": "Corker"}, "cork"),
     "terms_detail": of_setting("terms_detail", {"seller_name": "Another"}, "first"),
     "parcel_weights": of_setting("parcel_weights", {"surcharge_1": "77"}),
+    "filter": of_setting("filter", {"filter_kind": "plain"}, "size"),
+    "colour": of_setting("colour", {"hex": "#123456"}, "ink"),
     "review_rules": of_setting("review_rules", {"words": "another"}),
     "country_tax": of_setting("country_tax", {"standard_0": "26"}, "DE"),
     "review_decide": of_review("review_decide", {"act": "refuse", "reason": "No links, please."}, {"act": "publish"}),
@@ -358,7 +378,7 @@ TRIED_ELSEWHERE = {
 # Forms that overwrite nothing that their page has shown, and why.
 NOTHING_TO_OVERWRITE = {
     "it only adds something": "note mail_again customer_note question_answer product_copy product_upload category_upload stock_transfer_new",
-    "it makes something new": "product_new category_new delivery_method_new warehouse_new terms_new promotion_make import_new export_new paper_new",
+    "it makes something new": "product_new category_new delivery_method_new warehouse_new terms_new promotion_make search_rule_new import_new export_new paper_new",
     "it adds or takes off the tags that it names": "tags",
     "it names the refund, which is noted once": "money_sent",
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",

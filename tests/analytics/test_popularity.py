@@ -41,7 +41,7 @@ def a_night() -> datetime:
 def look(product: Product, day: date, visitors: int) -> None:
     same = {"day": day, "visitors": visitors, "at": current_microseconds()}
     VIEWS.run(product_id=product.product_id, views=2 * visitors, **same)
-    DAILY.run(month=day.replace(day=1), kind="visit", events=2 * visitors, **same)
+    DAILY.run(month=day.replace(day=1), kind="visit", events=2 * visitors, empty=0, **same)
 
 
 def buy(product: Product, placed_at: datetime, units: int = 1, back: int = 0) -> None:

@@ -205,7 +205,7 @@ def test_x202_late_events_are_counted_and_a_second_sum_changes_nothing(hour: dat
     assert sums() == expected
     assert roll_up_hours(position, later + timedelta(minutes=15)) == (2, later.isoformat())
     assert sums() == expected
-    assert list_searches(day) == [("olive", 3, 3)]
+    assert list_searches(day) == [("olive", 3, 3, 3)]
 
 
 def list_searches(day: date) -> list[tuple[Any, ...]]:
@@ -230,7 +230,7 @@ def test_s105_words_outlive_three_days_if_three_visitors_used_them_or_the_catalo
         )
         roll_up_hour(hour)
         roll_up_visits_of_day(day)
-        return [words for words, _, _ in list_searches(day)]
+        return [words for words, *_ in list_searches(day)]
 
     settings.SEARCH_INDEX_DIR = tmp_path
     READER.looked_at = -inf

@@ -10,7 +10,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from tests.architecture.apps import ROOT
 
 # What stands in an address, when it does not matter what it leads to.
-_ANY = {"uuid": "2f1f7a52-5d0c-4d52-9f5a-6a2f3b1c9d10", "int": "7", "slug": "any", "str": "any"}
+_ANY = {"uuid": "2f1f7a52-5d0c-4d52-9f5a-6a2f3b1c9d10", "int": "7"}
+_ANY |= dict.fromkeys(("slug", "str", "path"), "any")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,12 @@ def without_ids(product_id: UUID) -> Product:
         assert row
         assert (row.product_id, row.variant_id) == (product_id, each.variant_id)
     variants = tuple(replace(each, variant_id=SENTINEL, sku="") for each in found.variants)
-    return replace(found, product_id=SENTINEL, slug="", variants=variants)
+    in_stock = {
+        UUID(int=n) for n, v in enumerate(found.variants) if v.variant_id in found.in_stock_ids
+    }
+    return replace(
+        found, product_id=SENTINEL, slug="", variants=variants, in_stock_ids=frozenset(in_stock)
+    )
 
 
 def save_as_staff(product: Product, now: datetime) -> Product:
@@ -46,7 +51,7 @@ def save_as_staff(product: Product, now: datetime) -> Product:
     )
     add_former_prices(former_prices(like, now))
     save_product(like, now)
-    set_availability(like.product_id, product.availability)
+    set_availability(like.product_id, product.availability, [each.variant_id for each in variants])
     return like
 
 

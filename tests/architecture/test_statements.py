@@ -172,7 +172,7 @@ def test_x90_of_a_product_only_what_cards_say_of_stock_reviews_and_sales_is_writ
     writes = [s for s in WRITES if table_of(s) == "products" and s.profile != CONDITIONAL]
     shops = [s for s in writes if s.cql not in BULK]
     assert [s.cql for s in shops] == [
-        "UPDATE products SET availability = :word WHERE product_id = :product_id",
+        "UPDATE products SET availability = :word, in_stock_ids = :in_stock_ids WHERE product_id = :product_id",
         "UPDATE products USING TIMESTAMP :at SET rating = :rating, rating_count = :rating_count WHERE product_id = :product_id",
         "UPDATE products USING TIMESTAMP :at SET popularity = :popularity, bestseller = :bestseller WHERE product_id = :product_id",
     ]

@@ -42,6 +42,7 @@ from catalogue.entities import Product
 from catalogue.operations import save_product
 from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
+from catalogue.search_rules import REDIRECT
 from checkout.form_cookie import save_typed_fields
 from demo import catalogue_data
 from demo.testbank.cards import CHALLENGED
@@ -81,6 +82,7 @@ from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.catalogue.photo_files import make_file
+from tests.catalogue.search_rules import make_search_rule
 from tests.factories import (
     find_delivery_method,
     make_category,
@@ -314,6 +316,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ordered": str(ordered.order_id),
         "to_pack": ordered.number,
         "order_change": str(_make_order_change(ordered.order_id, ann, now)),
+        "search_rule": make_search_rule(REDIRECT, f"offers {uuid4().hex[:8]}", "/deals/").key,
         "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,

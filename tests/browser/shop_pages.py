@@ -50,6 +50,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     "shop window": {
         "front": ShopPage("home", "/"),
         "category": ShopPage("category", "/c/kitchen/"),
+        "a filtered category": ShopPage(
+            "category",
+            "/c/kitchen/?filter=stock:yes&filter=bestseller:yes&filter=new:yes&price=1-2",
+        ),
         "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
         "reviews": ShopPage("reviews:list", "/p/{reviewed}/reviews/"),
         "reviews of one star": ShopPage("reviews:list", "/p/{reviewed}/reviews/?stars=1"),
@@ -81,7 +85,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "deals": ShopPage("deals", "/deals/"),
         "new arrivals": ShopPage("new_arrivals", "/new/"),
         "search": ShopPage("search", "/search?q=cotton"),
+        "a filtered search": ShopPage("search", "/search?q=cotton&filter=stock:yes&price=NaN-"),
         "search without a result": ShopPage("search", "/search?q=zzzzzz"),
+        "search of fewer words": ShopPage("search", "/search?q=cotton+zzzzzz"),
+        "search with a price": ShopPage("search", "/search?q=cotton+under+50"),
         "suggestions": ShopPage("suggest", "/search/suggest?q=tow"),
         "recently viewed": ShopPage("viewed", "/viewed/"),
         "nothing viewed": ShopPage("viewed", "/viewed/", "ann"),
@@ -247,6 +254,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "live": ShopPage("adminpanel:live", "/staff/live/", "admin"),
         "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
+        "searches": ShopPage("adminpanel:searches", "/staff/searches/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
@@ -344,6 +352,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             _NOTHING,
         ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
+        "filters": ShopPage("adminpanel:filters", "/staff/filters/", "admin"),
+        "a filter": ShopPage("adminpanel:filter", "/staff/filters/size/", "admin"),
+        "a filter, refused": ShopPage(
+            "adminpanel:filter", "/staff/filters/size/", "admin", 422, _NOTHING
+        ),
+        "colours": ShopPage("adminpanel:colours", "/staff/colours/", "admin"),
+        "a colour": ShopPage("adminpanel:colour", "/staff/colours/ink/", "admin"),
         "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
         "delivery methods": ShopPage(
             "adminpanel:delivery_methods", "/staff/settings/delivery/", "admin"
@@ -376,6 +391,21 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
         "new terms": ShopPage("adminpanel:terms_new", "/staff/settings/terms/new/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
+        "rules for searches": ShopPage(
+            "adminpanel:search_rules", "/staff/search-rules/?q=gift+under+20", "admin"
+        ),
+        "no rules": ShopPage(
+            "adminpanel:search_rules", "/staff/search-rules/?kind=one_way", "admin"
+        ),
+        "a rule": ShopPage(
+            "adminpanel:search_rule", "/staff/search-rules/redirect/{search_rule}/", "admin"
+        ),
+        "a new rule": ShopPage(
+            "adminpanel:search_rule_new", "/staff/search-rules/two_way/new/", "admin"
+        ),
+        "a new rule, refused": ShopPage(
+            "adminpanel:search_rule_new", "/staff/search-rules/pinned/new/", "admin", 422, _NOTHING
+        ),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
     },
@@ -465,6 +495,7 @@ _STAFF_ACTIONS = (
         "bulk_change_undo",
         "import_apply",
     ),
+    "search_rule_remove",
     *("category_move", "category_remove", "front_page_row"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
 )
@@ -483,6 +514,7 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
+    "adminpanel:search_rule_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
@@ -538,6 +570,7 @@ URL_ARGUMENTS = {
     "<str:gateway>": "testbank",
     "<slug:slug>": "{reviewed}",
     "<slug:trigger>": "code",
+    "<slug:kind>": "redirect",
     "<slug:key>": "standard-de",
     "<slug:layout>": "products",
     "<uuid:task_id>": "{spreadsheet}",

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from urllib.parse import quote
 
 from playwright.sync_api import Error, Page, Request, Route, expect
 
@@ -36,6 +37,53 @@ def test_x28_without_scripts_there_are_plain_pages(
     page_without_scripts.get_by_role("link", name="Load more").click()
     expect(page_without_scripts.locator("#cards > li")).to_have_count(16)
     assert page_without_scripts.locator("#cards > li a").first.inner_text() != first
+
+
+def test_x327_a_filter_renews_the_list_and_leaves_the_focus_where_it_is(page: Page) -> None:
+    page.goto("/c/kitchen/")
+    total = page.locator("#cards > li").count()
+    first = page.locator("#filters [name=filter]:enabled").first
+    value, left = first.get_attribute("value") or "", first.locator("xpath=../span[last()]")
+    expected = int(left.inner_text().split()[0])
+    assert 0 < expected < total
+    first.focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#cards > li")).to_have_count(expected)
+    expect(page.locator(f"#filters [name=filter][value='{value}']")).to_be_focused()
+    expect(page.locator("#list-said")).to_contain_text(str(expected))
+    assert f"filter={quote(value, safe=':')}" in page.url
+    assert_accessible(page, "filtered")
+    page.reload()
+    expect(page.locator("#cards > li")).to_have_count(expected)
+    page.get_by_role("link", name="Remove").click()
+    expect(page.locator("#cards > li")).to_have_count(total)
+
+
+def test_x327_on_a_phone_filters_are_a_sheet_that_says_what_it_leads_to(phone_page: Page) -> None:
+    page = phone_page
+    page.goto("/c/kitchen/")
+    sheet = page.locator("#filters")
+    expect(sheet).to_be_hidden()
+    page.get_by_role("button", name="Filter").click()
+    expect(sheet).to_be_visible()
+    assert_accessible(page, "filters")
+    sheet.locator("[name=filter]:enabled").first.check()
+    done = sheet.get_by_role("button", name=re.compile("Show .* product"))
+    expect(page.locator(".chosen .chip")).to_have_count(1)
+    shown = int(re.findall(r"\d+", done.inner_text())[0])
+    done.click()
+    expect(sheet).to_be_hidden()
+    expect(page.locator("#cards > li")).to_have_count(shown)
+
+
+def test_x327_without_scripts_a_button_filters(page_without_scripts: Page) -> None:
+    page = page_without_scripts
+    page.goto("/c/kitchen/?sort=price")
+    page.locator("#filters [name=filter]:enabled").first.check()
+    page.get_by_role("button", name="Show products").click()
+    page.wait_for_url(re.compile("filter="))
+    assert "sort=price" in page.url
+    expect(page.locator(".chosen .chip")).to_have_count(1)
 
 
 def test_x4_back_brings_the_loaded_list_and_its_place_again(page: Page, long_category: str) -> None:
@@ -115,10 +163,13 @@ def test_x32_an_answer_that_comes_too_late_is_dropped(open_page: OpenPage) -> No
         with suppress(Error):  # the page has given it up meanwhile
             route.continue_()
     page.wait_for_load_state("networkidle")
-    assert all(
-        "towel" in each.lower()
-        for each in page.locator("#suggestions [role=option]").all_inner_texts()
+    page.unroute_all()
+    last = page.evaluate(
+        "fetch('/search/suggest?q=towel', {headers: {'HX-Request': 'true'}}).then(it => it.text())"
     )
+    shown = page.locator("#suggestions [role=option]")
+    addresses = [each.get_attribute("data-href") for each in shown.all()]
+    assert addresses == re.findall('data-href="([^"]+)"', last.replace("&amp;", "&"))
 
 
 def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:

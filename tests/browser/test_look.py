@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from cart.entities import CartBadge
 from catalogue.entities import MenuEntry
+from storefront.list_filters import FILTER_PARAMETERS
 from tests.browser.conftest import DEVICES, InspectPages, OpenPage, ServedShop, open_context
 from tests.browser.page_watch import list_accessibility_violations
 from tests.browser.shop_pages import (
@@ -108,9 +109,12 @@ def for_robots(page: Page) -> list[str]:
     status, canonical, robots = page.evaluate(ROBOTS)
     there = urlsplit(page.url)
     is_indexed = status == 200 and resolve(there.path).view_name in INDEXED
-    expected = (
-        [[f"{there.scheme}://{there.netloc}{there.path}"], []] if is_indexed else [[], ["noindex"]]
-    )
+    # A filtered list says which list it is part of (X325).
+    is_filtered = any(each in parse_qs(there.query) for each in FILTER_PARAMETERS)
+    expected = [
+        [f"{there.scheme}://{there.netloc}{there.path}"] if is_indexed else [],
+        ["noindex"] if is_filtered or not is_indexed else [],
+    ]
     return [] if [canonical, robots] == expected else [f"X138: {status} {canonical} {robots}"]
 
 

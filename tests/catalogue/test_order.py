@@ -93,7 +93,7 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
         assert shown(node) == expected, rule
     # What is added later, or sold out and back, finds its place by itself.
     make_product("Brand new", category=node, listed=True)
-    operations.set_availability(fair.product_id, "few")
+    operations.set_availability(fair.product_id, "few", ())
     assert shown(node) == ["Fair", "Brand new", "Steep", "Cheap", "Dear"]
     only = Scope(products=frozenset((fair.product_id, cheap.product_id)))
     assert found(only, "I14") == []
@@ -192,14 +192,14 @@ def test_x110_i25_what_is_pinned_stands_first_in_its_row_while_it_is_sold(
     for feature_type in operations.FEATURE_TYPES:
         operations.pin_on_front_page(feature_type, lambda _: pinned)
     try:
-        operations.set_availability(gone.product_id, "out")
+        operations.set_availability(gone.product_id, "out", ())
         operations.refresh_featured(())
         assert listed_first("new_arrivals", 2) == [reduced.product_id, old.product_id]
         assert listed_first("featured", 2) == [reduced.product_id, old.product_id]
         assert listed_first("popular", 2) == [reduced.product_id, old.product_id]
         assert listed_first("deals", 1) == [reduced.product_id]
         assert old.product_id not in listed_first("deals", 24), "it is not reduced"
-        operations.set_availability(gone.product_id, "in")
+        operations.set_availability(gone.product_id, "in", ())
 
         def pin_meanwhile() -> Iterator[Product]:
             yield from queries.iterate_products()

@@ -319,7 +319,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
 def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:
     category = make_category()
     product = make_product(category=category, availability="in", listed=True)
-    operations.set_availability(product.product_id, "few")
+    operations.set_availability(product.product_id, "few", ())
     for sort in queries.SORTS:
         assert [
             card.availability
@@ -328,12 +328,12 @@ def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:
     operations.save_product(replace(product, name="Renamed"), now())
     assert queries.get_category_page(category.category_id).cards[0].availability == "few"
     with pytest.raises(ValueError, match="none of"):
-        operations.set_availability(product.product_id, "plenty")
+        operations.set_availability(product.product_id, "plenty", ())
 
 
 def test_an_availability_for_nobody_makes_no_product() -> None:
     product_id = uuid4()
-    operations.set_availability(product_id, "in")
+    operations.set_availability(product_id, "in", ())
     assert queries.get_product(product_id) is None
 
 

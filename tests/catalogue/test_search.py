@@ -4,20 +4,23 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 from django.test import override_settings
 
-from catalogue import operations, queries, search, search_index
+from catalogue import filtered_lists, operations, queries, search, search_index
 from catalogue.entities import Product
+from catalogue.filtered_lists import list_selected, new_arrivals_scope
+from catalogue.filters import NOTHING_CHOSEN
+from catalogue.index_documents import SCHEMA_VERSION
 from catalogue.search_index import (
     READER,
-    SCHEMA_VERSION,
     SearchIndexMissing,
     build_index,
     index_home,
@@ -322,7 +325,7 @@ def test_what_was_found_counts_until_the_index_is_looked_at_again(
     monkeypatch.setattr(search_index, "LOOK_EVERY_SECONDS", 3600.0)
     kettles = found("kettle")
     with monkeypatch.context() as asked:
-        asked.setattr(search, "_query", None)  # a second search would call it
+        asked.setattr(search, "_list", None)  # a second search would call it
         assert [card.name for card in search.search_products("kettle").cards] == kettles
         with pytest.raises(TypeError):
             search.search_products("kettle", sort="price")
@@ -334,10 +337,12 @@ def test_the_last_part_of_a_long_list_is_as_long_as_what_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(search, "DEEPEST", 2)
+    monkeypatch.setattr(filtered_lists, "DEEPEST", 2)
     assert [len(search.search_products("kitchen", 2, offset).cards) for offset in range(4)] == [
         *(2, 1, 0, 0)
     ]
-    assert [len(search.list_new_arrivals(2, offset).cards) for offset in range(4)] == [2, 1, 0, 0]
+    new = partial(list_selected, new_arrivals_scope(), NOTHING_CHOSEN, search.SORTS["newest"], 2)
+    assert [len(new(offset).cards) for offset in range(4)] == [2, 1, 0, 0]
 
 
 def test_what_is_counted_is_what_a_category_has_now(
@@ -360,17 +365,23 @@ def test_a_count_is_not_kept_of_a_former_index(
     kitchen = queries.get_category(products["Enamel Kettle"].category_id)
     assert kitchen
     READER.looked_at = -inf
-    READER.searcher()
-    index = READER._index
-
-    def change_meanwhile() -> Any:
-        former = index.searcher()
-        build_index([products["Enamel Kettle"]])
-        READER.looked_at = -inf
-        READER.searcher()  # of another thread
-        return former
-
-    slow = Mock(schema=index.schema, searcher=change_meanwhile)
-    monkeypatch.setattr(READER, "_index", slow)
-    assert search.count_on_sale_in(kitchen) == 3
+    former = READER.opened()
+    build_index([products["Enamel Kettle"]])
+    READER.looked_at = -inf
+    READER.opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(READER, "opened", lambda: former)  # of a page that began before
+        assert search.count_on_sale_in(kitchen) == 3
     assert search.count_on_sale_in(kitchen) == 1
+
+
+@pytest.mark.usefixtures("products")
+def test_what_was_counted_is_kept_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    def count_anew(seconds: float) -> int:
+        monkeypatch.setattr(search_index, "COUNTED_EVERY_SECONDS", seconds)
+        READER.looked_at = -inf
+        counted: int = READER.opened().keep("key", partial(next, numbers))
+        return counted
+
+    numbers = count()
+    assert [count_anew(3600.0), count_anew(3600.0), count_anew(0.0)] == [0, 0, 1]

@@ -88,7 +88,14 @@ NO_COPIES = {
         "backorders",
     ),
     *("picture_uploads", "waiting_uploads_by_day"),
-    *("product_changes", "sales_days", "mails", "outbox_by_minute", "promotions", "voucher_uses"),
+    *(
+        "product_changes_by_hour",
+        "sales_days",
+        "mails",
+        "outbox_by_minute",
+        "promotions",
+        "voucher_uses",
+    ),
     *("subscriptions_by_variant", "items_by_cart", "carts_by_idempotency_key", "people_by_cart"),
     *("pending_cart_moves_by_minute", "users", "sessions", "verified_users_by_minute", "staff"),
     *("second_factors", "audit_log", "erasures", "orders", "order_items", "payments"),
@@ -100,7 +107,7 @@ NO_COPIES = {
     "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),
-    *("top_searches", "daily_visits", "live_minutes"),
+    *("top_searches", "search_clicks", "daily_visits", "live_minutes"),
     *("sensors", "sensordata"),
     "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
     "daily_customers",  # an order whose person was erased since does not say any more which it was
@@ -153,11 +160,17 @@ def test_i13_stock_of_a_wrong_clock_is_repaired_above_its_timestamp_and_stays_na
 def test_i13_a_product_that_says_other_than_its_stock_is_named_and_put_right() -> None:
     product = make_product("Hourglass", stock=5)
     copy_stock(product.product_id)
-    operations.set_availability(product.product_id, "out")
+    operations.set_availability(product.product_id, "out", ())
     only = Scope(products=frozenset({product.product_id}))
     (named,) = found(only, "I13")
     assert "its availability is not what its stock says (out, not in)" in named
     assert repair(only, "I13").is_clean
+    operations.set_availability(product.product_id, "in", ())
+    (named,) = found(only, "I13")
+    variant_id = product.variants[0].variant_id
+    assert f"its variants in stock are not those that its stock says ({variant_id})" in named
+    assert repair(only, "I13").is_clean
+    assert found(only, "I13") == []
 
 
 def test_i7_figures_of_a_wrong_clock_are_added_up_again() -> None:
@@ -395,8 +408,12 @@ def wrong_cards(table: str, product_id: UUID) -> list[Violation]:
 
 def forget_changes() -> None:
     """As if no product had changed lately."""
-    for day in (datetime.now(UTC).date(), (datetime.now(UTC) - DAY).date()):
-        cql("DELETE FROM product_changes WHERE day = %s AND shard IN (0, 1, 2, 3, 4, 5, 6, 7)", day)
+    hour = floor_to_minute(datetime.now(UTC)).replace(minute=0)
+    for number in range(25):
+        cql(
+            "DELETE FROM product_changes_by_hour WHERE hour = %s",
+            hour - number * timedelta(hours=1),
+        )
 
 
 def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_written() -> None:

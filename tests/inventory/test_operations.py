@@ -300,19 +300,43 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     variant_id = product.variants[0].variant_id
     set_availability = catalogue.set_availability
 
-    def set_late(product_id: UUID, availability: str) -> None:
+    def set_late(product_id: UUID, *new: Any, **how: Any) -> None:
         monkeypatch.setattr(catalogue, "set_availability", set_availability)
         # Another process sells all, copies, and has nothing to do: the word is what it was.
         wanted = WantedLine(1, product_id, variant_id, 5)
         operations.reserve_stock(uuid4(), [wanted], NOW)
         stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
-        set_availability(product_id, availability)
+        set_availability(product_id, *new, **how)
 
     monkeypatch.setattr(catalogue, "set_availability", set_late)
-    catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out")
+    catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out", in_stock_ids=set())
     operations.copy_stock(product.product_id)
     found = existing(get_product_at_quorum(product.product_id))
     assert found.availability == "out"
+
+
+def test_x302_a_variant_that_goes_in_or_out_of_stock_is_a_change_of_its_product() -> None:
+    """Also if the product's availability stays, since another variant is there."""
+    product = make_product(stock=5, options={"Size": ["Small", "Large"]})
+    small, large = (each.variant_id for each in product.variants)
+    make_stock(9, product_id=product.product_id, variant_id=large)
+    operations.copy_stock(product.product_id)
+
+    def changes_when_sold(units: int) -> bool:
+        began = datetime.now(UTC) + timedelta(milliseconds=2)
+        wait_until(lambda: datetime.now(UTC) > began)
+        wanted = WantedLine(1, product.product_id, small, units)
+        allocations = operations.reserve_stock(uuid4(), [wanted], NOW)
+        operations.copy_allocated_stock(allocations)
+        return product.product_id in catalogue.list_changed_products(began, datetime.now(UTC))
+
+    assert not changes_when_sold(1)
+    assert changes_when_sold(4)
+    # Units come, and the variant can be sold again.
+    began = datetime.now(UTC)
+    operations.receive_stock(product.product_id, small, "berlin", 3, 2, uuid4(), began)
+    operations.copy_stock(product.product_id)
+    assert product.product_id in catalogue.list_changed_products(began, datetime.now(UTC))
 
 
 def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:

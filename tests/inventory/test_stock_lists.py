@@ -174,24 +174,26 @@ def test_x154_i26_rows_of_a_killed_copy_go_with_the_next_one_though_the_numbers_
         assert found(only(product), "I13", "I26") == [], target
 
 
+# Before the copy marks that it will delete rows, and after it.
+@pytest.mark.parametrize("step", ["plan_list_changes", "write_copies"])
 def test_x154_i26_what_gets_low_again_while_a_copy_takes_it_out_of_the_list_stays_there(
-    monkeypatch: pytest.MonkeyPatch,
+    step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = make_product(listed=True)
     receive(product, 3)
     key = (product.variants[0].variant_id, "berlin")
     operations.receive_stock(product.product_id, *key, 5, 3, uuid4(), NOW)
-    write_copies = stock_copies.write_copies
+    take_step = getattr(stock_copies, step)
 
-    def be_overtaken(*args: Any) -> None:
+    def be_overtaken(*args: Any) -> Any:
         # Another process, which sees the copy of before, and numbers that are low as that is.
-        monkeypatch.setattr(stock_copies, "write_copies", write_copies)
+        monkeypatch.setattr(stock_copies, step, take_step)
         correction = {"adjustment_id": uuid4(), "actor": "", "reason": "broken", "now": NOW}
         operations.adjust_stock(*key, -6, **correction)  # type: ignore[arg-type]
         stock_copies.copy_numbers(product.product_id, [key])
-        write_copies(*args)
+        return take_step(*args)
 
-    monkeypatch.setattr(stock_copies, "write_copies", be_overtaken)
+    monkeypatch.setattr(stock_copies, step, be_overtaken)
     operations.copy_stock(product.product_id)
     assert lists_of(product) == ["all", "low"]
     assert found(only(product), "I13", "I26") == []

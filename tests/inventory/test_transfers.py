@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -116,6 +117,28 @@ def test_x151_what_is_called_off_is_back_and_too_few_units_send_nothing() -> Non
     with pytest.raises(ValueError, match="does not arrive"):
         operations.end_transfer(back, "ahead", "Cem", datetime.now(UTC))
     assert found(scope(back, short), "I1", "I13", "I27", "I28") == []
+
+
+def test_x151_a_retry_when_there_are_enough_does_not_send_what_was_too_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short, move = make_transfer(units=11), transfers._move
+
+    def be_overtaken(*args: Any) -> StockTransfer:
+        # Another process retries, before this one has stored that the transfer is refused.
+        monkeypatch.setattr(transfers, "_move", move)
+        receipt = (short.product_id, short.variant_id, "berlin", 5, 3, uuid4())
+        operations.receive_stock(*receipt, datetime.now(UTC))
+        operations.copy_stock(short.product_id)
+        with pytest.raises(NotEnoughAvailable):
+            operations.start_transfer(short)
+        return move(*args)
+
+    monkeypatch.setattr(transfers, "_move", be_overtaken)
+    with pytest.raises(NotEnoughAvailable):
+        operations.start_transfer(short)
+    assert (on_hand(short), is_open(short)) == ((15, 0), False)
+    assert found(scope(short), "I1", "I13", "I27", "I28") == []
 
 
 def test_x151_units_arrive_also_where_more_is_promised_than_there_is(

@@ -34,7 +34,7 @@ def forgotten() -> Iterator[None]:
 
 
 def left_behind(begun: Begun, seconds: float) -> None:
-    AUTOMATIC_PROMOTIONS.reading = Dated(begun, keyspace_name(), monotonic() - seconds)  # type: ignore[arg-type]
+    AUTOMATIC_PROMOTIONS.reading = Dated(begun, keyspace_name(), monotonic() - seconds)
 
 
 def test_what_was_begun_a_moment_ago_is_used() -> None:

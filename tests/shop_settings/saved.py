@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from cassandra_db.session import get_session
-from shop_settings.queries import clear_settings_cache
+from consistency.shop_settings import KINDS
+from shop_settings.queries import settings_copy
 from tests.environment import KEYSPACE
 
 
@@ -13,5 +14,8 @@ from tests.environment import KEYSPACE
 def own_settings() -> Iterator[None]:
     """Let a test save settings, and take them away after it."""
     yield
-    get_session().execute(f"DELETE FROM {KEYSPACE}.shop_settings WHERE shop = 'shop'")  # noqa: S608
-    clear_settings_cache()
+    for partition in {kind.partition for kind in KINDS.values()}:
+        get_session().execute(
+            f"DELETE FROM {KEYSPACE}.shop_settings WHERE shop = '{partition}'"  # noqa: S608
+        )
+        settings_copy(partition).forget()

@@ -15,6 +15,7 @@ from moneyed import EUR, Money
 from cassandra_db import CassandraUnavailable, count_statements, process_copies
 from cassandra_db.process_copies import Dated
 from cassandra_db.session import get_session, keyspace_name
+from catalogue.colour_settings import COLOURS, ColourSetting
 from consistency.findings import Scope
 from consistency.shop_settings import KINDS
 from demo.loader import FORMER_RATES, load_settings
@@ -209,6 +210,18 @@ def test_i30_settings_that_cannot_be_read_or_break_their_rules_are_named() -> No
         (named,) = found(scope, "I30")
         assert fault in named
     cql(update, json.dumps(was["standard-de"]))
+    # A partition of its own is checked as well.
+    save_setting(COLOURS, "ink", ColourSetting("ink", "2f4160"), "", now())
+    assert found(scope, "I30") == []
+    broken = json.dumps({"hex": "blue", "family": ""})
+    cql(
+        update.replace("'shop'", "'colours'")
+        .replace("delivery", "colours")
+        .replace("standard-de", "ink"),
+        broken,
+    )
+    (named,) = found(scope, "I30")
+    assert "settings colours: break their rules" in named
 
 
 def test_x157_a_new_shop_delivers_as_it_always_has() -> None:

@@ -437,7 +437,7 @@ def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_
     assert names(page) == ["Zwzw Lamp"]
 
 
-def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> None:
+def test_x32_x336_without_an_index_products_are_suggested_by_their_names(client: Client) -> None:
     made = [make_product(f"Vbvb {place}") for place in range(12)]
     for product in made:
         operations.refresh_prefixes(product)

@@ -221,12 +221,23 @@ def test_s85_a_page_looks_at_no_parameter_that_its_view_does_not_name(
         WHOLE_PAGES.clear()
         NotedQuery.looked_at.clear()
         first = Client().get(f"{address}?letter=for-ann")
-        declared = set(resolve(address).func.page_parameters)  # type: ignore[attr-defined]
+        view = resolve(address).func
+        declared = {*view.page_parameters, *view.unkept_parameters}  # type: ignore[attr-defined]
         assert names <= NotedQuery.looked_at <= declared, address
         second = Client().get(f"{address}?letter=for-b")
         assert is_from_memory(second)
         assert "for-ann" in first.content.decode()
         assert "for-ann" not in second.content.decode()
+
+
+@pytest.mark.usefixtures("kept")
+def test_x325_a_filtered_list_is_not_kept_as_the_whole_list(mug: Product) -> None:
+    assert not is_from_memory(Client().get(category_of(mug)))
+    for query in ("filter=stock:yes", "price=1-2", "all=brand"):
+        kept = len(WHOLE_PAGES), WHOLE_PAGES.lookup_count
+        assert Client().get(f"{category_of(mug)}?{query}").status_code == 200
+        assert (len(WHOLE_PAGES), WHOLE_PAGES.lookup_count) == kept, query
+    assert is_from_memory(Client().get(category_of(mug)))
 
 
 @pytest.mark.usefixtures("kept")

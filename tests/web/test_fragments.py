@@ -25,7 +25,7 @@ from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
 from catalogue.templatetags import cards, menus
 from catalogue.templatetags.cards import CardInList, make_card_list
-from storefront import fragments
+from storefront import fragments, list_filters
 from storefront.templatetags import header
 from tests.architecture.template_names import list_templates, read_template
 from tests.environment import ROOT
@@ -156,7 +156,7 @@ def list_view_classes() -> dict[str, Any]:
     """Return the view objects' classes, by the names that templates know."""
     return {
         re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): each
-        for module in (fragments, cards, header, menus)
+        for module in (fragments, cards, header, list_filters, menus)
         for name, each in vars(module).items()
         if is_dataclass(each) and each.__module__ == module.__name__
     } | {"card": cards.CardInList}

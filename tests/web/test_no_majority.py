@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from cassandra_db import LOCAL_ONE, CassandraUnavailable, Row
 from cassandra_db.statements import PendingResult
+from catalogue.search_rules import get_search_rules
 from shop_settings.queries import get_settings
 from tests.factories import make_product, make_user
 
@@ -42,7 +43,9 @@ def test_a_page_waits_once(request: pytest.FixtureRequest) -> None:
     member.force_login(make_user())
     for who in (guest, member):
         who.post(reverse("cart:add"), add)
-    get_settings()  # as a process has read them before it serves
+    # As a process has read them before.
+    get_settings()
+    get_search_rules()
     pages = (
         *("/", reverse("product", args=(product.slug,)), "/search?q=glass", "/readyz", "/orders/"),
         *("/cart/", "/carts/", "/cart/panel/", "/checkout/"),

@@ -14,6 +14,7 @@ from demo import loader
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.logins import LOGINS
 from demo.orders import ORDER_COUNT, load_orders, plan_orders
+from demo.search_rules import load_search_rules
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
 
@@ -77,12 +78,13 @@ class Command(BaseCommand):
                 task = bars.add_task(what, total=total)
                 return lambda: bars.advance(task)
 
-            loader.load_settings(now, bar("Settings", 3))
+            loader.load_settings(now, bar("Settings", 5))
             loader.load_categories(bar("Categories", len(CATEGORIES)))
             loader.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
             loader.load_stock(now, bar("Stock", len(PRODUCTS)))
             loader.load_transfers(now, bar("Transfers", len(loader.TRANSFERS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
+            load_search_rules(now)
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
             left_out = load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))

@@ -51,7 +51,8 @@ class Command(BaseCommand):
         if list:
             for each in chosen:
                 idle = f", idle every {each.longest_pause}" if each.idle_every else ""
-                self.stdout.write(f"{each.name:32}  every {each.every}{idle}")
+                beside = ", in a loop of its own" if each.has_own_loop else ""
+                self.stdout.write(f"{each.name:32}  every {each.every}{idle}{beside}")
             return
         if status:
             self._print_status(chosen)

@@ -6,11 +6,12 @@ from datetime import datetime
 from time import monotonic
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from accounts.operations.search_terms import rebuild_account_search
 from cassandra_db import current_time
 from catalogue import jobs
+from catalogue.index_files import SearchIndexBusy
 from catalogue.search_index import build_index
 from orders.rebuild import rebuild_order_lists, rebuild_user_stats
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
@@ -36,6 +37,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, what: list[str], **options: Any) -> None:
         for name in what or REBUILDS:
             began = monotonic()
-            self.stdout.write(
-                f"{name}: {REBUILDS[name](current_time())} ({monotonic() - began:.1f} s)"
-            )
+            try:
+                done = REBUILDS[name](current_time())
+            except SearchIndexBusy as error:
+                raise CommandError(str(error)) from error
+            self.stdout.write(f"{name}: {done} ({monotonic() - began:.1f} s)")
