@@ -145,9 +145,9 @@ class _FacetCounter:
         names: Sequence[str],
         now: datetime,
     ) -> None:
-        self._state, self._schema, self._searcher = state, state.schema, state.searcher
+        self._state, self._searcher = state, state.searcher
         self._scope, self._selection, self._names, self._now = scope, selection, names, now
-        self._base = all_of([scope.query, on_sale(self._schema, now)])
+        self._base = all_of([scope.query, on_sale(state.schema, now)])
 
     @cached_property
     def total(self) -> int:
@@ -178,7 +178,7 @@ class _FacetCounter:
     def _select(self, selection: Selection) -> Any:
         if not selection:
             return self._base
-        return all_of([selection_query(self._schema, selection, self._now), self._base])
+        return all_of([selection_query(selection, self._now), self._base])
 
     def _count(self, selection: Selection) -> int:
         return count(self._searcher, self._select(selection))

@@ -28,10 +28,10 @@ _INTEGER = tantivy.FieldType.Integer
 MARKS_OF_VARIANTS = {filters.STOCK: IN_STOCK, filters.SALE: ON_SALE}
 
 
-def selection_query(schema: Any, selection: Selection, now: datetime) -> Any:
+def selection_query(selection: Selection, now: datetime) -> Any:
     """Return the query for the products of which one variant satisfies the whole selection."""
     wanted = [
-        _PRODUCT_QUERIES[name](schema, values, now)
+        _PRODUCT_QUERIES[name](values, now)
         for name, values in selection.values
         if name in _PRODUCT_QUERIES
     ]
@@ -39,30 +39,30 @@ def selection_query(schema: Any, selection: Selection, now: datetime) -> Any:
     return all_of([*wanted, *_variant_queries(selection.about_variants)])
 
 
-def _in_categories(schema: Any, slugs: Sequence[str], _now: datetime) -> Any:
+def _in_categories(slugs: Sequence[str], _now: datetime) -> Any:
     nodes = queries.get_category_tree().by_slug
-    return any_of([in_category(schema, nodes.get(slug)) for slug in slugs])
+    return any_of([in_category(_SCHEMA, nodes.get(slug)) for slug in slugs])
 
 
-def _of_brands(schema: Any, brands: Sequence[str], _now: datetime) -> Any:
-    return one_of(schema, "brand_exact", [brand_token(each) for each in brands])
+def _of_brands(brands: Sequence[str], _now: datetime) -> Any:
+    return one_of(_SCHEMA, "brand_exact", [brand_token(each) for each in brands])
 
 
-def _with_stars(schema: Any, stars: Sequence[str], _now: datetime) -> Any:
+def _with_stars(stars: Sequence[str], _now: datetime) -> Any:
     # Products with at least the lowest chosen rating; another text than a number finds nothing.
     least = min((int(each) for each in stars if each.isdecimal() and len(each) == 1), default=9)
-    return tantivy.Query.range_query(schema, "stars", _INTEGER, lower_bound=least)
+    return tantivy.Query.range_query(_SCHEMA, "stars", _INTEGER, lower_bound=least)
 
 
-def _is_new(schema: Any, _values: Sequence[str], now: datetime) -> Any:
+def _is_new(_values: Sequence[str], now: datetime) -> Any:
     since = to_milliseconds(now - NEW_FOR)
     return tantivy.Query.range_query(
-        schema, "created", _INTEGER, lower_bound=since, include_lower=False
+        _SCHEMA, "created", _INTEGER, lower_bound=since, include_lower=False
     )
 
 
-def _is_bestseller(schema: Any, _values: Sequence[str], _now: datetime) -> Any:
-    return tantivy.Query.term_query(schema, "marks", "bestseller")
+def _is_bestseller(_values: Sequence[str], _now: datetime) -> Any:
+    return tantivy.Query.term_query(_SCHEMA, "marks", "bestseller")
 
 
 _PRODUCT_QUERIES = {

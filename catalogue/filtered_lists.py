@@ -16,8 +16,7 @@ from catalogue.filter_queries import MARKS_OF_VARIANTS, selection_query
 from catalogue.filter_tokens import value_token
 from catalogue.filters import Selection, price_in_minor_units
 from catalogue.index_documents import to_milliseconds, unpack_card
-from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
-from catalogue.queries import FEATURED_SORT
+from catalogue.index_queries import all_of, count, in_category, in_order, in_stock, on_sale
 from catalogue.search_index import READER, SearchResult
 from pricing.money import from_minor_units
 
@@ -44,15 +43,6 @@ def category_scope(node: CategoryNode) -> Scope:
     return Scope(("category", below), in_category(schema, node), node)
 
 
-def list_category(
-    node: CategoryNode, selection: Selection, sort: str, limit: int, offset: int
-) -> SearchResult:
-    """Return a part of a category's list for a selection, in one of CATEGORY_SORTS or FEATURED_SORT. Raises SearchIndexMissing."""
-    pinned_ids = node.order.pinned_ids if sort == FEATURED_SORT else ()
-    order = CATEGORY_SORTS[node.order.rule if sort == FEATURED_SORT else sort]
-    return list_selected(category_scope(node), selection, order, limit, offset, pinned_ids)
-
-
 def list_selected(
     scope: Scope,
     selection: Selection,
@@ -67,7 +57,7 @@ def list_selected(
     """
     schema, searcher = READER.searcher()
     now = current_time()
-    chosen = [selection_query(schema, selection, now)] if selection else []
+    chosen = [selection_query(selection, now)] if selection else []
     wanted = all_of([scope.query, on_sale(schema, now), *chosen])
     # tantivy reserves memory for all places before the offset, even if there are no such products.
     limit = max(0, min(limit, DEEPEST - offset)) if offset < searcher.num_docs else 0
@@ -85,19 +75,13 @@ def list_selected(
     if pinned_ids:
         none_pinned = [(tantivy.Occur.MustNot, _is(schema, each)) for each in pinned_ids]
         rest = tantivy.Query.boolean_query([(tantivy.Occur.Must, wanted), *none_pinned])
-    field, down = order
-    sorting = (
-        {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
-        if field
-        else {}
-    )
     if limit > len(found):
         result = searcher.search(
             rest,
             limit=limit - len(found),
             offset=max(0, offset - len(pinned)),
             count=False,
-            **sorting,
+            **in_order(order),
         )
         found += [address for _, address in result.hits]
     shown = [selection]
@@ -151,26 +135,17 @@ def deals_scope() -> Scope:
     """Return the reduced products in stock. Raises SearchIndexMissing."""
     schema, _ = READER.searcher()
     reduced = tantivy.Query.term_query(schema, "marks", "deal")
-    return Scope(("deals",), all_of([reduced, _in_stock(schema)]))
+    return Scope(("deals",), all_of([reduced, in_stock(schema)]))
 
 
 def new_arrivals_scope() -> Scope:
     """Return the new products in stock; if they are few, the MIN_NEW_ARRIVALS newest. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
-    available = all_of([_in_stock(schema), on_sale(schema, current_time())])
+    available = all_of([in_stock(schema), on_sale(schema, current_time())])
     newest = searcher.search(
-        available,
-        limit=MIN_NEW_ARRIVALS,
-        count=False,
-        order_by_field="created",
-        order=tantivy.Order.Desc,
+        available, limit=MIN_NEW_ARRIVALS, count=False, **in_order(("created", True))
     )
     oldest = min((at for at, _ in newest.hits), default=0)
     since = min(to_milliseconds(current_time() - NEW_FOR), oldest)
     new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
-    return Scope(("new arrivals",), all_of([new, _in_stock(schema)]))
-
-
-def _in_stock(schema: Any) -> Any:
-    words = ("in", "few", "ahead")
-    return any_of([tantivy.Query.term_query(schema, "availability", each) for each in words])
+    return Scope(("new arrivals",), all_of([new, in_stock(schema)]))

@@ -57,9 +57,6 @@ class Selection:
     def get(self, name: str) -> tuple[str, ...]:
         return dict(self.values).get(name, ())
 
-    def without(self, name: str) -> Self:
-        return replace(self, values=tuple(each for each in self.values if each[0] != name))
-
     def with_values(self, name: str, values: Iterable[str]) -> Self:
         """Return the selection in which these are the chosen values of a filter."""
         chosen = {**dict(self.values), name: tuple(sorted(set(values)))}

@@ -30,7 +30,7 @@ from catalogue.words import fold_text, search_terms, split_words
 from pricing.money import from_minor_units, to_minor_units
 
 # Add 1 whenever `make_schema` or `make_document` changes: older indexes are then rebuilt.
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 # Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = (
@@ -38,7 +38,7 @@ _EXACT_FIELDS = (
     *("name_begins", "begins"),
 )
 # Fields for several values that are not split: catalogue.filter_tokens.
-_WHOLE_VALUES = ("combination", "detail", "value", "brand_name", "colour_state")
+_WHOLE_VALUES = ("combination", "detail", "value", "colour_state")
 _ALWAYS = 1 << 62
 # The letters of the longest beginning of a word that is a term of its own.
 MAX_BEGINNING = 12
@@ -114,7 +114,6 @@ def make_document(product: Product) -> Any:
         combination=sorted(list_combinations(product, make_option_token)),
         detail=sorted(details),
         value=[*list_product_values(product), *_list_own_values(product, families)],
-        brand_name=product.brand,
         colour_state=find_colour_state(),
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),

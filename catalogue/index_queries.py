@@ -49,6 +49,19 @@ def on_sale(schema: Any, now: datetime) -> Any:
     return tantivy.Query.const_score_query(any_of([sellable, scheduled]), 0.0)
 
 
+def in_stock(schema: Any) -> Any:
+    """Return the query for the products that are not sold out."""
+    return one_of(schema, "availability", ["in", "few", "ahead"])
+
+
+def in_order(order: tuple[str, bool]) -> dict[str, Any]:
+    """Return the arguments by which a search sorts by a field, ascending or descending; by score if the field is ""."""
+    field, down = order
+    if not field:
+        return {}
+    return {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
+
+
 def count(searcher: Any, query: Any) -> int:
     """Return how many products a query finds. An aggregation does not rank, which would take most of the time."""
     found = searcher.aggregate(query, {"found": {"value_count": {"field": "created"}}})

@@ -19,7 +19,7 @@ from catalogue.filter_queries import selection_query
 from catalogue.filtered_lists import DEEPEST, make_card
 from catalogue.filters import COLOUR, NOTHING_CHOSEN, PriceRange, Selection
 from catalogue.index_documents import BOOSTS, sku_token
-from catalogue.index_queries import all_of, any_of, count, in_category, on_sale
+from catalogue.index_queries import all_of, any_of, count, in_category, in_order, in_stock, on_sale
 from catalogue.query_prices import QueryPrices, read_prices
 from catalogue.search_index import READER, SearchResult
 from catalogue.search_rules import MAX_PINNED, SearchRules, fold_query, get_search_rules
@@ -162,7 +162,7 @@ def product_query(schema: Any, asked: ProductQuery, build: QueryBuilder = QUERY_
     """Return the index query for the products on sale that a typed query asks for. Pinned products have the highest scores."""
     wanted = [words_query(schema, asked.words, asked.rules, build)] if asked.words else []
     if asked.prices.text:
-        wanted.append(build.restrict(price_query(schema, asked.prices.low, asked.prices.high)))
+        wanted.append(build.restrict(price_query(asked.prices.low, asked.prices.high)))
     found = [build.all_of(wanted)] if wanted else []
     for place, sku in enumerate(asked.pinned_skus):
         term = tantivy.Query.term_query(schema, "sku_exact", sku_token(sku))
@@ -177,9 +177,9 @@ def _recall_query(asked: ProductQuery) -> Any:
     return READER.recall(("query", asked), lambda: product_query(schema, asked))
 
 
-def price_query(schema: Any, low: Decimal | None, high: Decimal | None) -> Any:
+def price_query(low: Decimal | None, high: Decimal | None) -> Any:
     """Return the index query for the products of which a variant has a price in a range. It does not change the ranking."""
-    within = selection_query(schema, Selection(price=PriceRange(low, high)), current_time())
+    within = selection_query(Selection(price=PriceRange(low, high)), current_time())
     return tantivy.Query.const_score_query(within, 0.0)
 
 
@@ -193,7 +193,8 @@ def words_scope(query: str) -> Scope:
 def list_popular(limit: int) -> SearchResult:
     """Return the most popular products in stock. Raises SearchIndexMissing."""
     schema, searcher = READER.searcher()
-    return _list(searcher, _in_stock(schema), SORTS["popular"], limit, 0)
+    wanted = all_of([in_stock(schema), on_sale(schema, current_time())])
+    return _list(searcher, wanted, SORTS["popular"], limit, 0)
 
 
 def _list(
@@ -208,13 +209,7 @@ def _list(
     # tantivy reserves memory for all places before the offset, even if there are no such products.
     if limit < 1 or offset >= searcher.num_docs:
         return SearchResult((), count(searcher, wanted))
-    field, down = sort
-    order = (
-        {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
-        if field
-        else {}
-    )
-    result = searcher.search(wanted, limit=limit, offset=offset, count=True, **order)
+    result = searcher.search(wanted, limit=limit, offset=offset, count=True, **in_order(sort))
     # "blue mug" shows blue mugs.
     shown = NOTHING_CHOSEN.with_values(COLOUR, colours)
     found = (searcher.doc(address) for _, address in result.hits)
@@ -231,14 +226,6 @@ def count_on_sale_in(node: CategoryNode) -> int:
 
     # The key has the categories below, too: the tree may change while the index stays.
     return opened.keep(frozenset(each.category_id for each in node.subtree), find)
-
-
-def _in_stock(schema: Any) -> Any:
-    """Return the index query for products on sale at this moment that are not sold out."""
-    sold_out = tantivy.Query.term_query(schema, "availability", "out")
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
-    )
 
 
 def query_words(query: str) -> list[str]:

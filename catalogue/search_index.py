@@ -141,16 +141,11 @@ class IndexReader:
 
     def _look_if_due(self) -> None:
         home = index_home()
-        if (
-            monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
-            or self._path is None
-            or self._path.parent != home
-        ):
-            # Other threads go on with the index that is open while one reads a large new file.
-            if not self._lock.acquire(
-                blocking=self._opened is None or self._path is None or self._path.parent != home
-            ):
-                return
+        has_none = self._opened is None or self._path is None or self._path.parent != home
+        if not has_none and monotonic() - self.looked_at < LOOK_EVERY_SECONDS:
+            return
+        # Other threads go on with the index that is open while one reads a large new file.
+        if self._lock.acquire(blocking=has_none):
             try:
                 self._look(home)
             finally:

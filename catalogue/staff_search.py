@@ -11,7 +11,7 @@ from catalogue import queries
 from catalogue.entities import CategoryNode, Product
 from catalogue.filter_tokens import is_own_token
 from catalogue.index_documents import brand_token, sku_token
-from catalogue.index_queries import all_of, any_of, in_category
+from catalogue.index_queries import all_of, any_of, in_category, in_order
 from catalogue.search import query_words
 from catalogue.search_index import READER, SearchIndexMissing
 
@@ -96,14 +96,10 @@ def _find_for_staff(
     if filters.category_id:
         categories = queries.get_category_tree_at_quorum().by_id
         terms.append(in_category(schema, categories.get(filters.category_id)))
-    field, down = STAFF_SORTS[sort]
-    order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
+    page |= in_order(STAFF_SORTS[sort])
     tries = [
-        (
-            matched,
-            searcher.search(all_of([wanted, *terms]), order_by_field=field, order=order, **page),
-        )
+        (matched, searcher.search(all_of([wanted, *terms]), **page))
         for matched, wanted in _staff_queries(schema, query)
     ]
     matched, result = next((each for each in tries if each[1].count), tries[-1])

@@ -16,10 +16,11 @@ import tantivy
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import CategoryNode, ProductCard
+from catalogue.filter_tokens import own_token
 from catalogue.filtered_lists import make_card
-from catalogue.filters import COLOUR, NOTHING_CHOSEN
+from catalogue.filters import BRAND, COLOUR, NOTHING_CHOSEN
 from catalogue.index_documents import BOOSTS, MAX_BEGINNING, brand_token, sku_token
-from catalogue.index_queries import all_of, any_of, count, on_sale
+from catalogue.index_queries import all_of, any_of, count, in_order, on_sale
 from catalogue.search import SORTS, ProductQuery, count_on_sale_in, price_query, read_query
 from catalogue.search_index import READER, OpenedIndex
 from catalogue.words import split_words, word_forms
@@ -57,8 +58,7 @@ def find_suggestions(typed: str) -> Suggestions:
 
 
 def _find_products(opened: OpenedIndex, asked: ProductQuery) -> tuple[ProductCard, ...]:
-    field, _ = SORTS["popular"]
-    order, found = {"order_by_field": field, "order": tantivy.Order.Desc}, dict[Any, Any]()
+    order, found = in_order(SORTS["popular"]), dict[Any, Any]()
     searchable = on_sale(opened.schema, current_time())
     for wanted in _product_queries(opened.schema, opened.searcher, asked):
         all_wanted = all_of([*wanted, searchable])
@@ -81,7 +81,7 @@ def _product_queries(schema: Any, searcher: Any, asked: ProductQuery) -> Iterato
         yield [tantivy.Query.term_query(schema, "sku_exact", sku_token(sku))]
     *before, last = (_Terms(searcher, word) for word in asked.words)
     low, high = asked.prices.low, asked.prices.high
-    prices = [price_query(schema, low, high)] if asked.prices.text else []
+    prices = [price_query(low, high)] if asked.prices.text else []
     bestseller = tantivy.Query.term_query(schema, "marks", "bestseller")
 
     def is_broad(ending: _Terms) -> bool:
@@ -161,8 +161,10 @@ def _iterate_brands(opened: OpenedIndex, words: Sequence[str]) -> Iterator[str]:
 
     def list_brands() -> list[str]:
         # Of several spellings the most frequent one is kept.
-        names = searcher.terms_with_prefix("brand_name", "", None, _KNOWN_BRANDS)
-        return list({_fold_name(name): name for name, _ in reversed(names)}.values())[::-1]
+        prefix = own_token(BRAND)
+        terms = searcher.terms_with_prefix("value", prefix, None, _KNOWN_BRANDS)
+        names = [term.removeprefix(prefix) for term, _ in reversed(terms)]
+        return list({_fold_name(name): name for name in names}.values())[::-1]
 
     for name in _choose(opened.keep("brands", list_brands), words):
         own = tantivy.Query.term_query(opened.schema, "brand_exact", brand_token(name))

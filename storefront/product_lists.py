@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -69,6 +70,11 @@ class ProductList:
         """The parameters of the list's address, besides its filters."""
         return {"q": self.query, "sort": "" if self.sort == self.default_sort else self.sort}
 
+    @cached_property
+    def scope(self) -> Scope:
+        """The products that the list has before any filter. Raises SearchIndexMissing."""
+        return self.find_scope()
+
     def find_part(self, selection: Selection, token: str, limit: int) -> ListPart:
         """Return a part of the list. Raises SearchIndexMissing, InvalidPageToken."""
         if self.find_unfiltered and not selection:
@@ -76,7 +82,7 @@ class ProductList:
         token_name = f"{self.name} {self.sort} {self.query} {selection.parameters}"
         offset = int(page_key(token, token_name)[0]) if token else 0
         order, pinned_ids = self.orders[self.sort], self.pinned_ids
-        found = list_selected(self.find_scope(), selection, order, limit, offset, pinned_ids)
+        found = list_selected(self.scope, selection, order, limit, offset, pinned_ids)
         end = offset + len(found.cards)
         has_more = found.cards and end < min(found.total, DEEPEST)
         return ListPart(found.cards, found.total, page_token([end], token_name) if has_more else "")
@@ -154,7 +160,7 @@ def _find_filters(
     listing: ProductList, asked: AskedFilters, names: tuple[FilterName, ...]
 ) -> ListFilters | None:
     try:
-        found = find_facets(listing.find_scope(), asked.selection, names, asked.opened)
+        found = find_facets(listing.scope, asked.selection, names, asked.opened)
     except SearchIndexMissing:
         return None
     parameters = tuple((name, value) for name, value in listing.parameters.items() if value)
