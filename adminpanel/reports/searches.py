@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
-from adminpanel.reports.visits import CHART_STEP, Bar, SearchLine, list_bars, list_searches
+from adminpanel.reports.visits import CHART_STEP, Bar, SearchLine, list_bars, list_searches, share
 from analytics import queries
 from analytics.clicks import FURTHER_DOWN, PLACES
 from analytics.kinds import CLICK
@@ -38,11 +38,6 @@ class SearchDay:
     def click_rate(self) -> float | None:
         """The per cent of visitors with a search who opened a result."""
         return share(min(self.clickers, self.searchers), self.searchers)
-
-
-def share(part: int, whole: int) -> float | None:
-    """Return how many per cent a part is of a whole; None of nothing."""
-    return 100 * part / whole if whole else None
 
 
 @dataclass(frozen=True)

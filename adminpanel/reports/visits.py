@@ -26,6 +26,11 @@ CHART_HEIGHT = 120
 CHART_STEP = 10
 
 
+def share(part: int, whole: int) -> float | None:
+    """Return how many per cent a part is of a whole; None of nothing."""
+    return 100 * part / whole if whole else None
+
+
 @dataclass
 class VisitLine:
     """The visits of a day, or of a week that begins on `day`. A week's visitors are the sum of its days' visitors."""
@@ -44,14 +49,14 @@ class VisitLine:
     def returning(self) -> float | None:
         """The per cent of paid orders that came from returning customers. None if this is unknown for all orders."""
         known = self.first_orders + self.returning_orders
-        return 100 * self.returning_orders / known if known else None
+        return share(self.returning_orders, known)
 
     @property
     def conversion(self) -> float | None:
         """The paid orders per hundred visitors. None if there are no visitors, or fewer visitors than orders."""
-        if not self.visitors or self.sales.orders > self.visitors:
+        if self.sales.orders > self.visitors:
             return None
-        return 100 * self.sales.orders / self.visitors
+        return share(self.sales.orders, self.visitors)
 
     @property
     def average_order(self) -> Money | None:
