@@ -173,6 +173,23 @@ class ListFilters:
         return _address(self, NOTHING_CHOSEN)
 
 
+@dataclass(frozen=True)
+class ListTools:
+    """What stands above a list: how many products it has (None if unknown), and its orders. `parameters` are those of its filters."""
+
+    url: str
+    total: int | None
+    sorts: tuple[tuple[str, StrOrPromise], ...]  # with their labels
+    sort: str
+    query: str
+    parameters: tuple[tuple[str, str], ...]
+
+    def hidden(self) -> list[tuple[str, str]]:
+        """The parameters that stay when the order changes."""
+        query = [("q", self.query)] if self.query else []
+        return [*query, *self.parameters]
+
+
 def _address(shown: ListFilters, selection: Selection, **more: str) -> str:
     return list_url(shown.url, selection, **dict(shown.parameters), **more)
 

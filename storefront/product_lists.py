@@ -21,7 +21,13 @@ from catalogue.filtered_lists import DEEPEST, list_selected
 from catalogue.filters import Selection
 from catalogue.search_index import SearchIndexMissing
 from storefront.card_lists import list_url, next_page_url, requested_card_count
-from storefront.list_filters import FILTER_PARAMETERS, AskedFilters, ListFilters, read_filters
+from storefront.list_filters import (
+    FILTER_PARAMETERS,
+    AskedFilters,
+    ListFilters,
+    ListTools,
+    read_filters,
+)
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import is_asked_for_part, render_page
 from web.types import StrOrPromise
@@ -114,13 +120,18 @@ def render_list(
         raise Http404 from error
     selection, parameters = shown.selection, listing.parameters
     context = make_context(part, selection) | {
-        "list_url": listing.url,
+        "list_tools": ListTools(
+            listing.url,
+            part.total,
+            listing.sorts,
+            listing.sort,
+            listing.query,
+            tuple(selection.parameters),
+        ),
         "list_filters": _find_filters(listing, shown, names) if not token else None,
         "is_unfiltered": asked.selection != selection,
         "is_for_search_engines": not any(each in request.GET for each in FILTER_PARAMETERS),
         "empty": _end_of_list(listing.url) if token else listing.empty,
-        "sort": listing.sort,
-        "sorts": listing.sorts,
         "cards": part.cards,
         "total": part.total,
         "cut_at": DEEPEST if not part.next_token and (part.total or 0) > DEEPEST else 0,

@@ -1,6 +1,6 @@
 """Template tags for the cards of products."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django import template
@@ -9,6 +9,10 @@ from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
 
 register = template.Library()
+# How many cards a wide window shows beside each other.
+_FIRST_ROW = 4
+# How many cards are kept as one text. A longer list has as many texts as visitors ask for lengths of it.
+_KEPT_TOGETHER = PAGE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,6 @@ class CardList:
     eager_count: int
     leads: bool
 
-    @property
-    def is_one_page(self) -> bool:
-        """Whether the list has no more cards than a list's page shows at first."""
-        return len(self.products) <= PAGE_LENGTH
-
     def cards(self) -> list[CardInList]:
         return [
             CardInList(product, is_new, number < self.eager_count, self.leads and not number)
@@ -44,10 +43,22 @@ class CardList:
         ]
 
 
-@register.simple_tag(name="card_list")
 def make_card_list(
     products: Iterable[ProductCard], eager_count: int = 0, *, leads: bool = False
 ) -> CardList:
     """Return the values for a list of these products, as pages show it today."""
     listed = tuple(products)
     return CardList(listed, tuple(each.is_new for each in listed), eager_count, leads)
+
+
+@register.simple_tag(name="card_lists")
+def make_card_lists(products: Sequence[ProductCard], *, leads: bool = False) -> list[CardList]:
+    """Return the values for a list in parts, each of which is kept as one text. With `leads`, they are its first products."""
+    return [
+        make_card_list(
+            products[start : start + _KEPT_TOGETHER],
+            _FIRST_ROW if leads and not start else 0,
+            leads=leads and not start,
+        )
+        for start in range(0, len(products), _KEPT_TOGETHER)
+    ]

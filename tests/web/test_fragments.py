@@ -25,7 +25,7 @@ from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
 from catalogue.templatetags import cards, menus
 from catalogue.templatetags.cards import CardInList, make_card_list
-from storefront import fragments, list_filters
+from storefront import fragments, list_filters, suggestions
 from storefront.templatetags import header
 from tests.architecture.template_names import list_templates, read_template
 from tests.environment import ROOT
@@ -156,7 +156,7 @@ def list_view_classes() -> dict[str, Any]:
     """Return the view objects' classes, by the names that templates know."""
     return {
         re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): each
-        for module in (fragments, cards, header, list_filters, menus)
+        for module in (fragments, cards, header, list_filters, menus, suggestions)
         for name, each in vars(module).items()
         if is_dataclass(each) and each.__module__ == module.__name__
     } | {"card": cards.CardInList}
@@ -232,9 +232,9 @@ def test_x115_the_bytes_that_are_counted_are_those_that_are_taken(settings: Sett
         assert taken < 1.1 * cache.byte_count
 
 
-def test_x115_of_a_list_longer_than_a_page_the_cards_alone_are_kept(settings: Settings) -> None:
+def test_x115_each_page_of_a_list_is_kept_as_a_whole(settings: Settings) -> None:
     settings.FRAGMENT_CACHE_BYTES = 10**6
-    for card_count, list_count in ((PAGE_LENGTH, 1), (PAGE_LENGTH + 1, 0)):
+    for card_count, list_count in ((PAGE_LENGTH, 1), (PAGE_LENGTH + 1, 2)):
         cards = tuple(make_card(f"Mug {number}") for number in range(card_count))
         FRAGMENTS.clear()
         text = render_to_string("catalogue/_cards.html", {"cards": cards})
