@@ -1,6 +1,5 @@
 """The colours of option values: the names that every shop knows, and what staff have set for their shop."""
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import date
 
@@ -54,17 +53,6 @@ def find_colour(value: str, snapshot: SettingsSnapshot) -> tuple[str, str]:
     return "", OTHER
 
 
-def hex_of(value: str) -> str:
-    """Return the six hexadecimal digits of a colour value, or "" if it is unknown. Raises CassandraUnavailable."""
-    return find_colour(value, CURRENT_COLOURS.get())[0]
-
-
-def family_of(value: str) -> str:
-    """Return the family of a colour value, `OTHER` if it is unknown. Raises CassandraUnavailable."""
-    return find_colour(value, CURRENT_COLOURS.get())[1]
-
-
-def values_of_family(family: str, values: Iterable[str]) -> list[str]:
-    """Return those of the colour values that belong to a family. Raises CassandraUnavailable."""
-    snapshot = CURRENT_COLOURS.get()
-    return [value for value in values if find_colour(value, snapshot)[1] == family]
+def find_current_colour(value: str) -> tuple[str, str]:
+    """Return the six hexadecimal digits and the family of a colour value, or ("", OTHER). Raises CassandraUnavailable."""
+    return find_colour(value, CURRENT_COLOURS.get())

@@ -7,7 +7,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from catalogue.colour_settings import CURRENT_COLOURS, family_of
+from catalogue.colour_settings import CURRENT_COLOURS, find_current_colour
 from catalogue.filter_tokens import fold_name, value_token
 from catalogue.filters import OWN_FILTERS
 from shop_settings.errors import SettingRefused
@@ -71,7 +71,7 @@ def make_option_token(name: str, value: str) -> str:
     """
     key = fold_name(name)
     if any(each.key == key and each.kind == COLOUR for each in list_filter_names()):
-        return value_token(COLOUR, family_of(value))
+        return value_token(COLOUR, find_current_colour(value)[1])
     return value_token(name, value)
 
 

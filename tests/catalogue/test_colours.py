@@ -13,9 +13,7 @@ from catalogue.colour_settings import (
     CURRENT_COLOURS,
     MAX_COLOURS,
     ColourSetting,
-    family_of,
-    hex_of,
-    values_of_family,
+    find_current_colour,
 )
 from catalogue.colours import OTHER, colour_key, family_of_hex, load_colour_names
 from catalogue.filter_settings import FILTERS, MAX_FILTERS, OFF, FilterName, list_filter_names
@@ -105,8 +103,8 @@ def test_x290_each_known_name_is_in_the_family_under_which_the_file_lists_it() -
 )
 def test_x291_a_name_is_known_in_other_spellings(named: tuple[str, str]) -> None:
     value, family = named
-    assert family_of(value) == family
-    assert bool(hex_of(value)) == (family != OTHER)
+    found = find_current_colour(value)
+    assert (bool(found[0]), found[1]) == (family != OTHER, family)
 
 
 def save_colour(name: str, seen: ColourSetting | None = None, **values: str) -> ColourSetting:
@@ -118,23 +116,21 @@ def save_colour(name: str, seen: ColourSetting | None = None, **values: str) -> 
 @pytest.mark.usefixtures("own_settings")
 def test_x291_what_staff_set_goes_before_what_every_shop_knows() -> None:
     values = ["Chalk", "Ink", "Chalk and ink", "Midnight hour", "Nothing known"]
-    before = [(hex_of(each), family_of(each)) for each in values]
+    before = [find_current_colour(each) for each in values]
     assert before[0] == ("f3f1ea", "white")
     save_colour("chalk", hex="c8724c")
     save_colour("Ink", family="grey")
     save_colour("Midnight hour", family="purple")
-    assert [(hex_of(each), family_of(each)) for each in values] == [
+    assert [find_current_colour(each) for each in values] == [
         ("c8724c", "orange"),
         (before[1][0], "grey"),
         ("c8724c", "orange"),
         ("", "purple"),
         ("", OTHER),
     ]
-    assert values_of_family("orange", values) == ["Chalk", "Chalk and ink"]
-    assert values_of_family(OTHER, values) == ["Nothing known"]
     # A colour of its own goes before the first of its parts.
     save_colour("Chalk and Ink", hex="2f4160")
-    assert family_of("chalk and ink") == "blue"
+    assert find_current_colour("chalk and ink")[1] == "blue"
 
 
 @pytest.mark.usefixtures("own_settings")
@@ -148,27 +144,27 @@ def test_x292_own_saves_are_seen_at_once_and_those_of_others_after_five_seconds(
     with count_statements() as meter:
         list_filter_names()
     known = meter.read_count
-    assert family_of("Fogbank") == OTHER
+    assert find_current_colour("Fogbank")[1] == OTHER
     kept = CURRENT_COLOURS.cached
     first = save_colour("Fogbank", hex="808080")
-    assert family_of("Fogbank") == "grey"
+    assert find_current_colour("Fogbank")[1] == "grey"
     # Another process has saved: this one still has its copy.
     CURRENT_COLOURS.cached = kept
     with count_statements() as meter:
         list_filter_names()
-        assert family_of("Fogbank") == OTHER
+        assert find_current_colour("Fogbank")[1] == OTHER
         clock[0] += 4.9
-        assert family_of("Fogbank") == OTHER
+        assert find_current_colour("Fogbank")[1] == OTHER
         assert meter.read_count == 0
         clock[0] += 0.2
-        assert family_of("Fogbank") == "grey"
+        assert find_current_colour("Fogbank")[1] == "grey"
     assert meter.read_count == 1
     assert known <= 1
     # Who saves over what somebody else has saved meanwhile is told so.
     save_colour("Fogbank", first, hex="2f62c4")
     with pytest.raises(SettingChanged):
         save_colour("Fogbank", first, hex="d0202a")
-    assert family_of("Fogbank") == "blue"
+    assert find_current_colour("Fogbank")[1] == "blue"
 
 
 @pytest.mark.usefixtures("own_settings")
@@ -201,6 +197,6 @@ def test_x292_the_demo_saves_its_palette_and_leaves_what_staff_have_set() -> Non
     save_colour("Ink", hex="000000")
     for _ in range(2):
         load_settings(now(), lambda: None)
-    assert hex_of("ink") == "000000"
-    assert hex_of("Charcoal") == PALETTE["Charcoal"]["hex"]
+    assert find_current_colour("ink")[0] == "000000"
+    assert find_current_colour("Charcoal")[0] == PALETTE["Charcoal"]["hex"]
     assert list_filter_names() == FILTER_NAMES
