@@ -23,7 +23,7 @@ from catalogue.index_documents import brand_token, make_schema, to_milliseconds
 from catalogue.index_queries import all_of, any_of, in_category, one_of
 
 # The schema of every index that is read.
-_SCHEMA = make_schema()
+SCHEMA = make_schema()
 _INTEGER = tantivy.FieldType.Integer
 MARKS_OF_VARIANTS = {filters.STOCK: IN_STOCK, filters.SALE: ON_SALE}
 
@@ -41,28 +41,28 @@ def selection_query(selection: Selection, now: datetime) -> Any:
 
 def _in_categories(slugs: Sequence[str], _now: datetime) -> Any:
     nodes = queries.get_category_tree().by_slug
-    return any_of([in_category(_SCHEMA, nodes.get(slug)) for slug in slugs])
+    return any_of([in_category(SCHEMA, nodes.get(slug)) for slug in slugs])
 
 
 def _of_brands(brands: Sequence[str], _now: datetime) -> Any:
-    return one_of(_SCHEMA, "brand_exact", [brand_token(each) for each in brands])
+    return one_of(SCHEMA, "brand_exact", [brand_token(each) for each in brands])
 
 
 def _with_stars(stars: Sequence[str], _now: datetime) -> Any:
     # Products with at least the lowest chosen rating; another text than a number finds nothing.
     least = min((int(each) for each in stars if each.isdecimal() and len(each) == 1), default=9)
-    return tantivy.Query.range_query(_SCHEMA, "stars", _INTEGER, lower_bound=least)
+    return tantivy.Query.range_query(SCHEMA, "stars", _INTEGER, lower_bound=least)
 
 
 def _is_new(_values: Sequence[str], now: datetime) -> Any:
     since = to_milliseconds(now - NEW_FOR)
     return tantivy.Query.range_query(
-        _SCHEMA, "created", _INTEGER, lower_bound=since, include_lower=False
+        SCHEMA, "created", _INTEGER, lower_bound=since, include_lower=False
     )
 
 
 def _is_bestseller(_values: Sequence[str], _now: datetime) -> Any:
-    return tantivy.Query.term_query(_SCHEMA, "marks", "bestseller")
+    return tantivy.Query.term_query(SCHEMA, "marks", "bestseller")
 
 
 _PRODUCT_QUERIES = {
@@ -90,7 +90,7 @@ def _variant_queries(selection: Selection) -> list[Any]:
             [
                 all_of(
                     [
-                        *(one_of(_SCHEMA, "detail", tokens[name]) for name in details),
+                        *(one_of(SCHEMA, "detail", tokens[name]) for name in details),
                         *_combined([*options, *marks], selection.price),
                     ]
                 )
@@ -110,15 +110,15 @@ def _split(tokens: Mapping[str, list[str]]) -> Iterator[tuple[tuple[str, ...], l
 def _combined(groups: list[list[str]], price: PriceRange | None) -> list[Any]:
     """Return the queries for a variant with a token of each group and a price in the range."""
     chosen = [combine(each) for each in product(*groups)]
-    together = [one_of(_SCHEMA, "combination", chosen)] if groups else []
+    together = [one_of(SCHEMA, "combination", chosen)] if groups else []
     if price is None:
         return together
     low, high = price_in_minor_units(price)
-    within = tantivy.Query.range_query(_SCHEMA, "price", _INTEGER, low, high)
-    several = tantivy.Query.term_query(_SCHEMA, "marks", "several-prices")
+    within = tantivy.Query.range_query(SCHEMA, "price", _INTEGER, low, high)
+    several = tantivy.Query.term_query(SCHEMA, "marks", "several-prices")
     steps = cover_prices(low, high)
     priced = one_of(
-        _SCHEMA, "combination", [with_price(term, step) for term in chosen for step in steps]
+        SCHEMA, "combination", [with_price(term, step) for term in chosen for step in steps]
     )
     single = tantivy.Query.boolean_query(
         [(tantivy.Occur.Must, each) for each in (within, *together)]
