@@ -56,6 +56,9 @@ from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
+from notifications.entities import News
+from notifications.links import unsubscribe_url
+from notifications.operations import tell
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
 from orders.bulk_changes import run_change, start_change
@@ -305,7 +308,9 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     _review(present, ann, now)
     question = _question(present, ann, now)
     offered = _make_offer(present, now)
+    _tell(ordered, gone, ann, now)
     return {
+        "end_mails": _token(unsubscribe_url(ann.user_id, "order_shipped", "order_ready")),
         "reviewed": present.slug,
         "question": str(question.question_id),
         "question_row": str(question.answer_id),
@@ -342,6 +347,17 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _tell(order: Order, gone: Product, ann: User, now: datetime) -> None:
+    """What Ann was told: of an order, and of a thing that is gone."""
+    ids = {"order": order.number, "event": order.order_id.hex}
+    told = [
+        News(kind, ann.user_id, now - timedelta(hours=hours), ids | {"what": kind})
+        for hours, kind in enumerate(("order_shipped", "order_paid"))
+    ]
+    away = {"product": gone.product_id.hex}
+    tell([*told, News("review_published", ann.user_id, now - timedelta(days=2), away)])
 
 
 def _guest_review(now: datetime) -> dict[str, str]:

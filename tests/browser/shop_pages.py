@@ -193,6 +193,16 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "accounts:email_confirm", "/account/email/{forged}/", "ann", 410
         ),
         "preferences": ShopPage("accounts:preferences", "/account/preferences/", "ann"),
+        "notifications": ShopPage("accounts:notifications", "/account/notifications/", "ann"),
+        "what we tell you": ShopPage(
+            "accounts:notification_choices", "/account/notifications/choices/", "ann"
+        ),
+        "mails, unsubscribe": ShopPage(
+            "notifications:end_mails", "/notifications/end/{end_mails}/"
+        ),
+        "mails, unsubscribe, forged": ShopPage(
+            "notifications:end_mails", "/notifications/end/{forged}/", status=410
+        ),
         "own data": ShopPage("accounts:privacy", "/account/privacy/", "ann"),
         "erasing": ShopPage("accounts:erase", "/account/privacy/erase/", "ann"),
         "goodbye": ShopPage("accounts:erased", "/account/privacy/erased/"),
