@@ -43,9 +43,9 @@ class News:
 
     @property
     def notification_id(self) -> UUID:
-        """The id of the event's notification, made of the event alone: a repeat has the same id."""
-        digest = blake2b(f"{self.kind} {self.dump_ids()}".encode(), digest_size=8).digest()
-        number = int.from_bytes(digest, "big")
+        """The id of the event's notification, made of event and reader alone: a repeat has the same id."""
+        text = f"{self.kind} {self.user_id} {self.dump_ids()}"
+        number = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
         found: UUID = uuid_from_time(self.at, node=number >> 16, clock_seq=number & 0x3FFF)
         return found
 

@@ -11,7 +11,7 @@ _DAY = 24 * 3600
 class NotificationByUser(Model):
     """N1, N2: what a member is told, newest first, and what of it they have seen.
 
-    The id is the event's time and a hash of kind and ids, so a repeat is the same row. A row has the event's timestamp, and
+    The id is the event's time and a hash of kind, reader and ids, so a repeat is the same row. A row has the event's timestamp, and
     expires 30 days after the event. The marks have the timestamp and the rest of the time of the notification that they name, so
     the later notification wins and no mark outlives what it is about.
     Bound: the events of 30 days, some 150 bytes each; 200 watched products drop once a day at most.

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "stock_alerts",
     "cart",
     "accounts",
+    "price_alerts",
     "payments",
     "orders",
     "reviews",

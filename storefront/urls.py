@@ -39,6 +39,7 @@ urlpatterns = [
     path("", include("cart.urls")),
     path("", include("stock_alerts.urls")),
     path("", include("notifications.urls")),
+    path("", include("price_alerts.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),

@@ -74,6 +74,7 @@ from orders.operations import (
 )
 from orders.papers.order_files import ORDER_FILES
 from payments.methods import CASH_ON_DELIVERY
+from price_alerts.operations import watch_price
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
 from questions.operations import answer_question, ask_question
@@ -356,6 +357,7 @@ def _tell(order: Order, gone: Product, ann: User, now: datetime) -> None:
         News(kind, ann.user_id, now - timedelta(hours=hours), ids | {"what": kind})
         for hours, kind in enumerate(("order_shipped", "order_paid"))
     ]
+    watch_price(ann.user_id, _products_in_stock(steps.ONE_CHOICE)[0].product_id, now)
     away = {"product": gone.product_id.hex}
     tell([*told, News("review_published", ann.user_id, now - timedelta(days=2), away)])
 

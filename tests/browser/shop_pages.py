@@ -194,6 +194,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "preferences": ShopPage("accounts:preferences", "/account/preferences/", "ann"),
         "notifications": ShopPage("accounts:notifications", "/account/notifications/", "ann"),
+        "watched prices": ShopPage("price_alerts:list", "/account/watched/", "ann"),
         "what we tell you": ShopPage(
             "accounts:notification_choices", "/account/notifications/choices/", "ann"
         ),

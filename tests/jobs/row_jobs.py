@@ -455,6 +455,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
     ("notifications", RowJob("notifications.jobs.prepare_news", noted(ANNOUNCED, lambda each: {"subject_id": each, "source": "orders", "detail": ""}), lambda _, subject_id, *rest: subject_id, [], find_noted(ANNOUNCED, "subject_id"))),
     ("digests", RowJob("notifications.jobs.send_digest", noted(DIGESTS, lambda each: {"user_id": each, "digest_at": NOW}), lambda user_id, _: user_id, False, find_noted(DIGESTS, "user_id"), 7 * MINUTE)),
+    ("price alerts", RowJob("price_alerts.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), returns=(0, True), find=find_scheduled, after=timedelta(seconds=15))),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),

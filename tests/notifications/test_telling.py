@@ -108,6 +108,12 @@ def test_x347_a_worker_that_is_killed_at_any_write_tells_and_mails_once() -> Non
             assert operations.send_digest(user.pk, due) is (choice == DIGEST)
 
 
+def test_x347_two_members_are_told_of_one_event() -> None:
+    product, users, at = make_product("Jug"), [make_user(), make_user()], current_time()
+    assert operations.tell([make_news(user, product, at) for user in users]) == 2
+    assert [list_words(user.pk) for user in users] == [["Your review of Jug is published"]] * 2
+
+
 def test_x348_a_members_order_is_told_step_by_step_and_a_guests_to_nobody() -> None:
     user = make_user()
     order = send_order(make_order(user_id=user.pk, email=user.email, paid=True), delivered=True)
