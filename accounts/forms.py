@@ -18,7 +18,7 @@ from accounts import addresses
 from accounts.models import User
 from accounts.validators import is_too_long
 from mail.forms import email_field
-from notifications.entities import CHOICE_LABELS
+from notifications.entities import CHOICE_LABELS, GROUPS
 from notifications.kinds import get_kinds
 from web.forms import Form
 from web.types import StrOrPromise
@@ -175,10 +175,11 @@ class NotificationChoicesForm(Form):
 
     def list_groups(self) -> list[tuple[str, list[BoundField]]]:
         """Return the fields by the groups of their kinds."""
-        groups: dict[str, list[BoundField]] = {}
-        for kind in get_kinds().values():
-            groups.setdefault(str(kind.group), []).append(self[kind.name])
-        return list(groups.items())
+        kinds = get_kinds().values()
+        fields = [
+            (group, [self[each.name] for each in kinds if each.group == group]) for group in GROUPS
+        ]
+        return [(str(group), found) for group, found in fields if found]
 
 
 class LoginForm(Form):

@@ -14,7 +14,7 @@ from cart.people import Invitation
 from cassandra_db import PendingResult
 from mail.operations import MailOptions, queue_mail
 from mail.words import quote_words
-from notifications.entities import PAGE, Kind, Line, News, Notification
+from notifications.entities import CARTS, PAGE, Kind, Line, News, Notification
 from notifications.kinds import find_recipient, wants_mail
 from notifications.links import unsubscribe_url
 
@@ -132,11 +132,10 @@ def _describe_invitations(notes: Sequence[Notification]) -> Callable[[], Mapping
     return collect
 
 
-_GROUP = _("Shared carts")
 KINDS = [
     Kind(
         CART_CHANGED,
-        _GROUP,
+        CARTS,
         _("Shared cart changed"),
         _("A shared cart that you no longer have was changed"),
         _describe_changes,
@@ -145,7 +144,7 @@ KINDS = [
     ),
     Kind(
         CART_INVITATION,
-        _GROUP,
+        CARTS,
         _("Invitation to a cart"),
         _("An invitation to a cart that is used or over"),
         _describe_invitations,

@@ -16,6 +16,10 @@ from web.types import StrOrPromise
 RETENTION = timedelta(days=30)
 # What a member chooses for a kind. A mail and a line of the digest come beside the notification on the page.
 PAGE, DIGEST, MAIL, NOTHING = "page", "digest", "mail", "nothing"
+# The groups of kinds, in the order in which members choose.
+ORDERS, PRODUCTS = _("Orders"), _("Products")
+TEXTS, CARTS = _("Questions and reviews"), _("Shared carts")
+GROUPS = (ORDERS, PRODUCTS, TEXTS, CARTS)
 CHOICE_LABELS: Mapping[str, StrOrPromise] = {
     MAIL: _("On the page, and by email at once"),
     DIGEST: _("On the page, and in the daily email"),

@@ -10,7 +10,8 @@ from notifications.entities import Line, Notification
 from notifications.kinds import get_kinds
 
 # The panel sorts the newest 200, and shows 50 of them. A page of the list has 50.
-NEWEST, SHOWN = 200, 50
+NEWEST = 200
+SHOWN = 50
 # More new ones are not counted.
 MAX_COUNTED = 100
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import current_time
-from notifications.entities import Kind, Line, News, Notification, describe_ids
+from notifications.entities import ORDERS, Kind, Line, News, Notification, describe_ids
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
@@ -71,12 +71,12 @@ def describe(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]
     return describe_ids(notes, write)
 
 
-_ORDERS, _GONE = _("Orders"), _("News about an order that is gone")
+_GONE = _("News about an order that is gone")
 KINDS = [
-    Kind(PAID, _ORDERS, _("Order confirmed"), _GONE, describe, is_always_mailed=True),
-    Kind(SHIPPED, _ORDERS, _("Order on its way"), _GONE, describe, has_own_mail=True),
-    Kind(READY, _ORDERS, _("Order ready to pick up"), _GONE, describe, has_own_mail=True),
-    Kind(DELIVERED, _ORDERS, _("Order delivered"), _GONE, describe, has_own_mail=True),
-    Kind(REFUNDED, _ORDERS, _("Refund sent"), _GONE, describe, is_always_mailed=True),
-    Kind(RETURN_ANSWERED, _ORDERS, _("Return answered"), _GONE, describe, has_own_mail=True),
+    Kind(PAID, ORDERS, _("Order confirmed"), _GONE, describe, is_always_mailed=True),
+    Kind(SHIPPED, ORDERS, _("Order on its way"), _GONE, describe, has_own_mail=True),
+    Kind(READY, ORDERS, _("Order ready to pick up"), _GONE, describe, has_own_mail=True),
+    Kind(DELIVERED, ORDERS, _("Order delivered"), _GONE, describe, has_own_mail=True),
+    Kind(REFUNDED, ORDERS, _("Refund sent"), _GONE, describe, is_always_mailed=True),
+    Kind(RETURN_ANSWERED, ORDERS, _("Return answered"), _GONE, describe, has_own_mail=True),
 ]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import Row
 from catalogue.entities import Product
 from catalogue.queries import product_card
-from notifications.entities import Kind, Line, Notification
+from notifications.entities import PRODUCTS, Kind, Line, Notification
 from notifications.product_lines import describe_products
 from price_alerts.operations import PRICE_DROP
 from pricing.templatetags.money import format_money
@@ -32,7 +32,7 @@ def describe(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]
 KINDS = [
     Kind(
         PRICE_DROP,
-        _("Products"),
+        PRODUCTS,
         _("Lower price"),
         _("News about a product that is gone"),
         describe,

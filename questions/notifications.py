@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import Row
 from catalogue.entities import Product
 from moderation.states import PUBLISHED, REFUSED
-from notifications.entities import Kind, Line, News, Notification
+from notifications.entities import TEXTS, Kind, Line, News, Notification
 from notifications.product_lines import describe_products
 from questions import queries
 from questions.entities import QUESTION
@@ -68,12 +68,12 @@ def _start(note: Notification) -> queries.PendingResult:
     )
 
 
-_GROUP, _GONE = _("Questions and reviews"), _("News about a question that is gone")
+_GONE = _("News about a question that is gone")
 KINDS = [
-    Kind(QUESTION_ANSWERED, _GROUP, _("Question answered"), _GONE, describe, has_own_mail=True),
+    Kind(QUESTION_ANSWERED, TEXTS, _("Question answered"), _GONE, describe, has_own_mail=True),
     Kind(
         QUESTION_REFUSED,
-        _GROUP,
+        TEXTS,
         _("Question or answer not published"),
         _GONE,
         describe,

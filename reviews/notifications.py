@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import Row
 from catalogue.entities import Product
 from moderation.states import PUBLISHED, REFUSED, WITHDRAWN
-from notifications.entities import PAGE, Kind, Line, News, Notification
+from notifications.entities import PAGE, TEXTS, Kind, Line, News, Notification
 from notifications.product_lines import describe_products
 from reviews import queries
 
@@ -47,8 +47,8 @@ def describe(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]
     )
 
 
-_GROUP, _GONE = _("Questions and reviews"), _("News about a review that is gone")
+_GONE = _("News about a review that is gone")
 KINDS = [
-    Kind(REVIEW_PUBLISHED, _GROUP, _("Review published"), _GONE, describe, PAGE),
-    Kind(REVIEW_REFUSED, _GROUP, _("Review not published"), _GONE, describe, has_own_mail=True),
+    Kind(REVIEW_PUBLISHED, TEXTS, _("Review published"), _GONE, describe, PAGE),
+    Kind(REVIEW_REFUSED, TEXTS, _("Review not published"), _GONE, describe, has_own_mail=True),
 ]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import Row
 from catalogue.entities import Product
 from catalogue.queries import get_sellable_variant
-from notifications.entities import Kind, Line, Notification
+from notifications.entities import PRODUCTS, Kind, Line, Notification
 from notifications.product_lines import describe_products
 from pricing.quotes import line_label
 
@@ -36,7 +36,7 @@ def describe(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]
 KINDS = [
     Kind(
         BACK_IN_STOCK,
-        _("Products"),
+        PRODUCTS,
         _("Back in stock"),
         _("News about a product that is gone"),
         describe,

@@ -15,6 +15,7 @@ from cassandra_db import current_time
 from catalogue.entities import Product
 from notifications import operations
 from notifications.entities import DIGEST, PAGE, News
+from notifications.jobs import LOOK_EVERY
 from tests.factories import make_product, make_user
 from tests.notifications.telling import TTLS, list_told, make_reviewed
 from tests.reads import existing
@@ -165,7 +166,10 @@ def test_x355_marking_all_is_one_write_and_spares_what_came_since(
 
 def test_x356_a_poll_is_one_read_beside_the_sessions(user: User, member: Client) -> None:
     tell(user, make_product("Jug"))
-    (address,) = tree(member.get("/help/")).xpath("//*[@id='bell']/@hx-get")
+    (element,) = tree(member.get("/help/")).xpath("//*[@id='bell']")
+    address = element.get("hx-get")
+    seconds = int(element.get("hx-trigger").removeprefix("every ").removesuffix("s"))
+    assert timedelta(seconds=seconds) + LOOK_EVERY < timedelta(minutes=1)
     same = member.get(address, headers=HTMX)
     assert (same.status_code, statements(same)["statements"]) == (204, 2)
     tell(user, make_product("Cup"))
