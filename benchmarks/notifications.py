@@ -3,30 +3,35 @@
     python -m benchmarks.notifications
     python -m benchmarks.notifications --watchers 1000
 
-In a keyspace of its own, a worker tells the watchers of one product, with a mail each, while a visitor with a cart's worth of cookies
-asks for another product's page 20 times a second. Ends with status 1 if a watcher is left out or told twice, or if the p95 of that page
-is more than 1.2 times what it was before.
+In a keyspace of its own, a process tells the watchers of one product as the worker's job does, with a mail each, while a visitor who gets
+no page from memory asks for another product's page 20 times a second. Every other second the process is stopped, so that a disturbance
+of the machine meets both. Ends with status 1 if a watcher is left out or told twice, or if the p95 of that page is more than 1.2 times
+what it is without.
 """
 
 import json
+import subprocess
+import sys
 from argparse import SUPPRESS
 from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection
-from threading import Thread
 from time import perf_counter, sleep
 from typing import Any
 from uuid import UUID
 
+import psutil
+
 from benchmarks.load import HOST, percentile
-from benchmarks.pages import serve_shop, shop_environment
-from benchmarks.setup import make_parser, own_keyspace, report_missed, run_probe
+from benchmarks.pages import ROOT, serve_shop, shop_environment
+from benchmarks.setup import make_parser, own_keyspace, report_missed
 from cassandra_db import count_statements, current_time
 
 KEYSPACE = "stoa_notifications"
 MOST_SLOWER = 1.2
 RATE = 20  # requests a second
-QUIET_SECONDS = 20
+WARM_SECONDS, SLICE_SECONDS = 10, 1
+Latencies = list[float]
 
 
 def main() -> int:
@@ -39,28 +44,39 @@ def main() -> int:
         import django
 
         django.setup()
+        print("ready", flush=True)
         print(json.dumps(tell_all(UUID(args.probe))))
         return 0
     with own_keyspace(KEYSPACE):
         watched, other = load_shop(args.watchers)
         with serve_shop(KEYSPACE) as server:
-            ask_for_page(server.port, other, QUIET_SECONDS)  # warm
-            before = ask_for_page(server.port, other, QUIET_SECONDS)
+            ask_for_page(server.port, other, WARM_SECONDS)
             drop_price(watched)
-            found: dict[str, Any] = {}
-            teller = Thread(target=lambda: found.update(_run_probe(watched)))
-            teller.start()
-            during: list[float] = []
-            while teller.is_alive():
-                during += ask_for_page(server.port, other, 1)
-        return _report(args.watchers, found, before, during)
+            return _report(args.watchers, *_measure(watched, server.port, other))
 
 
-def _run_probe(watched: UUID) -> dict[str, Any]:
-    found: dict[str, Any] = run_probe(
-        "notifications", "--probe", str(watched), environment=shop_environment(KEYSPACE)
-    )
-    return found
+def _measure(watched: UUID, port: int, other: str) -> tuple[dict[str, Any], Latencies, Latencies]:
+    """Let a process tell the watchers, and stop it every other second. Return its figures, and the page's latencies without and with it."""
+    command = [sys.executable, "-m", "benchmarks.notifications", "--probe", str(watched)]
+    without, meanwhile, paused = list[float](), list[float](), 0.0
+    with subprocess.Popen(
+        command, cwd=ROOT, env=shop_environment(KEYSPACE), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        while process.stdout.readline() != "ready\n":
+            pass
+        teller = psutil.Process(process.pid)
+        while process.poll() is None:
+            meanwhile += ask_for_page(port, other, SLICE_SECONDS)
+            if process.poll() is None:
+                began = perf_counter()
+                teller.suspend()
+                without += ask_for_page(port, other, SLICE_SECONDS)
+                teller.resume()
+                paused += perf_counter() - began
+        found: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
+    found["seconds"] -= paused
+    return found, without, meanwhile
 
 
 def load_shop(watchers: int) -> tuple[UUID, str]:
@@ -82,6 +98,10 @@ def load_shop(watchers: int) -> tuple[UUID, str]:
     with BulkWriter() as bulk:
         for product in (watched, other):
             bulk.send(*scale.product_statements(product))
+            bulk.send(scale.SLUG.bind(slug=product.slug, product_id=product.product_id))
+            for each in product.variants:
+                sku = {"sku": each.sku, "product_id": product.product_id}
+                bulk.send(scale.SKU.bind(**sku, variant_id=each.variant_id))
         for number in range(watchers):
             user_id = scale.stable_id("member", number)
             key = watcher_columns(user_id, watched.product_id, since)
@@ -110,26 +130,18 @@ def drop_price(product_id: UUID) -> None:
 
 
 def tell_all(product_id: UUID) -> dict[str, float]:
-    """Tell the watchers, run by run, as the worker's job does. Return the statements, the seconds, and the longest run."""
+    """Tell the watchers, run by run, as the worker's job does. Return the statements and the seconds."""
     from price_alerts.jobs import MAX_AT_ONCE
     from price_alerts.operations import follow_product
 
-    began, longest, told, is_done = perf_counter(), 0.0, 0, False
+    began, told, is_done = perf_counter(), 0, False
     with count_statements() as meter:
         while not is_done:
-            run = perf_counter()
             count, is_done = follow_product(product_id, current_time(), MAX_AT_ONCE)
             told += count
-            longest = max(longest, perf_counter() - run)
     seconds = perf_counter() - began
     again = follow_product(product_id, current_time(), MAX_AT_ONCE)[0]
-    return {
-        "told": told,
-        "again": again,
-        "seconds": seconds,
-        "longest": longest,
-        "statements": meter.statement_count,
-    }
+    return {"told": told, "again": again, "seconds": seconds, "statements": meter.statement_count}
 
 
 def ask_for_page(port: int, path: str, seconds: float) -> list[float]:
@@ -152,7 +164,7 @@ def ask_for_page(port: int, path: str, seconds: float) -> list[float]:
     return found
 
 
-def _report(watchers: int, found: dict[str, Any], before: list[float], during: list[float]) -> int:
+def _report(watchers: int, found: dict[str, Any], without: Latencies, meanwhile: Latencies) -> int:
     from benchmarks import scale
     from notifications.queries import LISTED
 
@@ -160,12 +172,12 @@ def _report(watchers: int, found: dict[str, Any], before: list[float], during: l
         len(LISTED.all(user_id=scale.stable_id("member", number), most=5))
         for number in range(0, watchers, max(1, watchers // 500))
     ]
-    quiet, busy = percentile(before, 0.95), percentile(during, 0.95)
-    print(f"watchers told       {found['told']:10,}, in runs of {found['longest']:.1f} s at most")
+    quiet, busy = percentile(without, 0.95), percentile(meanwhile, 0.95)
+    print(f"watchers told       {found['told']:10,}")
     print(f"seconds             {found['seconds']:10.1f}")
     print(f"statements          {found['statements']:10,.0f}")
     print(f"statements a watcher{found['statements'] / watchers:10.1f}, with a mail each")
-    print(f"product page, p95   {quiet:10.1f} ms before, {busy:.1f} ms meanwhile")
+    print(f"product page, p95   {quiet:10.1f} ms without, {busy:.1f} ms meanwhile")
     missed = []
     if found["told"] != watchers or found["again"] or set(rows) != {1}:
         missed.append(f"told {found['told']}, again {found['again']}; rows {set(rows)}")

@@ -96,7 +96,7 @@ DIGESTS = DueRows(
     length=timedelta(minutes=15),
     wait=timedelta(minutes=5),
 )
-_AT_ONCE = 50  # members told side by side
+_AT_ONCE = 10  # members told side by side
 
 
 @dataclass(frozen=True)

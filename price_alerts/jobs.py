@@ -14,7 +14,7 @@ from jobs.rows import guard_row
 from price_alerts.operations import follow_product
 
 NAME = "price alerts"
-# The watchers of one run: some ten seconds of work, so that the worker's other jobs get their turn.
+# The watchers of one run, after which the position is saved. A run rests most of its time, so it has a loop of its own.
 MAX_AT_ONCE = 1000
 
 
@@ -42,5 +42,6 @@ JOBS = [
         follow_prices,
         normal_lag=COMPLETE_AFTER + MINUTE,
         idle_every=timedelta(minutes=5),
+        has_own_loop=True,
     )
 ]

@@ -5,6 +5,7 @@ a watcher too many at most, which the consistency check removes (I43), and a slo
 """
 
 from datetime import datetime, timedelta
+from time import monotonic, sleep
 from uuid import UUID
 
 from cassandra_db import (
@@ -27,6 +28,8 @@ from price_alerts.errors import TooManyWatched
 MAX_WATCHED = 200
 MAX_ATTEMPTS = 20
 PRICE_DROP = "price_drop"
+# So many watchers are told between two rests. A rest is so many times as long as the work before it, so that pages stay as quick.
+_AT_ONCE, _REST = 10, 4
 # Older price drops are told to nobody.
 NEWS_FOR = timedelta(days=2)
 
@@ -173,13 +176,15 @@ def _forget_watchers(product_id: UUID, partition: int) -> int:
 def _tell_watchers(product_id: UUID, partition: int, dropped_at: datetime) -> int:
     count, about = 0, {"product": product_id.hex}
     for watchers in queries.iterate_watchers(product_id, partition):
-        tell(
-            [
-                News(PRICE_DROP, each.user_id, dropped_at, about)
-                for each in watchers
-                if each.since < dropped_at
-            ]
-        )
+        news = [
+            News(PRICE_DROP, each.user_id, dropped_at, about)
+            for each in watchers
+            if each.since < dropped_at
+        ]
+        for start in range(0, len(news), _AT_ONCE):
+            began = monotonic()
+            tell(news[start : start + _AT_ONCE])
+            sleep(_REST * (monotonic() - began))
         count += len(watchers)
     at = int(dropped_at.timestamp() * 1_000_000)
     TOLD.run(product_id=product_id, partition=partition, told_until=dropped_at, at=at)
