@@ -309,8 +309,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     _review(present, ann, now)
     question = _question(present, ann, now)
     offered = _make_offer(present, now)
-    _tell(ordered, gone, ann, now)
     return {
+        "notification": _tell(ordered, gone, ann, now),
         "end_mails": _token(unsubscribe_url(ann.user_id, "order_shipped", "order_ready")),
         "reviewed": present.slug,
         "question": str(question.question_id),
@@ -350,8 +350,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     }
 
 
-def _tell(order: Order, gone: Product, ann: User, now: datetime) -> None:
-    """What Ann was told: of an order, and of a thing that is gone."""
+def _tell(order: Order, gone: Product, ann: User, now: datetime) -> str:
+    """What Ann was told: of an order, and of a thing that is gone. Return the id of one."""
     ids = {"order": order.number, "event": order.order_id.hex}
     told = [
         News(kind, ann.user_id, now - timedelta(hours=hours), ids | {"what": kind})
@@ -360,6 +360,7 @@ def _tell(order: Order, gone: Product, ann: User, now: datetime) -> None:
     watch_price(ann.user_id, _products_in_stock(steps.ONE_CHOICE)[0].product_id, now)
     away = {"product": gone.product_id.hex}
     tell([*told, News("review_published", ann.user_id, now - timedelta(days=2), away)])
+    return str(told[0].notification_id)
 
 
 def _guest_review(now: datetime) -> dict[str, str]:
