@@ -18,6 +18,8 @@ from accounts import addresses
 from accounts.models import User
 from accounts.validators import is_too_long
 from mail.forms import email_field
+from notifications.entities import CHOICE_LABELS, GROUPS
+from notifications.kinds import get_kinds
 from web.forms import Form
 from web.types import StrOrPromise
 
@@ -155,6 +157,29 @@ class PreferencesForm(Form):
             ("", _("No preference")),
             *addresses.COUNTRIES.items(),
         ]
+
+
+class NotificationChoicesForm(Form):
+    """The form in which a member chooses, for each kind of notifications, where they are told."""
+
+    hides_needs = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind in get_kinds().values():
+            self.fields[kind.name] = forms.ChoiceField(
+                label=kind.label,
+                choices=[(each, CHOICE_LABELS[each]) for each in kind.choices],
+                help_text=_("We always email you this, too") if kind.is_always_mailed else "",
+            )
+
+    def list_groups(self) -> list[tuple[str, list[BoundField]]]:
+        """Return the fields by the groups of their kinds."""
+        kinds = get_kinds().values()
+        fields = [
+            (group, [self[each.name] for each in kinds if each.group == group]) for group in GROUPS
+        ]
+        return [(str(group), found) for group, found in fields if found]
 
 
 class LoginForm(Form):

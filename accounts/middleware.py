@@ -15,6 +15,7 @@ from django.shortcuts import render
 from django.utils.functional import SimpleLazyObject
 
 from accounts import queries
+from accounts.bell import prefetch_bell
 from accounts.sessions import SessionStore
 from web.devices import browser_name
 
@@ -69,6 +70,7 @@ class UserMiddleware:
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.prefetch_user(UUID(user_id))
+            prefetch_bell(request, view, UUID(user_id))
             # A page that refreshes itself does not keep a session alive.
             if isinstance(request.session, SessionStore) and not request.headers.get(
                 "X-Refreshes-Itself"

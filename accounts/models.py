@@ -52,6 +52,8 @@ class User(DjangoCassandraModel):
     delivery_country = columns.Text()  # the usual shipping country; '' is the shop's own
     plain_mail = columns.Boolean()  # whether mails about orders are sent as text only
     low_stock_mail = columns.Boolean()  # for staff: a daily mail about low stock
+    # N3: kind of notifications -> page, digest, mail or nothing; a kind that is missing has its default
+    notification_choices = columns.Map(columns.Text, columns.Text)
     # changes when all sessions end; a change voids the cookies of known devices
     stamp = columns.UUID()
     # When, why and by whom the customer was blocked from ordering; null for nearly everybody.

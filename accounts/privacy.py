@@ -37,6 +37,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
             "usual_country": user.delivery_country,
             "mail_as_text_only": bool(user.plain_mail),
             "mail_about_low_stock": bool(user.low_stock_mail),
+            "notification_choices": dict(user.notification_choices or {}),
             "member_since": user.created_at,
             "last_signed_in_at": user.last_login_at,
         },

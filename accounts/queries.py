@@ -16,7 +16,7 @@ USER = read(
     "Q6",
     """SELECT user_id, email, name, password, role, active, demo, addresses, default_address, created_at, verified_at,
               email_next, email_before, delivery_country, plain_mail, low_stock_mail, erasing_at, stamp, phone, last_login_at,
-              blocked_at, block_reason, blocked_by
+              blocked_at, block_reason, blocked_by, notification_choices
        FROM users WHERE user_id = :user_id""",
 )
 # Q7: the user of an e-mail address.
@@ -159,6 +159,12 @@ def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
     return [(people[row.user_id], row.looked_at) for row in rows if row.user_id in people]
 
 
+# N3: what a member wants to be told.
+RECIPIENT = read(
+    "N3",
+    """SELECT user_id, email, active, erasing_at, notification_choices FROM users
+       WHERE user_id = :user_id""",
+)
 # Users who have asked to be erased.
 ERASURES = read("erasure", "SELECT minute, user_id FROM erasures WHERE minute = :minute")
 

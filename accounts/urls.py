@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from accounts.views import address_book, login, passwords, privacy, profile, registration, security
+from accounts.views import (
+    address_book,
+    login,
+    notification_choices,
+    notifications,
+    passwords,
+    privacy,
+    profile,
+    registration,
+    security,
+)
 
 app_name = "accounts"
 urlpatterns = [
@@ -22,6 +32,19 @@ urlpatterns = [
     path("security/end/", security.end_one_session, name="session_end"),
     path("security/end-others/", security.end_other_sessions, name="sessions_end_others"),
     path("security/end-all/", security.end_all_sessions, name="sessions_end_all"),
+    path("notifications/", notifications.notification_list, name="notifications"),
+    path("notifications/panel/", notifications.notification_panel, name="notification_panel"),
+    path("notifications/read/", notifications.mark_all_read, name="notifications_read"),
+    path(
+        "notifications/<uuid:notification_id>/",
+        notifications.open_notification,
+        name="notification_open",
+    ),
+    path(
+        "notifications/choices/",
+        notification_choices.notification_choices,
+        name="notification_choices",
+    ),
     path("preferences/", profile.preferences, name="preferences"),
     path("addresses/", address_book.address_list, name="addresses"),
     path("addresses/add/", address_book.add_address, name="address_add"),

@@ -166,12 +166,13 @@ def people_from_rows(cart_id: UUID, rows: Iterable[Row]) -> People:
             for row in ordered
             if row.kind == PERSON
         ),
-        tuple(_invitation(cart_id, row) for row in ordered if row.kind == INVITATION),
+        tuple(invitation_from_row(cart_id, row) for row in ordered if row.kind == INVITATION),
         tuple(Link(cart_id, UUID(row.key), row.added_at) for row in ordered if row.kind == LINK),
     )
 
 
-def _invitation(cart_id: UUID, row: Row) -> Invitation:
+def invitation_from_row(cart_id: UUID, row: Row) -> Invitation:
+    """Return the invitation in a row of a cart."""
     return Invitation(
         cart_id,
         row.key,
@@ -186,7 +187,7 @@ def _invitation(cart_id: UUID, row: Row) -> Invitation:
 def get_invitation(cart_id: UUID, key: str) -> Invitation | None:
     """Return an open invitation, or None. Raises CassandraUnavailable."""
     row = PERSON_ROW.one(cart_id=cart_id, kind=INVITATION, key=key)
-    return _invitation(cart_id, row) if row and row.key is not None else None
+    return invitation_from_row(cart_id, row) if row and row.key is not None else None
 
 
 def list_inviting_cart_ids(email: str) -> list[UUID]:

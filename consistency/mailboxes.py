@@ -50,7 +50,7 @@ STOPS = scan(
 )
 SUBSCRIBERS = scan(
     "I14",
-    """SELECT variant_id, email_key, email, product_id, asked_at FROM subscriptions_by_variant
+    """SELECT variant_id, email_key, email, product_id, asked_at, user_id FROM subscriptions_by_variant
        WHERE token(variant_id) > :start AND token(variant_id) <= :end""",
 )
 
@@ -100,7 +100,12 @@ def _move_subscriber(row: Row, key: str, now: datetime) -> None:
     variant = {"variant_id": row.variant_id, "product_id": row.product_id}
     INSERT_SUBSCRIPTION.run(email_key=key, **variant)
     INSERT_SUBSCRIBER.apply(
-        if_lost=SEND_AGAIN, email_key=key, email=row.email, now=row.asked_at, **variant
+        if_lost=SEND_AGAIN,
+        email_key=key,
+        email=row.email,
+        now=row.asked_at,
+        user_id=row.user_id,
+        **variant,
     )
     DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=row.email_key)
     DELETE_SUBSCRIPTION.run(email_key=row.email_key, variant_id=row.variant_id)

@@ -30,13 +30,16 @@ from cassandra_db import (
 )
 from catalogue.queries import get_product_at_quorum
 from jobs.due_rows import DueRows
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from moderation.errors import NoSuchText, TextChanged
 from moderation.operations import report_text as note_report
 from moderation.operations import update_queue
 from moderation.queries import NEWS_FOR
 from moderation.states import HELD, PUBLISHED, REFUSED, UNANSWERED, WITHDRAWN
 from moderation.texts import erased_id
+from notifications.kinds import wants_mail
+from notifications.links import unsubscribe_url
+from notifications.operations import announce
 from questions import queries
 from questions.entities import PLACED, QUESTION, Text
 from questions.errors import QuestionFull
@@ -327,6 +330,9 @@ def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
         kind="question" if text.is_question else "answer",
         question_id=question_id,
     )
+    since = text.decided_at or text.written_at
+    if text.state in (REFUSED, PUBLISHED) and current_time() - since < NEWS_FOR:
+        announce("questions", product_id, f"{question_id} {answer_id}")
     if text.state == REFUSED and text.decided_at:
         _mail(text, text.user_id, text.decided_at, "question_refused", f"refused:{text.version}")
     if text.is_question or text.state != PUBLISHED:
@@ -337,7 +343,6 @@ def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
     if question.held_for == UNANSWERED and question.state == PUBLISHED:
         _note_answered(question, text)
     if question.state == PUBLISHED and question.user_id != text.user_id:
-        since = text.decided_at or text.written_at
         _mail(text, question.user_id, since, "question_answered", "answered")
 
 
@@ -355,18 +360,27 @@ def _note_answered(question: Text, answer: Text) -> None:
 
 
 def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str) -> None:
-    """Queue the mail to a user about a text, once; if `since` is long ago, queue none."""
+    """Queue the mail to a user about a text, once; none if `since` is long ago, or the user wants none of the kind `template`."""
     product, person = get_product_at_quorum(text.product_id), get_user(user_id)
     if product is None or person is None or current_time() - since > NEWS_FOR:
         return
+    if not wants_mail(template, person.notification_choices):
+        return
+    end_url = unsubscribe_url(user_id, template)
     address = reverse("questions:answer", args=(product.slug, text.question_id))
     queue_mail(
         uuid5(text.text_id, template),
         event,
         person.email,
         template,
-        {"name": product.name, "reason": text.refusal, "url": settings.PUBLIC_URL + address},
+        {
+            "name": product.name,
+            "reason": text.refusal,
+            "url": settings.PUBLIC_URL + address,
+            "end_url": end_url,
+        },
         since,
+        MailOptions(unsubscribe_url=end_url),
     )
 
 

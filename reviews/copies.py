@@ -10,14 +10,18 @@ from accounts.queries import get_user
 from cassandra_db import current_microseconds, current_time, wait_for_all, write
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
-from mail.operations import queue_mail
+from mail.operations import MailOptions, queue_mail
 from moderation.operations import update_queue
 from moderation.queries import NEWS_FOR
 from moderation.states import REFUSED
+from notifications.kinds import wants_mail
+from notifications.links import unsubscribe_url
+from notifications.operations import announce
 from orders.queries import get_order
 from reviews import queries
 from reviews.entities import Review
 from reviews.links import guest_url
+from reviews.notifications import REVIEW_REFUSED
 from reviews.queries import ALL, HELPFUL, MAX_HELPFUL
 
 INSERT_COPY = write(
@@ -77,6 +81,8 @@ def refresh_review(product_id: UUID, user_id: UUID) -> None:
     update_queue(review, at, title=review.title, stars=review.stars)
     if review.state == REFUSED:
         _mail_refusal(review)
+    if review.decided_at and current_time() - review.decided_at < NEWS_FOR and not review.order_id:
+        announce("reviews", product_id, str(user_id))
 
 
 def _start_by_user(review: Review, at: int) -> Any:
@@ -100,6 +106,7 @@ def _mail_refusal(review: Review) -> None:
     if current_time() - review.decided_at > NEWS_FOR:
         return
     to, url = _find_writer(review, product.slug)
+    end_url = "" if review.order_id else unsubscribe_url(review.user_id, REVIEW_REFUSED)
     if not to:
         return
     queue_mail(
@@ -107,20 +114,22 @@ def _mail_refusal(review: Review) -> None:
         f"refused:{review.version}",
         to,
         "review_refused",
-        {"name": product.name, "reason": review.refusal, "url": url},
+        {"name": product.name, "reason": review.refusal, "url": url, "end_url": end_url},
         review.decided_at,
+        MailOptions(unsubscribe_url=end_url),
     )
 
 
 def _find_writer(review: Review, slug: str) -> tuple[str, str]:
-    """Return the writer's e-mail address ("" for an erased writer) and the URL of the review's form."""
+    """Return the writer's e-mail address ("" for one who is erased or wants no mail) and the URL of the review's form."""
     if review.order_id:
         order = get_order(review.order_id)
         return (order.email if order and not order.is_erased else ""), guest_url(
             review.order_id, slug
         )
     writer = get_user(review.user_id)
-    return (writer.email if writer else ""), settings.PUBLIC_URL + reverse(
+    wants = writer and wants_mail(REVIEW_REFUSED, writer.notification_choices)
+    return (writer.email if writer and wants else ""), settings.PUBLIC_URL + reverse(
         "reviews:write", args=(slug,)
     )
 

@@ -17,12 +17,13 @@ class SubscriberByVariant(Model):
     __table_name__ = "subscriptions_by_variant"
     __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
-    __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
+    __personal_data__ = {"columns": ("email_key", "user_id"), "on_erase": "deleted"}
     variant_id = columns.UUID(partition_key=True)
     email_key = columns.Text(primary_key=True)
     email = columns.Text()
     product_id = columns.UUID()
     asked_at = columns.DateTime()
+    user_id = columns.UUID()  # the member who has subscribed; null for a guest
 
 
 class SubscriptionByAddress(Model):

@@ -6,7 +6,7 @@ An unconfirmed address is only in the link that is mailed to it. Opening the lin
 from datetime import datetime, timedelta
 from itertools import islice
 from urllib.parse import urlencode
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 from django.conf import settings
 from django.urls import reverse
@@ -20,8 +20,12 @@ from jobs.rows import guard_row
 from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import MailOptions, queue_mail
+from notifications.entities import News
+from notifications.kinds import start_recipient, wants_mail
+from notifications.operations import tell
 from pricing.quotes import line_label
 from stock_alerts import queries
+from stock_alerts.notifications import BACK_IN_STOCK
 from stock_alerts.queries import Subscription, unsubscribe_token, variant_bucket
 
 INSERT_SUBSCRIBED_VARIANT = write(
@@ -43,13 +47,13 @@ DELETE_SUBSCRIPTION = write(
 )
 INSERT_SUBSCRIBER = conditional_write(
     "subscription",
-    """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
-       VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
+    """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at, user_id)
+       VALUES (:variant_id, :email_key, :email, :product_id, :now, :user_id) IF NOT EXISTS""",
 )
 # The statement writes all columns, so that they expire together.
 UPDATE_SUBSCRIBER = conditional_write(
     "subscription",
-    """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
+    """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now, user_id = :user_id
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
 DELETE_SUBSCRIBER = conditional_write(
@@ -81,15 +85,16 @@ def request_subscription(
     )
 
 
-def subscribe(subscription: Subscription, now: datetime) -> None:
-    """Subscribe a confirmed address for 30 days from the last call. Raises CassandraUnavailable."""
+def subscribe(subscription: Subscription, now: datetime, user_id: UUID | None = None) -> None:
+    """Subscribe a confirmed address, of the member `user_id`, for 30 days from the last call. Raises CassandraUnavailable."""
     key, variant_columns = (
         email_key(subscription.email),
         {"variant_id": subscription.variant_id, "product_id": subscription.product_id},
     )
     INSERT_SUBSCRIBED_VARIANT.run(bucket=variant_bucket(subscription.variant_id), **variant_columns)
     INSERT_SUBSCRIPTION.run(email_key=key, **variant_columns)
-    subscriber = {"email_key": key, "email": subscription.email, "now": now, **variant_columns}
+    subscriber = {"email_key": key, "email": subscription.email, "now": now, "user_id": user_id}
+    subscriber |= variant_columns
     if not INSERT_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN):
         UPDATE_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN)
 
@@ -135,16 +140,7 @@ def _notify_variant_subscribers(
     count = 0
     for subscriber in subscribers:
         with guard_row(f"a subscriber of variant {row.variant_id}"):
-            context = _mail_context(product_with_stock.product, variant, subscriber.email)
-            queue_mail(
-                uuid5(row.variant_id, subscriber.email_key),
-                f"back:{subscriber.asked_at.isoformat()}",
-                subscriber.email,
-                "back_in_stock",
-                context,
-                now,
-                MailOptions(unsubscribe_url=context["end_url"]),
-            )
+            _tell_subscriber(subscriber, product_with_stock.product, variant, now)
             # In this order, an address that subscribes again in between is still found.
             DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
             DELETE_SUBSCRIBER.apply(
@@ -156,6 +152,31 @@ def _notify_variant_subscribers(
             bucket=variant_bucket(row.variant_id), variant_id=row.variant_id, written=row.written
         )
     return count
+
+
+def _tell_subscriber(subscriber: Row, product: Product, variant: Variant, now: datetime) -> None:
+    wants = True
+    if subscriber.user_id:
+        member = start_recipient(subscriber.user_id)()
+        wants = member is not None and wants_mail(BACK_IN_STOCK, member.choices)
+        ids = {
+            "product": product.product_id.hex,
+            "variant": variant.variant_id.hex,
+            "since": subscriber.asked_at.isoformat(),
+        }
+        tell([News(BACK_IN_STOCK, subscriber.user_id, now, ids)])
+    if not wants:
+        return
+    context = _mail_context(product, variant, subscriber.email)
+    queue_mail(
+        uuid5(variant.variant_id, subscriber.email_key),
+        f"back:{subscriber.asked_at.isoformat()}",
+        subscriber.email,
+        "back_in_stock",
+        context,
+        now,
+        MailOptions(unsubscribe_url=context["end_url"]),
+    )
 
 
 def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, str]:

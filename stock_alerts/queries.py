@@ -20,7 +20,7 @@ SUBSCRIBED_VARIANTS = read(
 )
 SUBSCRIBERS = read(
     "subscription",
-    "SELECT variant_id, email_key, email, product_id, asked_at FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 200",
+    "SELECT variant_id, email_key, email, product_id, asked_at, user_id FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 200",
 )
 SUBSCRIBER = read(
     "subscription",

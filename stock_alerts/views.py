@@ -52,7 +52,8 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
         email = request.user.get_username()
-        operations.subscribe(_subscription(product_and_variant, email), current_time())
+        subscription = _subscription(product_and_variant, email)
+        operations.subscribe(subscription, current_time(), request.user.pk)
         message = _subscribed_message(*product_and_variant)
     elif form.is_valid():
         email = form.cleaned_data["email"]

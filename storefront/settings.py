@@ -49,9 +49,11 @@ INSTALLED_APPS = [
     "spreadsheets",
     "mail",
     "promotions",
+    "notifications",
     "stock_alerts",
     "cart",
     "accounts",
+    "price_alerts",
     "payments",
     "orders",
     "reviews",
@@ -125,6 +127,7 @@ TEMPLATES = [
                 "django.template.context_processors.csrf",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.context.user",
+                "accounts.context.bell",
                 "cart.context.cart_badge",
                 "storefront.context.shop_context",
                 "storefront.context.visitor_context",
@@ -349,6 +352,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 FILE_UPLOAD_HANDLERS = ["web.uploads.MarkedViewsHandler"]
 
 LANGUAGE_CODE = "en-ie"
+# The hour, in the shop's time zone, at which members get the daily mail of what they were told.
+DIGEST_HOUR = env.int("DIGEST_HOUR", default=8)
 TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True

@@ -38,6 +38,8 @@ urlpatterns = [
     path("sensors/<str:serial_number>/readings/", sensors.take_readings, name="readings"),
     path("", include("cart.urls")),
     path("", include("stock_alerts.urls")),
+    path("", include("notifications.urls")),
+    path("", include("price_alerts.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),

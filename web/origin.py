@@ -1,7 +1,8 @@
-"""The origin of this thread's request, for the audit log."""
+"""This thread's request: its origin for the audit log, and the member who acts."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import HttpRequest
 
@@ -32,3 +33,9 @@ def current_origin() -> Origin:
     # The name of an unknown browser is its User-Agent, shortened.
     agent = request.headers.get("User-Agent", "")
     return Origin(network_address(request), browser_name(request) or agent[:60])
+
+
+def current_member_id() -> UUID | None:
+    """Return the id of the member whose request this thread works on; None for a guest, a command or a job."""
+    user = getattr(_request.get(), "user", None)
+    return user.pk if user is not None and user.is_authenticated else None

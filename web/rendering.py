@@ -11,6 +11,7 @@ from django.utils.cache import patch_vary_headers
 from web.errors import TooManyAttempts
 
 P = ParamSpec("P")
+_STOP_POLLING = 286  # htmx polls no more after this status
 
 
 def is_asked_for_part(request: HttpRequest) -> bool:
@@ -92,6 +93,11 @@ def render_too_many_attempts(
         response = render_page(request, template, context, status=429)
     response["Retry-After"] = str(error.retry_after)
     return response
+
+
+def stop_refreshing() -> HttpResponse:
+    """Return the answer that ends the requests of an element that refreshes itself."""
+    return HttpResponse(status=_STOP_POLLING)
 
 
 def without_header(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:

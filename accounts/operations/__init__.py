@@ -35,6 +35,8 @@ from accounts.operations.profile import (
     record_login,
     save_low_stock_mail,
     save_name,
+    save_notification_choice,
+    save_notification_choices,
     save_preferences,
     save_profile,
 )

@@ -1,5 +1,6 @@
 """A member's name, telephone number, preferences and last sign-in."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -21,6 +22,14 @@ PREFERRED = conditional_write(
 
 LOW_STOCK_MAIL = conditional_write(
     "Q6", "UPDATE users SET low_stock_mail = :wanted WHERE user_id = :user_id IF EXISTS"
+)
+
+CHOSE_NOTIFICATIONS = conditional_write(
+    "N3", "UPDATE users SET notification_choices = :choices WHERE user_id = :user_id IF EXISTS"
+)
+CHOSE_FOR_KIND = conditional_write(
+    "N3",
+    "UPDATE users SET notification_choices[:kind] = :choice WHERE user_id = :user_id IF EXISTS",
 )
 
 
@@ -54,4 +63,16 @@ def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
 def save_low_stock_mail(user_id: UUID, *, wanted: bool) -> None:
     """Store whether a member of staff wants the daily mail about low stock. Raises NoSuchUser, CassandraUnavailable."""
     if not LOW_STOCK_MAIL.apply(if_lost=SEND_AGAIN, user_id=user_id, wanted=wanted):
+        raise NoSuchUser
+
+
+def save_notification_choices(user_id: UUID, choices: Mapping[str, str]) -> None:
+    """Store what a member wants to be told, by kind. Raises NoSuchUser, CassandraUnavailable."""
+    if not CHOSE_NOTIFICATIONS.apply(if_lost=SEND_AGAIN, user_id=user_id, choices=dict(choices)):
+        raise NoSuchUser
+
+
+def save_notification_choice(user_id: UUID, kind: str, choice: str) -> None:
+    """Store what a member wants to be told of one kind. Raises NoSuchUser, CassandraUnavailable."""
+    if not CHOSE_FOR_KIND.apply(if_lost=SEND_AGAIN, user_id=user_id, kind=kind, choice=choice):
         raise NoSuchUser

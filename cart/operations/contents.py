@@ -16,6 +16,7 @@ from django.conf import settings
 from cart import queries
 from cart.errors import CartBusy, NoSuchCart, TooManyLines, TooManyUnitsTogether
 from cart.limits import MAX_LINES, MAX_QUANTITY
+from cart.operations.news import change_announced
 from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, retry_attempts
 from pricing.quotes import line_label, snapshot_columns
 
@@ -214,12 +215,13 @@ def change_contents(
             raise NoSuchCart
         planned = CartChange(contents)
         note = change(planned)
-        outcome = apply_batch(
-            planned.build_sums(owner_id, guest=guest, now=now),
-            *planned.statements,
-            idempotency_row_statement(cart_id, idempotency_key, now, note, days),
-            if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
-        )
+        with change_announced(cart_id):
+            outcome = apply_batch(
+                planned.build_sums(owner_id, guest=guest, now=now),
+                *planned.statements,
+                idempotency_row_statement(cart_id, idempotency_key, now, note, days),
+                if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
+            )
         if outcome:
             return note
     raise CartBusy

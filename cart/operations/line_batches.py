@@ -15,6 +15,7 @@ from cart import queries
 from cart.errors import CartBusy, CartFull, NoSuchCart, NotEnoughLeft, TooManyUnits
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.contents import idempotency_row_matcher
+from cart.operations.news import change_announced
 from cassandra_db import Row, applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
@@ -125,6 +126,13 @@ def put_units(
 
     Raises NotEnoughLeft, TooManyUnits, CartFull, NoSuchCart, CartBusy, CassandraUnavailable.
     """
+    with change_announced(units.cart_id):
+        return _put_units(units, owner_id, guest=guest, is_new_cart=is_new_cart)
+
+
+def _put_units(
+    units: AddedUnits, owner_id: UUID | None, *, guest: bool, is_new_cart: bool
+) -> PutResult:
     if units.quantity > units.most:
         if queries.has_idempotency_row(units.cart_id, units.idempotency_key):
             return PutResult(is_repeated=True)
@@ -237,11 +245,12 @@ def apply_changes(
 
     Raises NoSuchCart if the cart is deleted.
     """
-    outcome = apply_batch(
-        *changes,
-        _idempotency_row_statement(cart_id, idempotency_key, now, days),
-        if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
-    )
+    with change_announced(cart_id):
+        outcome = apply_batch(
+            *changes,
+            _idempotency_row_statement(cart_id, idempotency_key, now, days),
+            if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
+        )
     if (
         not outcome
         and outcome.rows

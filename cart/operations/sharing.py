@@ -7,12 +7,10 @@ person's list of carts is a copy, written after it. A second call finishes a cal
 from contextlib import suppress
 from datetime import datetime
 from math import ceil
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
-from django.conf import settings
 from django.core.signing import BadSignature
-from django.urls import reverse
 
 from cart import people, queries
 from cart.access import OWN, ROLE_NAMES, ROLES, Access, require_access
@@ -27,6 +25,7 @@ from cart.errors import (
 )
 from cart.limits import MAX_CARTS
 from cart.names import default_name
+from cart.notifications import INVITED
 from cart.operations.carts import MAX_ATTEMPTS, add_cart_to_list, remove_cart_from_list
 from cart.people import INVITATION, INVITED_DAYS, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
@@ -41,8 +40,7 @@ from cassandra_db import (
     write,
 )
 from mail.addresses import email_key
-from mail.operations import MailOptions, queue_mail
-from mail.words import quote_words
+from notifications.operations import announce
 from web.days import end_after_days
 
 MAX_PEOPLE = 20
@@ -133,10 +131,10 @@ def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
 def invite_person(
     owner: CartUser, cart_id: UUID, email: str, role: str, now: datetime
 ) -> Invitation:
-    """Invite an e-mail address to a cart, and queue the mail. Known and unknown addresses are treated in the same way.
+    """Invite an e-mail address to a cart; the worker queues the mail. Known and unknown addresses are treated in the same way.
 
     A repeat with the same role returns the existing invitation. Raises NoSuchCart, NotAllowed, AlreadyInvited,
-    TooManyPeople, CartBusy, CassandraUnavailable; then no mail is queued.
+    TooManyPeople, CartBusy, CassandraUnavailable; then nothing is mailed.
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
@@ -151,33 +149,15 @@ def invite_person(
         cart_id=cart_id, key=key, role=role, email=email, now=now, seconds=seconds
     )
     INSERT_INVITED.run(email=email_key(email), cart_id=cart_id)
+    # The worker mails the invitation, so that nothing here depends on whether the address has an account.
+    announce("cart", cart_id, f"{INVITED} {key} {owner.user_id}")
     _insert_row(found, owner.name, row, INVITATION, key)
     made = people.get_invitation(cart_id, key)
     if made is None:
         raise CartBusy  # the invitation was withdrawn at the same moment
     if made.role != role:
         raise AlreadyInvited(email, str(ROLE_NAMES[made.role]).lower())
-    _queue_invitation_mail(made, owner.user_id, now)
     return made
-
-
-def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> None:
-    url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
-    context = {
-        "invitation": made,
-        "owner": quote_words(made.owner_name),
-        "cart": quote_words(made.cart_name),
-        "url": url,
-    }
-    queue_mail(
-        uuid5(made.cart_id, made.token),
-        "invited",
-        made.email,
-        "cart_invitation",
-        context,
-        now,
-        MailOptions(about=owner_id),
-    )
 
 
 def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:

@@ -11,6 +11,7 @@ from cart import operations as carts
 from cassandra_db import CassandraUnavailable, current_time, read, retry_attempts, run_side_by_side
 from inventory import operations as inventory
 from inventory.allocation import sort_allocations
+from notifications.operations import announce
 from orders import queries
 from orders.lifecycle import parcels, returns
 from orders.lifecycle.entities import Order
@@ -133,12 +134,18 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(note_delivery, order),
         partial(release_unused_numbers, order, order.former_tracking_numbers),
         partial(queue_order_mails, order, items, now),
+        partial(_announce_news, order),
     )
     if stock_error:
         raise stock_error
     if payment_error:
         raise payment_error
     return order
+
+
+def _announce_news(order: Order) -> None:
+    if order.user_id and not order.is_erased:
+        announce("orders", order.order_id)
 
 
 def _confirm_free_order(order: Order, now: datetime) -> Order:

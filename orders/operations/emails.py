@@ -1,5 +1,6 @@
 """Queues the mails about an order: one for each event of which the shopper is told (orders.operations.mail_texts)."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,18 +8,20 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts import queries as accounts
+from accounts.models import User
 from cassandra_db import current_time
 from mail.operations import MailOptions, queue_mail
 from mail.queries import list_unmailed_events
+from notifications.kinds import get_kinds, wants_mail
+from notifications.links import unsubscribe_url
 from orders import links
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CONFIRMING_EVENTS
+from orders.notifications import NEWS_FOR, find_kind
 from orders.operations.mail_texts import MailContent, compose_mail
 
-# Older events get no mail, nor do imported orders.
-NEWS_FOR = timedelta(days=2)
 # The confirmation of an order from a cart is mailed for as long as the outbox remembers sent mails. Imported orders have no cart.
 CONFIRMED_FOR = timedelta(days=29)
 
@@ -41,18 +44,23 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
-    options = mail_options(order)
+    member = accounts.get_user(order.user_id) if order.user_id else None
     for event_key in missing:
         event, content = mails[event_key]
+        kind = find_kind(order, event) if member else ""
+        if member and kind and not wants_mail(kind, member.notification_choices):
+            continue
+        can_end = member and kind and not get_kinds()[kind].is_always_mailed
+        end_url = unsubscribe_url(order.user_id, kind) if can_end and order.user_id else ""
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
         queue_mail(
             order.order_id,
             event_key,
             order.email,
             template,
-            mail_context(order, items, content),
+            mail_context(order, items, content) | {"end_url": end_url},
             now,
-            options,
+            replace(_options(order, member), unsubscribe_url=end_url),
         )
 
 
@@ -63,7 +71,10 @@ def mail_event_key(event: Event) -> str:
 
 def mail_options(order: Order) -> MailOptions:
     """Return the options for mails about an order, by the preferences of the order's member. Raises CassandraUnavailable."""
-    member = accounts.get_user(order.user_id) if order.user_id else None
+    return _options(order, accounts.get_user(order.user_id) if order.user_id else None)
+
+
+def _options(order: Order, member: User | None) -> MailOptions:
     # A member may have ordered with another address than the account's, so the mail is also linked to the member.
     return MailOptions(bool(member and member.plain_mail), order.user_id, order.number)
 

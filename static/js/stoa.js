@@ -1,4 +1,4 @@
-/* What scripts add: docs/style-guide.md lists the attributes. */
+/* docs/style-guide.md lists the attributes. */
 (() => {
   "use strict";
   const find = (selector, root = document) => root.querySelector(selector);
@@ -46,7 +46,7 @@
   };
   const lost = () => !document.activeElement || document.activeElement === document.body;
   const restore = ({ id, rows = [], had }, root) => {
-    /* A resting button gets it back when its request has ended. */
+    /* A resting button gets it back. */
     if (!had || !lost() || byId(id)?.disabled) return;
     [id, ...rows].some((each) => focus(byId(each))) || (root && focus(find("h1, h2, h3, h4", root))) || focus(find("main h1"));
   };
@@ -61,7 +61,7 @@
     label.textContent = paused.has(button.dataset.pause) ? button.dataset.resume : button.dataset.running;
   });
 
-  /* News waits for typing and for submits. */
+  /* News waits for typing. */
   const typing = (root) => find("[aria-invalid=true]", root) || all("input:focus", root).some((field) => field.value !== field.defaultValue);
   const abort = (element) => element && window.htmx?.trigger(element, "htmx:abort");
   const hush = (element) => abort(element.closest("[hx-trigger^=every]"));
@@ -110,10 +110,10 @@
   /* Back: the whole page, at its place */
   on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
 
-  /* Requests that fail */
+  /* Requests that fail; the bell asks again. */
   const failed = (event, text, label = texts.retry) => {
     const { elt, target, requestConfig: { triggeringEvent: cause, verb, path } } = event.detail;
-    if (cause && /refresh|input/.test(cause.type)) return;
+    if (elt.id === "bell" || (cause && /refresh|input/.test(cause.type))) return;
     showError(text, label, () => {
       if (label !== texts.retry || !elt.isConnected) location.reload();
       else if (elt.matches("form")) elt.requestSubmit(cause?.submitter?.isConnected ? cause.submitter : null);

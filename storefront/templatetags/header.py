@@ -20,14 +20,22 @@ class HeaderTools:
     cart_name: str
     item_count: int
     other_carts: tuple[ListedCart, ...]
+    new_count: int  # of notifications, for the bell
 
     def cart_badge(self) -> CartBadge:
         return CartBadge(self.cart_name, self.item_count, others=self.other_carts)
 
 
 @register.simple_tag
-def header_tools(user: User | AnonymousUser, staff_home: str, badge: CartBadge) -> HeaderTools:
-    """Return the values for the tools on a page."""
+def header_tools(
+    user: User | AnonymousUser, staff_home: str, badge: CartBadge, new_count: int
+) -> HeaderTools:
+    """Return the values for the tools on a page. `new_count` is read for members alone."""
     return HeaderTools(
-        user.is_authenticated, staff_home, badge.name, badge.item_count, badge.others
+        user.is_authenticated,
+        staff_home,
+        badge.name,
+        badge.item_count,
+        badge.others,
+        new_count if user.is_authenticated else 0,
     )

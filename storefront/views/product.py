@@ -23,6 +23,7 @@ from catalogue.previews import is_preview_token
 from catalogue.templatetags.cards import CardInList, make_card_list
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
+from price_alerts.watch_button import prefetch_watch_button, render_watch_button
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from questions.queries import newest_from_rows, prefetch_newest_questions
@@ -62,11 +63,10 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     reading_reviews = prefetch_listed(product_id, NEWEST_SHOWN)
     reading_questions = prefetch_newest_questions(product_id)
     units_in_carts = prefetch_units_in_carts(request)
+    watching = prefetch_watch_button(request, product_id)
     found, now = queries.product_from_rows(reading_product.rows()), current_time()
-    if found is None:
-        raise Http404
-    preview = _preview_token(request, found, now)
-    if found.is_to_come(now) and not preview:
+    preview = _preview_token(request, found, now) if found else ""
+    if found is None or (found.is_to_come(now) and not preview):
         raise Http404
     if found.slug != slug:
         return _redirect_to(found, request.GET.get("variant", ""), preview)
@@ -98,15 +98,20 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "page_description": SimpleLazyObject(lambda: summarize_product(found)),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
-        "viewed_any": is_drawn_for_all(request)
-        or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
+        "viewed_any": _has_viewed_others(request, product_id),
         "in_carts": render_carts_with_product(units_in_carts, product_id),
+        "price_watch": render_watch_button(request, watching, found),
     }
     response = render_page(request, "storefront/product.html", context, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
     if not preview:
         note_event(response, NotedEvent("product", product_id, found.category_id))
     return response
+
+
+def _has_viewed_others(request: HttpRequest, product_id: UUID) -> bool:
+    viewed = recently_viewed.list_viewed_product_ids(request)
+    return is_drawn_for_all(request) or any(each != product_id for each in viewed)
 
 
 def _redirect_to(found: Product, sku: str, preview: str) -> HttpResponse:

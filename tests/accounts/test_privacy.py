@@ -73,6 +73,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.notifications.telling import tell_about
 from tests.orders import paper_orders
 from tests.reads import existing
 from web import personal_data
@@ -227,6 +228,7 @@ def test_s73_mails_to_others_go_with_the_person_whom_they_name(alice: User, way:
     if way == "invitation":
         cart_id = make_shared_cart(alice, "Birthday")
         sharing.invite_person(as_cart_user(alice), cart_id, others, "viewer", now)
+        tell_about(cart_id)
     elif way == "order to another mailbox":
         order = make_order(paid=True, user_id=alice.pk, email=others)
         for kind in ("packed", "shipped", "delivered"):

@@ -28,6 +28,7 @@ BEFORE_LOGIN = {
 WITHOUT_TOKEN = {
     "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)",
     "stock_alerts:unsubscribe": "a mail program's button; the mailed link is the proof (X237)",
+    "notifications:end_mails": "a mail program's button; the mailed link is the proof (X350)",
     "reviews:stop": "a mail program's button; the mailed link is the proof (X237)",
     "readings": "a device has a token of its own, and no session (S99)",
 }

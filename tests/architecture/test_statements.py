@@ -82,6 +82,7 @@ CQL_ELSEWHERE = {
     "consistency/dates.py": "asks what no page asks",
     "consistency/lists.py": "asks what no page asks",
     "consistency/mailboxes.py": "asks what no page asks",
+    "consistency/notifications.py": "asks what no page asks",
     "consistency/order_search.py": "asks what no page asks",
     "consistency/user_stats.py": "asks what no page asks",
     "consistency/users.py": "asks what no page asks",

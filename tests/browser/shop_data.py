@@ -56,6 +56,9 @@ from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
+from notifications.entities import News
+from notifications.links import unsubscribe_url
+from notifications.operations import tell
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
 from orders.bulk_changes import run_change, start_change
@@ -71,6 +74,7 @@ from orders.operations import (
 )
 from orders.papers.order_files import ORDER_FILES
 from payments.methods import CASH_ON_DELIVERY
+from price_alerts.operations import watch_price
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
 from questions.operations import answer_question, ask_question
@@ -306,6 +310,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     question = _question(present, ann, now)
     offered = _make_offer(present, now)
     return {
+        "notification": _tell(ordered, gone, ann, now),
+        "end_mails": _token(unsubscribe_url(ann.user_id, "order_shipped", "order_ready")),
         "reviewed": present.slug,
         "question": str(question.question_id),
         "question_row": str(question.answer_id),
@@ -342,6 +348,19 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _tell(order: Order, gone: Product, ann: User, now: datetime) -> str:
+    """What Ann was told: of an order, and of a thing that is gone. Return the id of one."""
+    ids = {"order": order.number, "event": order.order_id.hex}
+    told = [
+        News(kind, ann.user_id, now - timedelta(hours=hours), ids | {"what": kind})
+        for hours, kind in enumerate(("order_shipped", "order_paid"))
+    ]
+    watch_price(ann.user_id, _products_in_stock(steps.ONE_CHOICE)[0].product_id, now)
+    away = {"product": gone.product_id.hex}
+    tell([*told, News("review_published", ann.user_id, now - timedelta(days=2), away)])
+    return str(told[0].notification_id)
 
 
 def _guest_review(now: datetime) -> dict[str, str]:

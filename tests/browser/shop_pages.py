@@ -193,6 +193,17 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "accounts:email_confirm", "/account/email/{forged}/", "ann", 410
         ),
         "preferences": ShopPage("accounts:preferences", "/account/preferences/", "ann"),
+        "notifications": ShopPage("accounts:notifications", "/account/notifications/", "ann"),
+        "watched prices": ShopPage("price_alerts:list", "/account/watched/", "ann"),
+        "what we tell you": ShopPage(
+            "accounts:notification_choices", "/account/notifications/choices/", "ann"
+        ),
+        "mails, unsubscribe": ShopPage(
+            "notifications:end_mails", "/notifications/end/{end_mails}/"
+        ),
+        "mails, unsubscribe, forged": ShopPage(
+            "notifications:end_mails", "/notifications/end/{forged}/", status=410
+        ),
         "own data": ShopPage("accounts:privacy", "/account/privacy/", "ann"),
         "erasing": ShopPage("accounts:erase", "/account/privacy/erase/", "ann"),
         "goodbye": ShopPage("accounts:erased", "/account/privacy/erased/"),
@@ -511,6 +522,10 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "reviews:withdraw_as_guest": _SUBMIT,
     **dict.fromkeys(("questions:withdraw", "questions:report"), _SUBMIT),
+    "notifications:bell": "a part of each page, for htmx",
+    **dict.fromkeys(("accounts:notification_panel", "accounts:notifications_read"), _SUBMIT),
+    **dict.fromkeys(("price_alerts:watch", "price_alerts:stop"), _SUBMIT),
+    "accounts:notification_open": _SUBMIT,
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
@@ -561,6 +576,7 @@ URL_ARGUMENTS = {
     "<uuid:question_id>": "{question}",
     "<uuid:answer_id>": "{question_row}",
     "<uuid:draft_id>": "{draft}",
+    "<uuid:notification_id>": "{notification}",
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",
     "<uuid:category_id>": "{category}",

@@ -42,6 +42,7 @@ from tests.cart.shared_carts import (
 from tests.cart.test_operations import full
 from tests.clock import now
 from tests.factories import make_user
+from tests.notifications.telling import tell_about
 from tests.orders.crashes import kill_in
 from tests.reads import existing
 from tests.threads import call_at_once
@@ -163,12 +164,16 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
     for email in (ben.email, f"ben-{uuid4().hex}@example.com"):
         made = invite(ann, gifts, email, "buyer")
         invite(ann, gifts, email, "buyer")  # submitted twice: one invitation, one mail
+        tell_about(gifts)
         (mail,) = list_recipient_mails(email)
         assert mail.subject == "Someone shared a cart with you at Stoa"
         assert find_invitation_token(mail.text) == made.token == find_invitation_token(mail.html)
         assert "Someone who goes by the name “Ann” shared a cart with you" in mail.text
         assert "They call it “Gifts for Mom”. You" in mail.text
-        texts.append(mail.text.replace(made.token, "…").replace(email, "…"))
+        # A member can end these mails.
+        text, end, _link = mail.text.partition("\nTo stop these emails")
+        assert bool(end) == (email == ben.email)
+        texts.append(text.replace(made.token, "…").replace(email, "…").partition("\nStoa\n")[0])
     assert texts[0] == texts[1]
     assert get_row_count(gifts) == 2
 
@@ -179,6 +184,7 @@ def test_s58_an_invitation_tells_nothing_in_the_shops_name_that_a_stranger_has_t
     lure, email = "Stoa Security: verify at http://evil.example/x", f"{uuid4().hex}@example.com"
     operations.rename_cart(ann.pk, gifts, "Your parcel: www.evil.example", now())
     sharing.invite_person(replace(as_cart_user(ann), name=lure), gifts, email, "viewer", now())
+    tell_about(gifts)
     (mail,) = list_recipient_mails(email)
     for text in (mail.subject, mail.text, mail.html):
         assert "evil" not in text

@@ -61,6 +61,7 @@ RULES_BY_COPY = {
         ("reviews_by_product", "reviews_by_user", "reviews_to_moderate", "moderation_days"), "I38"
     ),
     "questions_by_user": "I40",
+    **dict.fromkeys(("watchers_by_product", "watched_products"), "I43"),
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(CARD_LISTS, "I14"),
@@ -103,6 +104,7 @@ NO_COPIES = {
     *("customer_notes", "customer_looks", "pending_user_stats_by_minute", "named_users_by_hour"),
     *("ratings_by_product", "votes_by_review", "pending_reviews_by_period"),
     *("questions_by_product", "pending_questions_by_period"),
+    *("notifications", "pending_notifications_by_minute", "due_digests_by_quarter"),
     "review_request_stops",
     "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.

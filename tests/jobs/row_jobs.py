@@ -30,6 +30,7 @@ from inventory.operations.reservations import DUE_EXPIRIES
 from jobs.due_rows import DueRows
 from jobs.leases import get_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from notifications.operations import ANNOUNCED, DIGESTS
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
 from questions.operations import PENDING_TEXTS
@@ -452,6 +453,9 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("reviews", RowJob("reviews.jobs.follow_pictures", make_reviews, lambda *key: key[:2], True, find_reviews, 3 * MINUTE)),
     ("reviews", RowJob("reviews.jobs.refresh_rating", lambda patch: [each for each, _ in make_reviews(patch)], find=lambda: [each for each, _ in find_reviews()], after=3 * MINUTE)),
     ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
+    ("notifications", RowJob("notifications.jobs.prepare_news", noted(ANNOUNCED, lambda each: {"subject_id": each, "source": "orders", "detail": ""}), lambda _, subject_id, *rest: subject_id, [], find_noted(ANNOUNCED, "subject_id"))),
+    ("digests", RowJob("notifications.jobs.send_digest", noted(DIGESTS, lambda each: {"user_id": each, "digest_at": NOW}), lambda user_id, _: user_id, False, find_noted(DIGESTS, "user_id"), 7 * MINUTE)),
+    ("price alerts", RowJob("price_alerts.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), returns=(0, True), find=find_scheduled, after=timedelta(seconds=15))),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),

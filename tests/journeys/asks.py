@@ -72,6 +72,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "accounts:finish": [ask(token="{forged}")],
     "accounts:reset_finish": [ask({"password": "seven dry otters"}, token="{forged}")],
     "accounts:email_confirm": [ask(token="{forged}")],
+    "accounts:notification_open": [ask(notification_id="{notification}")],
+    "notifications:end_mails": [ask(token="{forged}")],
     "accounts:address_edit": [
         ask(
             {

@@ -62,6 +62,10 @@ from drafts.queries import prefetch_draft
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
+from notifications.entities import News
+from notifications.links import unsubscribe_url as mails_end
+from notifications.operations import tell
+from notifications.queries import LISTED
 from orders import queries as orders
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
@@ -134,6 +138,7 @@ class World:
             SUMS.all(cart_id=self.cart),
             people.PEOPLE.all(cart_id=self.cart),
             queries.USER.all(user_id=self.alice.pk),
+            LISTED.all(user_id=self.alice.pk, most=50),
             prefetch_draft(UUID(self.theirs["draft"])).rows(),
             *(orders.ORDER.all(order_id=each) for each in self.orders),
             *(orders.PAYMENTS.all(order_id=each) for each in self.orders),
@@ -453,6 +458,9 @@ def make_world() -> World:
         change_id=uuid4(),
         now=now,
     )
+    told = News("order_paid", alice.pk, now, {"order": paid.number, "what": "order_paid"})
+    tell([told])
+    theirs["notification"], nobodys["notification"] = str(told.notification_id), str(uuid1())
     of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
     theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
@@ -463,6 +471,7 @@ def make_world() -> World:
         "cart:invitation": invited.token,
         "stock_alerts:confirm": subscription.to_token(),
         "stock_alerts:unsubscribe": unsubscribe_token(alice.email),
+        "notifications:end_mails": mails_end(alice.pk, "order_shipped").split("/")[-2],
         "reviews:stop": stop_token(alice.email),
         "reviews:write_as_guest": guest_token(paid.order_id),
         "reviews:withdraw_as_guest": guest_token(paid.order_id),
