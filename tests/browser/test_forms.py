@@ -58,6 +58,7 @@ SENT_BY = {
         "adminpanel/orders/order.html: {% url 'adminpanel:received' order.number %}",
         "orders/_payment_deadline.html: {% url 'orders:extend_deadline' order.number %}",
     },
+    "price_alerts/test_watching.py": {"price_alerts/watch_button.html: {{ action_url }}"},
     "questions/test_pages.py": {
         "questions/question.html: {% url 'questions:answer' product.slug question.question_id %}"
     },

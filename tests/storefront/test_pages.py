@@ -12,6 +12,7 @@ import pytest
 from django.contrib.staticfiles.finders import get_finders
 from django.test import Client, override_settings
 from django.urls import reverse
+from pytest_django import Settings
 
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, Product
@@ -437,7 +438,10 @@ def test_without_an_index_the_beginnings_of_words_are_found(client: Client, tmp_
     assert names(page) == ["Zwzw Lamp"]
 
 
-def test_x32_x336_without_an_index_products_are_suggested_by_their_names(client: Client) -> None:
+def test_x32_x336_without_an_index_products_are_suggested_by_their_names(
+    client: Client, settings: Settings, tmp_path: Path
+) -> None:
+    settings.SEARCH_INDEX_DIR = tmp_path
     made = [make_product(f"Vbvb {place}") for place in range(12)]
     for product in made:
         operations.refresh_prefixes(product)
