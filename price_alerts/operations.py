@@ -10,6 +10,7 @@ from uuid import UUID
 
 from cassandra_db import (
     SEND_AGAIN,
+    CassandraUnavailable,
     applied_if,
     apply_batch,
     conditional_write,
@@ -97,6 +98,9 @@ def watch_price(user_id: UUID, product_id: UUID, now: datetime) -> None:
         elif count >= MAX_WATCHED and not drop_gone(user_id):
             DELETE_WATCHER.run(**watcher_columns(user_id, product_id, since))
             raise TooManyWatched
+    else:
+        DELETE_WATCHER.run(**watcher_columns(user_id, product_id, since))
+        raise _keeps_changing(user_id)
     kept = queries.prefetch_watch(user_id, product_id).one()
     if kept:
         INSERT_WATCHER.run(**watcher_columns(user_id, product_id, kept.since), since=kept.since)
@@ -104,25 +108,33 @@ def watch_price(user_id: UUID, product_id: UUID, now: datetime) -> None:
 
 def stop_watching(user_id: UUID, product_id: UUID) -> None:
     """Stop watching a product; a repeat changes nothing. Raises CassandraUnavailable."""
+    ids, since = {"user_id": user_id, "product_id": product_id}, None
     for _ in retry_attempts(MAX_ATTEMPTS):
         row = queries.prefetch_watch(user_id, product_id).one()
         if row is None:
-            return
-        ids = {"user_id": user_id, "product_id": product_id}
-        gone = DELETE_WATCH.bind(**ids, since=row.since)
+            break  # if it was there before, the answer of its deletion was lost, or another tab was faster
+        since = row.since
+        gone = DELETE_WATCH.bind(**ids, since=since)
         if apply_batch(ONE_WATCH_LESS.bind(user_id=user_id), gone, if_lost=SEND_AGAIN):
-            DELETE_WATCHER.run(**watcher_columns(user_id, product_id, row.since))
-            return
+            break
+    else:
+        raise _keeps_changing(user_id)
+    if since:
+        DELETE_WATCHER.run(**watcher_columns(user_id, product_id, since))
+
+
+def _keeps_changing(user_id: UUID) -> CassandraUnavailable:
+    return CassandraUnavailable(f"what user {user_id} watches keeps changing")
 
 
 def drop_gone(user_id: UUID) -> int:
     """Stop watching the products that are gone; return their number. Raises CassandraUnavailable."""
     watched, now = [row.product_id for row in queries.list_watched(user_id)], current_time()
     products = get_products(watched, leave_out)
-    gone = [each for each in watched if is_gone(products.get(each), now)]
+    seem_gone = [each for each in watched if is_gone(products.get(each), now)]
+    gone = [each for each in seem_gone if is_gone(get_product_at_quorum(each), now)]
     for product_id in gone:
-        if is_gone(get_product_at_quorum(product_id), now):
-            stop_watching(user_id, product_id)
+        stop_watching(user_id, product_id)
     return len(gone)
 
 

@@ -14,7 +14,7 @@ from moneyed import EUR, Money
 from accounts.models import User
 from accounts.operations.erasure import person_from_user
 from accounts.queries import get_user
-from cassandra_db import current_time
+from cassandra_db import current_time, session, statements
 from catalogue.entities import Product
 from catalogue.operations import change_product, change_product_status
 from catalogue.queries import get_product_at_quorum
@@ -23,6 +23,7 @@ from price_alerts.errors import TooManyWatched
 from price_alerts.operations import follow_product, stop_watching, watch_price
 from tests.accounts.mails import list_mails_to
 from tests.factories import make_product, make_user
+from tests.lost_answers import AnswerLosingSession
 from tests.notifications.telling import list_told, list_words
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.reads import existing
@@ -210,6 +211,18 @@ def test_x359_an_end_that_is_slow_spares_a_later_watch(*, again: bool) -> None:
             **operations.watcher_columns(user.pk, product.product_id, first)
         )
     assert watcher_ids(product) == {user.pk}
+
+
+def test_x359_a_watch_whose_answers_are_lost_begins_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    user, product = make_user(), make_product()
+    flaky = AnswerLosingSession(session.get_session())
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
+    watch(product, user)
+    assert (count(user), watcher_ids(product)) == (1, {user.pk})
+    stop_watching(user.pk, product.product_id)
+    assert (count(user), watcher_ids(product)) == (0, set())
 
 
 def test_x352_watched_prices_are_exported_and_erased() -> None:
