@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from unittest.mock import patch
 from uuid import uuid4
 
@@ -75,7 +76,7 @@ def test_x347_an_event_is_one_row_whatever_is_repeated_and_it_expires_with_the_e
     at = current_time() - timedelta(days=3)
     news = make_news(user, product, at)
     assert [operations.tell([news, news]), operations.tell([news])] == [1, 0]
-    with patch.object(operations, "_start_told", lambda _: queries.NEW.start(user_id=uuid4())):
+    with patch.object(operations, "_start_told", lambda _: queries.prefetch_new_count(uuid4())):
         operations.tell([news])  # another worker, which found none yet
     (row,) = TTLS.all(user_id=user.pk)
     assert row.notification_id == news.notification_id
@@ -311,6 +312,25 @@ def test_x348_those_who_share_a_cart_are_told_of_a_change_once_an_hour(mug: Prod
     assert tell_about(cart_id) == 0
     sharing.remove_person(owner.pk, cart_id, ben.pk)
     assert list_words(ben.pk)[-1] == "A shared cart that you no longer have was changed"
+
+
+def test_x348_who_shares_a_cart_since_its_last_change_is_told_of_the_next(mug: Product) -> None:
+    owner = make_user("Ann")
+    cart_id, client = make_shared_cart(owner), Client()
+    client.force_login(owner)
+
+    def add() -> None:
+        body = {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+        assert client.post(reverse("cart:add"), body).status_code == 303
+
+    add()
+    assert tell_about(cart_id) == 0
+    ben = make_person(owner, cart_id, "editor")
+    tell_about(cart_id)
+    with patch("cart.operations.news.monotonic", lambda: monotonic() + 301):
+        add()
+    assert tell_about(cart_id) == 1
+    assert list_words(ben.pk)[-1] == "Somebody changed the shared cart “Gifts for Mom”"
 
 
 def test_x348_a_change_that_was_not_made_is_told_to_nobody() -> None:
