@@ -39,7 +39,8 @@ TOLD = read(
 )
 # N2: how many are new.
 NEW = read(
-    "N2", "SELECT notification_id, seen_until FROM notifications WHERE user_id = :user_id LIMIT 100"
+    "N2",
+    "SELECT notification_id, seen_until FROM notifications WHERE user_id = :user_id LIMIT :most",
 )
 # N1: subjects that the worker looks at. N3: members who get a digest.
 PENDING = read(
@@ -71,7 +72,7 @@ class NotificationPage:
 
 def prefetch_new_count(user_id: UUID) -> PendingResult:
     """Start reading how many notifications are new, for `new_count_from_rows`."""
-    return NEW.start(user_id=user_id)
+    return NEW.start(user_id=user_id, most=MAX_COUNTED)
 
 
 def new_count_from_rows(rows: Sequence[Row]) -> int:

@@ -184,7 +184,7 @@ class ListTools:
     query: str
     parameters: tuple[tuple[str, str], ...]
 
-    def hidden(self) -> list[tuple[str, str]]:
+    def hidden_fields(self) -> list[tuple[str, str]]:
         """The parameters that stay when the order changes."""
         query = [("q", self.query)] if self.query else []
         return [*query, *self.parameters]
