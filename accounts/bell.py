@@ -2,26 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from cassandra_db import InvalidPageToken, PendingResult, Row
+from cassandra_db import PendingResult
 from notifications.queries import new_count_from_rows, prefetch_new_count
-
-_View = TypeVar("_View", bound=Callable[..., HttpResponse])
-# Starts the read of a page of notifications.
-Prefetch = Callable[[HttpRequest, UUID], PendingResult]
 
 
 @dataclass
 class RequestBell:
-    """The bell of one request: its pending read, and that of the page of notifications, if the view shows one."""
+    """The bell of one request, and its pending read."""
 
     user_id: UUID | None = None
     new: PendingResult | None = None
-    listed: PendingResult | None = None
     count: int | None = None
 
 
@@ -30,34 +25,13 @@ def get_request_bell(request: HttpRequest) -> RequestBell:
     return cast(RequestBell, vars(request).setdefault("request_bell", RequestBell()))
 
 
-def shows_notifications(prefetch: Prefetch) -> Callable[[_View], _View]:
-    """Mark a view that shows notifications: `prefetch` starts reading them as soon as the session is known."""
-
-    def decorated(view: _View) -> _View:
-        view.prefetch_notifications = prefetch  # type: ignore[attr-defined]
-        return view
-
-    return decorated
-
-
 def prefetch_bell(request: HttpRequest, view: Callable[..., HttpResponse], user_id: UUID) -> None:
-    """Start reading what the bell and the view show of a member's notifications. Pages of the staff show no bell."""
+    """Start reading the bell's number. Pages of the staff show no bell."""
     bell = get_request_bell(request)
     bell.user_id = user_id
     if request.method not in ("GET", "HEAD") or getattr(view, "access", "") == "staff":
         return
     bell.new = prefetch_new_count(user_id)
-    if prefetch := getattr(view, "prefetch_notifications", None):
-        try:
-            bell.listed = prefetch(request, user_id)
-        except InvalidPageToken:
-            bell.listed = None
-
-
-def list_shown_rows(request: HttpRequest) -> list[Row] | None:
-    """Return the rows that a view of `shows_notifications` shows; None if its page token is invalid. Raises CassandraUnavailable."""
-    listed = get_request_bell(request).listed
-    return listed.rows() if listed else None
 
 
 def count_new(request: HttpRequest) -> int:

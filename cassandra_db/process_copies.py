@@ -130,3 +130,24 @@ class ProcessCopy(Generic[T]):
             raise error
         log.warning("what was read before is used: %s", error)
         return Dated(cached.value)
+
+
+class RecentValue(Generic[T]):
+    """A value that this process computes from several reads, and keeps for some seconds. Two threads may compute it at once."""
+
+    def __init__(self, compute: Callable[[], T], seconds: float) -> None:
+        self.seconds = seconds
+        self._compute = compute
+        self._kept: Dated[T] | None = None
+
+    def get(self) -> T:
+        """Return the value, computed anew if it is too old. Raises CassandraUnavailable."""
+        kept = self._kept
+        if kept is None or not kept.is_younger(self.seconds):
+            read_at = monotonic()
+            self._kept = kept = Dated(self._compute(), keyspace_name(), read_at)
+        return kept.value
+
+    def forget(self) -> None:
+        """Compute the value anew when it is asked for again."""
+        self._kept = None

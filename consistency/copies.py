@@ -1,4 +1,4 @@
-"""I3: all copies of an order are equal to the order, and there is no copy without an order."""
+"""I3: all copies of an order are equal to the order, there is no copy without an order, and the board's counts are exact."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from uuid import UUID
 from cassandra_db import PendingResult, Row, read, scan
 from consistency.findings import Check, Scope, Violation, call
 from mail.addresses import email_key
-from orders import queries
+from orders import board_queries, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
-from orders.operations import write_copies
+from orders.operations import count_board_orders, recount_column, write_copies
 from orders.operations.copies import board_columns
 from orders.operations.erasure import ANY_WITH_EMAIL
 from orders.operations.repair import (
@@ -229,8 +229,27 @@ def _is_still_there(copy: OrderCopy) -> bool:
     return row is not None
 
 
+# ---- The numbers of the board's columns
+
+
+def _iterate_columns(scope: Scope | None) -> Iterator[str]:
+    yield from BOARD_COLUMNS if scope is None else ()
+
+
+def _check_count(status: str) -> Iterator[Violation]:
+    shown = count_board_orders().numbers[status]
+    days = [(status, day) for day in board_queries.list_board_days(status)]
+    counted = board_queries.cap(sum(board_queries.count_days(days)))
+    if shown != counted:
+        fix = call(recount_column, status)
+        yield Violation(
+            "I3", f"column {status}", "is counted wrongly", f"{shown}, not {counted}", fix
+        )
+
+
 CHECKS = (
     Check(
         "copies of orders", ("I3",), _iterate_copies, _check_orphaned, lambda copy: copy.order_id
     ),
+    Check("counts of the board", ("I3",), _iterate_columns, _check_count),
 )

@@ -331,10 +331,11 @@ class OrderByStatus(Model):
 
 
 class OrderDayByStatus(Model):
-    """Q15: the days on which a column of the board has orders.
+    """Q15: the days on which a column of the board has orders, and how many orders each has.
 
     Bound: a row a day.
-    Writer: orders.operations.write_copies; a job deletes days without orders, with a timestamp an hour behind real time.
+    Writer: orders.operations.write_copies; the numbers by orders.operations.board_counts. A job deletes days without orders, with a
+    timestamp an hour behind real time.
     """
 
     __table_name__ = "order_days_by_status"
@@ -342,6 +343,29 @@ class OrderDayByStatus(Model):
     __personal_data__ = None
     status = columns.Text(partition_key=True)
     order_date = columns.Date(primary_key=True)
+    order_count = columns.Integer()  # up to 501; null until it is counted
+
+
+class BoardCount(Model):
+    """Q15: how many orders the columns of the board have, and the days to be counted again.
+
+    The row of 1970-01-01 is a column's number. Each other row is a change: it is written in the batch with the orders' copies, and
+    whoever reads it counts that day again. It is deleted once it is ten seconds old, when all of its batch is visible.
+    Bound: the columns, and the days with orders that changed since somebody looked at the board: some thousand rows of 40 bytes.
+    Writer: orders.operations.board_counts; the changes by orders.operations.write_copies.
+    """
+
+    __table_name__ = "board_counts"
+    __partition_bytes__ = 1 * MB
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    shop = columns.Text(partition_key=True)
+    status = columns.Text(primary_key=True)
+    order_date = columns.Date(primary_key=True)
+    order_count = columns.Integer()  # of the column, up to 501
+    changed = (
+        columns.BigInt()
+    )  # the latest change, in microseconds since 1970: the timestamp of a change's row
 
 
 class DeliveredOrderByDay(Model):

@@ -9,8 +9,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
-from accounts.bell import list_shown_rows, shows_notifications
-from cassandra_db import PendingResult, wait_for_all
+from accounts.early_reads import get_early_reads, starts_reads
+from cassandra_db import InvalidPageToken, PendingResult, wait_for_all
 from notifications import operations, queries
 from notifications.entities import Notification
 from web.decorators import get_or_post
@@ -19,19 +19,21 @@ from web.rendering import render_or_redirect, render_page
 _PANEL = "accounts/notification_panel.html"
 
 
-def _prefetch_page(request: HttpRequest, user_id: UUID) -> PendingResult:
-    return queries.prefetch_page(user_id, request.GET.get("after", ""))
+def _prefetch_page(request: HttpRequest, user_id: UUID) -> PendingResult | None:
+    with suppress(InvalidPageToken):
+        return queries.prefetch_page(user_id, request.GET.get("after", ""))
+    return None
 
 
 @require_safe
-@shows_notifications(_prefetch_page)
+@starts_reads(_prefetch_page)
 @member_required
 def notification_list(request: HttpRequest) -> HttpResponse:
     """Show a page of the notifications of the last 30 days, newest first."""
-    rows, user_id = list_shown_rows(request), current_member(request).pk
-    if rows is None:
+    reading, user_id = get_early_reads(request), current_member(request).pk
+    if reading is None:
         return redirect("accounts:notifications")
-    page = queries.page_from_rows(user_id, rows)
+    page = queries.page_from_rows(user_id, reading.rows())
     is_first = not request.GET.get("after")
     context = {
         "listed": queries.describe_notes(page.notes),

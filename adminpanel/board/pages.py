@@ -1,11 +1,10 @@
 """The order board: its columns with their counts, and a page of the orders in one column."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -17,25 +16,24 @@ from django.utils.translation import gettext_lazy
 from accounts.access import has_permission
 from accounts.models import User
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
-from cassandra_db import current_time, page_key, page_token
-from cassandra_db.session import keyspace_name
+from cassandra_db import PendingResult, current_time, page_key, page_token
+from cassandra_db.process_copies import RecentValue
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
-from orders import board_queries
+from orders import board_queries, operations
 from orders.board import OrderFilter
 from orders.lifecycle import states
-from orders.lifecycle.entities import BoardOrder, CappedCount
+from orders.lifecycle.entities import BoardCounts, BoardOrder, CappedCount
 from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods
 from web.types import StrOrPromise
 
-T = TypeVar("T")
 PAGE_LENGTH = 25
-# Columns that orders never leave list their newest orders first. The counts are cached for a minute.
+# Columns that orders never leave list their newest orders first.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
-GROWING_SECONDS = 60.0
+TO_PACK = "to_pack"
 TROUBLE_SECONDS = 15.0
 # To fill a page, a filter reads at most this many orders. The next page continues after the last order read.
 MAX_LOOKED_AT = 2_000
@@ -151,7 +149,7 @@ class Board:
     tabs: tuple[BoardTab, ...]
     rows: tuple[BoardRow, ...]
     next: str
-    now: datetime
+    fingerprint: str
     looked_at: int = 0
     waits: tuple[Wait, ...] = ()
 
@@ -197,19 +195,6 @@ class Board:
     def all_url(self) -> str:
         return f"{reverse('adminpanel:board')}?column={self.column}"
 
-    @property
-    def fingerprint(self) -> str:
-        """A hash of everything that the board shows. An open page sends it, and learns whether it is current."""
-        parts = [
-            *(f"{tally.column}={tally.count}" for tally in self.tabs),
-            *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
-            ",".join(self.view.columns),
-            *(f"{wait.label}={wait.count}" for wait in self.waits),
-            self.next and "more",
-            self.now.strftime("%H:%M"),
-        ]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
 
 def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
     """Return the view that an address describes. If its filter is invalid, the view keeps it, and lists no orders."""
@@ -230,35 +215,86 @@ def parse_choice(text: str) -> tuple[str, ...]:
     return tuple(name for name in CHOICES if name in names) or USUAL_CHOICE
 
 
-def get_board(view: BoardView, user: User, now: datetime) -> Board:
-    """Return the board for a view, and the work that waits for this user. Raises InvalidPageToken, CassandraUnavailable."""
+class BoardReads:
+    """The first reads of a board. A refresh starts only the one that says whether there is news."""
+
+    def __init__(self, status: str, *, is_refresh: bool = False) -> None:
+        self.counts = board_queries.prefetch_board_counts()
+        self._days = {} if is_refresh else _prefetch_days({status, TO_PACK})
+
+    def get_days(self, status: str) -> PendingResult:
+        """Return the read of a column's days."""
+        if status not in self._days:
+            self._days |= _prefetch_days({status, TO_PACK})
+        return self._days[status]
+
+
+def _prefetch_days(columns: Iterable[str]) -> dict[str, PendingResult]:
+    return {each: board_queries.prefetch_board_days(each) for each in columns}
+
+
+def find_fingerprint(view: BoardView, counts: BoardCounts, user: User, now: datetime) -> str:
+    """Return a hash of all that decides what a board shows. An open page sends it, and learns whether it is current.
+
+    Raises CassandraUnavailable.
+    """
+    parts = [
+        view.url(after=view.after),
+        ",".join(view.columns),
+        *(f"{column}={counts.numbers[column]}:{at}" for column, at in counts.changed.items()),
+        f"{user.role} {_trouble.get()}",
+        now.strftime("%H:%M"),  # it shows ages
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def get_board(
+    view: BoardView, user: User, now: datetime, reads: BoardReads | None = None, seen: str = ""
+) -> Board | None:
+    """Return the board for a view, and the work that waits for this user; None if its fingerprint is `seen`.
+
+    Raises InvalidPageToken, CassandraUnavailable.
+    """
+    reads = reads or BoardReads(view.chosen.status)
+    counts = operations.count_board_orders(reads.counts)
+    fingerprint = find_fingerprint(view, counts, user, now)
+    if fingerprint == seen:
+        return None
+    oldest = board_queries.prefetch_oldest_order(TO_PACK, reads.get_days(TO_PACK))
     read = _list_promised if view.sort == PROMISED else _list_by_time
-    orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
-    counts = {**_growing_counts.get(), **board_queries.count_board_orders()}
+    orders, following, looked_at = ([], "", 0) if view.is_refused else read(view, reads)
     tabs = tuple(
         BoardTab(
             key,
             _(label),
-            counts.get(key),
+            counts.numbers[key],
             key == view.chosen.status,
             BoardView(OrderFilter(key), "", fields=view.fields).url(sort=""),
         )
         for key, label in states.BOARD_COLUMNS.items()
     )
     rows = tuple(BoardRow(order, is_late(order, now)) for order in orders)
-    waits = _list_waits(counts, user, now)
-    return Board(view, tabs, rows, following, now, looked_at, tuple(waits))
+    waits = tuple(_list_waits(counts, oldest, user, now))
+    return Board(view, tabs, rows, following, fingerprint, looked_at, waits)
 
 
-def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
+def _list_by_time(view: BoardView, reads: BoardReads) -> tuple[list[BoardOrder], str, int]:
     """Return a page of orders that match the filter, the next page's token, and Board.looked_at."""
     chosen, after, looked_at = view.chosen, view.after, 0
     found: list[BoardOrder] = []
     most = PAGE_LENGTH
     while True:
         read, after = board_queries.list_board_orders(
-            chosen.status, after, most, newest_first=view.sort == NEWEST, has_day=chosen.has_day
+            chosen.status,
+            after,
+            most,
+            newest_first=view.sort == NEWEST,
+            has_day=chosen.has_day,
+            reading=reads.get_days(chosen.status),
+            is_short=chosen.is_empty,
         )
+        if chosen.is_empty:
+            return read, after, 0
         looked_at += len(read)
         fitting = [order for order in read if chosen.matches(order)]
         room = PAGE_LENGTH - len(found)
@@ -273,12 +309,17 @@ def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
         most = MAX_SORTED
 
 
-def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
+def _list_promised(view: BoardView, reads: BoardReads) -> tuple[list[BoardOrder], str, int]:
     """Return a page of the oldest matching orders, sorted by promised day, the next page's token, and Board.looked_at."""
     chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
     (start,) = page_key(view.after, list_name) if view.after else (0,)
     read, more = board_queries.list_board_orders(
-        chosen.status, "", MAX_SORTED, newest_first=False, has_day=chosen.has_day
+        chosen.status,
+        "",
+        MAX_SORTED,
+        newest_first=False,
+        has_day=chosen.has_day,
+        reading=reads.get_days(chosen.status),
     )
     found = sorted(
         filter(chosen.matches, read),
@@ -289,28 +330,8 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     return found[start:following], token, len(read) if more and not token else 0
 
 
-class _Remembered(Generic[T]):
-    """Keeps a computed value for some seconds, then computes it anew. Two threads may compute it at the same time."""
-
-    def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
-        self._seconds, self._find_out = seconds, find_out
-        self._known: tuple[str, float, T] | None = None
-
-    def get(self) -> T:
-        if self._known:
-            keyspace, found_at, found = self._known
-            if keyspace == keyspace_name() and monotonic() - found_at < self._seconds:
-                return found
-        found = self._find_out()
-        self._known = keyspace_name(), monotonic(), found
-        return found
-
-
 # The number of mails that failed recently, and the number of jobs with problems.
-_trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
-_growing_counts = _Remembered(
-    GROWING_SECONDS, lambda: board_queries.count_board_orders(tuple(GROWING))
-)
+_trouble = RecentValue(lambda: _count_trouble(current_time()), TROUBLE_SECONDS)
 
 
 def _count_trouble(now: datetime) -> tuple[int, int]:
@@ -327,7 +348,9 @@ def is_late(order: BoardOrder, now: datetime) -> bool:
     return bool(promised and is_open and localdate(now) > promised)
 
 
-def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) -> list[Wait]:
+def _list_waits(
+    counts: BoardCounts, oldest: PendingResult | None, user: User, now: datetime
+) -> list[Wait]:
     """Return a user's waiting work, led by the order that waits longest to be packed. Raises CassandraUnavailable."""
     found = []
     for column, label, tone in (
@@ -336,12 +359,12 @@ def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) ->
         ("returns_waiting", _("Returns to answer"), "warn"),
         ("on_hold", _("On hold"), "warn"),
     ):
-        if (count := counts[column]).number:
+        if (count := counts.numbers[column]).number:
             url = f"{reverse('adminpanel:board')}?column={column}"
             found.append(Wait(label, str(count), url, tone))
-    oldest, _following = board_queries.list_board_orders("to_pack", "", 1)
-    if oldest and (waited := now - oldest[0].placed_at) > timedelta(hours=1):
-        url = reverse("adminpanel:order", args=(oldest[0].number,))
+    row = oldest.one() if oldest else None
+    if row and (waited := now - row.placed_at) > timedelta(hours=1):
+        url = reverse("adminpanel:order", args=(row.number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
     failed, problems = _trouble.get()
     for page, label, number in (

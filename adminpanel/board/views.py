@@ -1,23 +1,28 @@
 """The order board: lists orders in columns by their status."""
 
+from uuid import UUID
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
+from accounts.early_reads import get_early_reads, starts_reads
 from accounts.roles import ORDER_STAFF
 from adminpanel.board.pages import (
     CHOICES,
     SORT_LABELS,
     USUAL_CHOICE,
+    BoardReads,
     get_board,
     list_choice,
     parse_choice,
     parse_view,
 )
-from adminpanel.orders.selection import OrderFilterForm
-from adminpanel.stock.low_stock import PendingLowStock
+from adminpanel.orders.selection import DEFAULT_COLUMN, OrderFilterForm
+from adminpanel.stock.low_stock import list_low_stock
 from cassandra_db import InvalidPageToken, current_time
+from orders.lifecycle.states import BOARD_COLUMNS
 from web.cookies import set_cookie
 from web.decorators import post_only
 from web.rendering import render_page
@@ -27,19 +32,31 @@ CHOICE_COOKIE = "board-columns"
 CHOICE_DAYS = 400
 
 
+def _start_reads(request: HttpRequest, user_id: UUID) -> BoardReads:
+    column = request.GET.get("column", "")
+    status = column if column in BOARD_COLUMNS else DEFAULT_COLUMN
+    return BoardReads(status, is_refresh="seen" in request.GET)
+
+
+@starts_reads(_start_reads)
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A request that sends the fingerprint of an unchanged board gets 204."""
-    low_stock = PendingLowStock(request)
     form = OrderFilterForm(request.GET)
     details = parse_choice(request.COOKIES.get(CHOICE_COOKIE, ""))
     view = parse_view(form, request.GET, details)
     try:
-        found = get_board(view, current_member(request), current_time())
+        found = get_board(
+            view,
+            current_member(request),
+            current_time(),
+            get_early_reads(request),
+            request.GET.get("seen", ""),
+        )
     except InvalidPageToken:
         return redirect(view.url())
-    if request.GET.get("seen") == found.fingerprint:
+    if found is None:
         return HttpResponse(status=204)
     context = {
         "board": found,
@@ -48,7 +65,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
         "sorts": SORT_LABELS.items(),
         "choice": list_choice(view.columns),
         "selection": found.selection,
-        "low_stock": low_stock,
+        "low_stock": list_low_stock(request),
     }
     status = 422 if form.is_refused else 200
     return render_page(request, "adminpanel/board/board.html", context, part="board", status=status)

@@ -15,6 +15,7 @@ from accounts.models import User
 from accounts.queries import list_staff
 from accounts.roles import STOCK_STAFF, is_allowed
 from adminpanel.stock.pages import Incoming, StockLine, count_incoming, read_listed
+from cassandra_db.process_copies import RecentValue
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (
     MAX_LOW,
@@ -28,6 +29,8 @@ from mail.operations import queue_mail
 # For each warehouse, the notice names at most this many SKUs, and counts at most this many.
 _NAMED = 5
 _COUNTED = 50
+# To check fifty items takes a hundred statements, so a process does it this seldom.
+_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,36 @@ class LowStock:
         return _list_url(self.warehouse_id)
 
 
-class PendingLowStock:
-    """Low stock that is being read. It is not read for a part of a page, or for a role that may not see stock."""
+def list_low_stock(request: HttpRequest) -> list[LowStock]:
+    """Return each warehouse's low stock, which may be half a minute old. Raises CassandraUnavailable.
 
-    def __init__(self, request: HttpRequest) -> None:
-        htmx = getattr(request, "htmx", None)
-        is_whole = not htmx or htmx.history_restore_request
-        is_for_them = has_permission(current_member(request), "adminpanel.stock")
-        self._reading = prefetch_low_items(_COUNTED + 1) if is_whole and is_for_them else {}
+    A part of a page gets none, nor does a role that may not see stock.
+    """
+    htmx = getattr(request, "htmx", None)
+    is_whole = not htmx or htmx.history_restore_request
+    is_for_them = has_permission(current_member(request), "adminpanel.stock")
+    return low_stock.get() if is_whole and is_for_them else []
 
-    def collect(self) -> list[LowStock]:
-        """Return each warehouse's low stock, checked against the numbers of units. Raises CassandraUnavailable."""
-        items = collect_low_items(self._reading)
-        listed = Counter(each.warehouse_id for each in items)
-        found: dict[str, list[StockLine]] = {}
-        for line in _read_low(items, {}):
-            found.setdefault(line.warehouse_id, []).append(line)
-        return [
-            LowStock(
-                warehouse,
-                tuple(lines[:_NAMED]),
-                min(len(lines), _COUNTED),
-                has_more=listed[warehouse] > _COUNTED,
-            )
-            for warehouse, lines in found.items()
-        ]
+
+def _read_low_stock() -> list[LowStock]:
+    """Return each warehouse's low stock, checked against the numbers of units. Raises CassandraUnavailable."""
+    items = collect_low_items(prefetch_low_items(_COUNTED + 1))
+    listed = Counter(each.warehouse_id for each in items)
+    found: dict[str, list[StockLine]] = {}
+    for line in _read_low(items, {}):
+        found.setdefault(line.warehouse_id, []).append(line)
+    return [
+        LowStock(
+            warehouse,
+            tuple(lines[:_NAMED]),
+            min(len(lines), _COUNTED),
+            has_more=listed[warehouse] > _COUNTED,
+        )
+        for warehouse, lines in found.items()
+    ]
+
+
+low_stock = RecentValue(_read_low_stock, _SECONDS)
 
 
 def queue_low_stock_mails(now: datetime) -> int:

@@ -6,6 +6,7 @@ A crash leaves a row behind: in `pending_effects_by_minute` for an event's effec
 
 from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned
 from orders.operations.backorders import allocate_backorders
+from orders.operations.board_counts import count_board_orders, recount_column
 from orders.operations.changes import change_order, compute_change_refund
 from orders.operations.confirmation import confirm_email, reject_order, resend_confirmation_mail
 from orders.operations.copies import delete_empty_days, write_copies

@@ -11,6 +11,7 @@ from mail.addresses import email_key
 from orders import board_queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
+from orders.operations.board_counts import change_statement
 from orders.operations.user_stats import mark_statement
 from orders.search_terms import TRACKING, find_head, list_former_terms, list_terms
 from pricing.money import to_minor_units
@@ -128,6 +129,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     summary["currency"] = order.total.currency.code
     before = {event.board_after for event in order.events} - {order.board_column, ""}
     batch = [OFF_BOARD.bind(status=status, **key) for status in sorted(before)]
+    batch += [change_statement(status, day) for status in sorted({*before, order.board_column})]
     batch.append(DAY.bind(status=order.board_column, day=day))
     batch.append(ON_BOARD.bind(status=order.board_column, **board_columns(order), **key, **summary))
     for term in list_former_terms(order):

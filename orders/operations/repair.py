@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from cassandra_db import write
+from orders.operations.board_counts import note_board_change
 from orders.operations.copies import OFF_BOARD
 from orders.operations.erasure import OFF_EMAIL, OFF_EMAIL_YEAR
 
@@ -25,6 +26,7 @@ def delete_from_board(
     OFF_BOARD.run(
         status=status, day=day, placed_at=placed_at, order_id=order_id, at=write_timestamp
     )
+    note_board_change(status, day)
 
 
 def delete_from_user_list(

@@ -50,7 +50,7 @@ from inventory.warehouses import list_warehouses
 from demo import orders as demo_orders
 from demo.visits import SEARCHED, SEARCHED_IN_VAIN
 from inventory.queries import get_stock
-from orders import board_queries
+from orders import operations as order_operations
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
@@ -79,7 +79,7 @@ def looked_at():
         "received": sum(n.received for n in kept),
         "untracked": [o.number for o in placed for parcel in o.parcels() if parcel.is_sent and not parcel.tracking],
         "sams": sum(order.email == "shopper@stoa.example" for order in placed),
-        "board": {name: count.number for name, count in board_queries.count_board_orders().items()},
+        "board": {name: count.number for name, count in order_operations.count_board_orders().numbers.items()},
         "suggested": [each.name for each in queries.list_suggestions("mu")],
         "found": search.search_products("mug").total,
         "searched": {word: search.search_products(word).total for word in (*SEARCHED, *SEARCHED_IN_VAIN)},

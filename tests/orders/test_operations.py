@@ -263,17 +263,17 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
         assert after or set(order_ids) <= set(seen)
     assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
-    counts = board_queries.count_board_orders()
+    counts = operations.count_board_orders().numbers
     assert counts["to_pack"].number >= 5
 
 
 def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
-    before = board_queries.count_board_orders()["to_pay"]
+    before = operations.count_board_orders().numbers["to_pay"]
     make_order()
-    assert board_queries.count_board_orders()["to_pay"].number == before.number + 1
+    assert operations.count_board_orders().numbers["to_pay"].number == before.number + 1
     monkeypatch.setattr(board_queries, "MAX_COUNTED", 1)
-    assert str(board_queries.count_board_orders()["to_pay"]) == "1+"
+    assert str(operations.count_board_orders().numbers["to_pay"]) == "1+"
 
 
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:

@@ -41,7 +41,7 @@ from adminpanel.catalogue.submits import (
 from adminpanel.catalogue.variant_forms import PriceForm
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.stock.booking import book_submitted
-from adminpanel.stock.low_stock import PendingLowStock
+from adminpanel.stock.low_stock import list_low_stock
 from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product
@@ -74,7 +74,6 @@ def _list_page(
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
-    low_stock = PendingLowStock(request)
     found = StaffSearchResult((), 0, "all")
     try:
         if not form.is_refused:
@@ -91,7 +90,7 @@ def _list_page(
     lines = list_product_lines(products, current_time(), submitted)
     context = {
         "form": form,
-        "low_stock": low_stock,
+        "low_stock": list_low_stock(request),
         "lines": lines,
         "line": lines[0] if lines else None,
         "found": found,

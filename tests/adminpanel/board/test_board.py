@@ -17,10 +17,11 @@ from adminpanel.orders.selection import OrderFilterForm
 from cassandra_db import current_time
 from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle import states
-from orders.lifecycle.entities import CappedCount, Order
-from orders.operations import place_order, write_copies
+from orders.lifecycle.entities import BoardCounts, CappedCount, Order
+from orders.operations import change_tags, place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_draft, make_order, make_payment, make_product
+from tests.reads import existing
 from web.days import start_of_day
 
 BOARD = reverse("adminpanel:board")
@@ -43,7 +44,7 @@ def show(now: datetime, query: str = "") -> pages.Board:
     """The board as a page of this address would show it to somebody from the warehouse."""
     data = QueryDict(query)
     view = pages.parse_view(OrderFilterForm(data), data, pages.USUAL_CHOICE)
-    return pages.get_board(view, User(role="warehouse"), now)
+    return existing(pages.get_board(view, User(role="warehouse"), now))
 
 
 def numbers(text: str) -> list[str]:
@@ -71,9 +72,9 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
 def test_x73_more_than_500_are_not_counted_further(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    many = dict.fromkeys(states.BOARD_COLUMNS, CappedCount(500, has_more=True))
     monkeypatch.setattr(
-        "orders.board_queries.count_board_orders",
-        lambda columns=(): dict.fromkeys(states.BOARD_COLUMNS, CappedCount(500, has_more=True)),
+        "orders.operations.count_board_orders", lambda reading: BoardCounts(many, {})
     )
     assert (
         '<span class="tally__count">500+</span>To pack' in staff_client.get(BOARD).content.decode()
@@ -158,22 +159,27 @@ def test_x73_a_new_order_appears_without_a_reload(staff_client: Client) -> None:
 def test_a_board_that_has_not_changed_sends_nothing(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages.Board, "fingerprint", "the same minute")
+    monkeypatch.setattr(pages, "find_fingerprint", lambda *_: "the same minute")
     make_order_with_events("paid")
     answer = staff_client.get(poll_address(staff_client.get(BOARD).content.decode()), headers=HTMX)
     assert answer.status_code == 204
     assert not answer.content
 
 
-def test_what_is_seen_depends_on_orders_counts_and_ages(staff_client: Client) -> None:
-    make_order_with_events("paid")
-    now = datetime.now(UTC)
+def test_what_is_seen_depends_on_orders_counts_and_ages() -> None:
+    now, warehouse = datetime.now(UTC), User(role="warehouse")
+    order = make_order_with_events("paid")
     seen = show(now)
-    assert seen.fingerprint == replace(seen, now=now).fingerprint
-    assert seen.fingerprint != replace(seen, now=now + timedelta(minutes=1)).fingerprint
-    assert seen.fingerprint != replace(seen, rows=seen.rows[1:]).fingerprint
-    other = replace(seen.view, columns=("total",))
-    assert seen.fingerprint != replace(seen, view=other).fingerprint
+
+    def is_seen(at: datetime = now, columns: tuple[str, ...] = pages.USUAL_CHOICE) -> bool:
+        view = replace(seen.view, columns=columns)
+        return pages.get_board(view, warehouse, at, seen=seen.fingerprint) is None
+
+    assert is_seen()
+    assert not is_seen(now + timedelta(minutes=1))
+    assert not is_seen(columns=("total",))
+    change_tags(order, ["urgent"], [], actor="Ann", now=now)
+    assert not is_seen()
 
 
 def test_an_order_that_waits_for_over_two_days_is_marked(staff_client: Client) -> None:
