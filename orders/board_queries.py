@@ -169,10 +169,10 @@ def prefetch_board_counts() -> PendingResult:
     return COUNTS.start(shop=SHOP)
 
 
-def make_counts(numbers: Mapping[str, int], changed: Mapping[str, int]) -> BoardCounts:
+def make_counts(numbers: Mapping[str, int], changed: dict[str, int]) -> BoardCounts:
     """Return the counts of all columns; each number is capped at 500."""
     capped = {status: cap(numbers.get(status, 0)) for status in states.BOARD_COLUMNS}
-    return BoardCounts(capped, dict(changed))
+    return BoardCounts(capped, dict.fromkeys(states.BOARD_COLUMNS, 0) | changed)
 
 
 def cap(number: int) -> CappedCount:

@@ -114,9 +114,16 @@ def list_running_promotions(
 
 def list_promotions(trigger: str) -> list[Row]:
     """Return a trigger's promotions as rows, newest first. Raises CassandraUnavailable."""
-    return sorted(
-        PROMOTIONS_BY_TRIGGER.all(trigger=trigger), key=lambda row: row.made_at, reverse=True
-    )
+    return list_promotions_by_trigger([trigger])[trigger]
+
+
+def list_promotions_by_trigger(triggers: Sequence[str]) -> dict[str, list[Row]]:
+    """Return the promotions of each trigger as rows, newest first, in one round. Raises CassandraUnavailable."""
+    reading = {each: PROMOTIONS_BY_TRIGGER.start(trigger=each) for each in triggers}
+    return {
+        each: sorted(pending.rows(), key=lambda row: row.made_at, reverse=True)
+        for each, pending in reading.items()
+    }
 
 
 def get_promotion(trigger: str, key: str) -> Promotion | None:

@@ -36,10 +36,8 @@ class PromotionLine:
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     """Return the rows of the list of promotions. Promotions that have ended come last. Raises CassandraUnavailable."""
     found = []
-    for trigger in (AUTOMATIC, CODE):
-        promotions = [
-            queries.promotion_from_row(row) for row in queries.list_promotions(trigger)[:MAX_SHOWN]
-        ]
+    for trigger, rows in queries.list_promotions_by_trigger((AUTOMATIC, CODE)).items():
+        promotions = [queries.promotion_from_row(row) for row in rows[:MAX_SHOWN]]
         used = (
             queries.count_voucher_uses([each.key for each in promotions]) if trigger == CODE else {}
         )

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.pins import PinsChanged, PinsForm, describe_pins, list_pin_lines
-from cassandra_db import current_time
+from cassandra_db import PendingResult, current_time
 from catalogue import operations, queries
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused
@@ -73,7 +73,11 @@ def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
         request,
         f"{reverse('adminpanel:front_page')}#{row}",
         "adminpanel/catalogue/front_page.html",
-        lambda: {"row": _row_context(row, PinsForm(saved, FEATURED_LENGTH))},
+        lambda: {
+            "row": _row_context(
+                row, PinsForm(saved, FEATURED_LENGTH), queries.prefetch_featured(row)
+            )
+        },
         part="row",
     )
 
@@ -85,11 +89,12 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Show the page with all rows. A request by htmx gets only the submitted row."""
+    reading = {name: queries.prefetch_featured(name) for name in ROWS}
     pins = queries.get_front_page_pins(ROWS)
     forms = {name: PinsForm(pins[name], FEATURED_LENGTH) for name in ROWS}
     if submitted:
         forms[submitted_row] = submitted
-    rows = {name: _row_context(name, form) for name, form in forms.items()}
+    rows = {name: _row_context(name, form, reading[name]) for name, form in forms.items()}
     context = {"rows": rows.values(), "row": rows.get(submitted_row), "form": submitted}
     part = "row" if submitted else ""
     return render_page(
@@ -97,7 +102,7 @@ def _page(
     )
 
 
-def _row_context(name: str, form: PinsForm) -> dict[str, object]:
+def _row_context(name: str, form: PinsForm, reading: PendingResult) -> dict[str, object]:
     # The page has several forms with the same field names.
     form.auto_id = f"{name}-%s"
     (title, rule), now = ROWS[name], current_time()
@@ -114,6 +119,8 @@ def _row_context(name: str, form: PinsForm) -> dict[str, object]:
         "form": form,
         "lines": list(list_pin_lines(form, now, why_hidden)),
         "next_cards": [
-            each for each in queries.list_featured(name) if each.product_id not in form.pinned
+            each
+            for each in map(queries.card_from_row, reading.rows())
+            if each.product_id not in form.pinned
         ],
     }

@@ -1,0 +1,96 @@
+"""What the staff's pages cost in Cassandra, at most: the statements and rounds of a page that is opened for the second time."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+
+from adminpanel.stock.low_stock import low_stock
+from orders import operations
+from orders.operations import board_counts
+from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_product, make_user, sign_in_staff
+
+# Every page: the session, the user, and two rounds of its own.
+USUAL = (8, 4)
+BOUNDS = {
+    "board": (20, 3),
+    "customer": (12, 4),
+    "front_page": (10, 4),
+    "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
+    "order": (14, 6),  # the order leads to its customer, and to that customer's other orders
+    "person": (8, 6),
+    "searches": (40, 3),  # a partition of each of 30 days
+    "system": (60, 3),  # a lease of each job
+    "visits": (72, 3),  # two partitions of each of 30 days
+    "worker": (
+        440,
+        11,
+    ),  # a lease of each job, and the outbox since the worker stopped: 360 minutes at most
+}
+
+
+def list_page_names(resolver: URLResolver) -> Iterator[str]:
+    for each in resolver.url_patterns:
+        if isinstance(each, URLPattern):
+            yield str(each.name)
+        else:
+            yield from list_page_names(each)
+
+
+def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(low_stock, "seconds", 3600)
+    monkeypatch.setattr(board_counts, "SETTLES", 0)
+    orders = [make_order_with_events("paid") for _ in range(3)]
+    products = [make_product(listed=True) for _ in range(3)]
+    admin = make_user("Root", role="admin")
+    client = sign_in_staff(Client(), admin)
+    operations.count_board_orders()
+    ids: dict[str, list[object]] = {
+        "order": [orders[0].number],
+        "product": [products[0].product_id],
+        "product_pictures": [products[0].product_id],
+        "product_options": [products[0].product_id],
+        "stock_item": [products[0].product_id, products[0].variants[0].variant_id],
+        "customer": [admin.pk],
+        "person": [admin.pk],
+    }
+    _, resolver = get_resolver().namespace_dict["adminpanel"]
+    looked_at, exceeded = 0, []
+    for name in list_page_names(resolver):
+        try:
+            address = reverse(f"adminpanel:{name}", args=ids.get(name, ()))
+        except NoReverseMatch:
+            continue
+        for _ in range(2):
+            answer = client.get(address)
+        if answer.status_code != 200:
+            continue  # only sent to, or it needs something chosen
+        looked_at += 1
+        found = re.match(r"statements=(\d+), rounds=(\d+)", answer["X-Cassandra"])
+        assert found, address
+        cost, bound = (int(found[1]), int(found[2])), BOUNDS.get(name, USUAL)
+        if cost[0] > bound[0] or cost[1] > bound[1]:
+            exceeded.append(f"{address}: {cost}, at most {bound}")
+    assert looked_at >= 50
+    assert not exceeded, "\n".join(exceeded)
+
+
+def test_x401_a_refresh_of_the_board_without_news_costs_three_statements() -> None:
+    make_order_with_events("paid")
+    client = sign_in_staff(Client(), make_user("Will", role="warehouse"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(board_counts, "SETTLES", 0)
+        operations.count_board_orders()
+    page = client.get(reverse("adminpanel:board")).content.decode()
+    found = re.search(r'hx-get="([^"]+seen=[^"]+)"', page)
+    assert found
+    refresh = client.get(
+        found[1].replace("&amp;", "&"), headers={"HX-Request": "true", "X-Refreshes-Itself": "1"}
+    )
+    assert (refresh.status_code, refresh["X-Cassandra"].split(", reads")[0]) == (
+        204,
+        "statements=3, rounds=2",
+    )
