@@ -27,7 +27,7 @@ N notifications, A sensors. "Holds data of" names the columns that lead to a per
 that person is erased.
 """
 
-FAMILIES = "QKURNA"  # the letters that begin the numbers of questions, in the order of the index
+FAMILIES = "QKURNMA"  # the letters that begin the numbers of questions, in the order of the index
 _QUESTIONS = re.compile(rf"^((?:[{FAMILIES}]\d+)(?:, [{FAMILIES}]\d+)*): (.*)", re.DOTALL)
 # A column's remark is a comment behind the column, or above it if the line is full.
 _COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)

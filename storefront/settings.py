@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "reviews",
     "moderation",
     "questions",
+    "conversations",
     "checkout",
     "drafts",
     "storefront",
@@ -329,6 +330,8 @@ RATE_LIMITS = {
         "edit": (10, 30, 0, 3600),  # of an existing review
         "review_pictures": (10, 30, 0, 3600),  # forms with pictures
         "search": (0, 120, 0, 60),
+        "message": (20, 60, 2000, 3600),  # to the shop, of a member or a guest
+        "contact": (5, 20, 600, 3600),  # mails that confirm a guest's first message
     }.items()
 }
 # For how long such an order is reserved before its e-mail address is confirmed (decision 023).
