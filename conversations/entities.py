@@ -89,6 +89,10 @@ class Conversation:
     message_count: int
     version: int
     follows_id: UUID | None = None
+    continued_id: UUID | None = None  # the conversation that continues this full one
+    last_customer_id: UUID | None = None  # the newest message of each side
+    last_shop_id: UUID | None = None
+    told_until: UUID | None = None  # up to here the customer was mailed and notified
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,10 @@ class NewMessage:
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a mailbox with its exact counts of conversations. `is_fixed` labels belong to the shop's software."""
+    """A label of a mailbox with its exact counts of conversations. `is_fixed` labels belong to the shop's software.
+
+    `key` is a fixed label's constant (rules.INBOX, …), another label's casefolded name.
+    """
 
     label_id: UUID
     name: str
@@ -116,6 +123,8 @@ class Label:
     unread_count: int
     first_year: int
     is_fixed: bool = False
+    key: str = ""
+    is_stored: bool = True  # False: a fixed label without a row yet
 
 
 @dataclass(frozen=True)
@@ -129,6 +138,31 @@ class MailboxEntry:
     version: int
     last_message_id: UUID | None = None
     read_until: UUID | None = None
+    change_id: UUID | None = None
+    is_copied: bool = True  # whether the copies in `conversations_by_label` are complete
+    former_places: frozenset[tuple[UUID, datetime]] = frozenset()  # where older copies may be
+
+    @property
+    def places(self) -> frozenset[tuple[UUID, datetime]]:
+        """The label and time of each copy of the row."""
+        return frozenset((label_id, self.placed_at) for label_id in self.label_ids)
+
+
+@dataclass(frozen=True)
+class ListedTopic:
+    """A conversation in the list of a customer, an order or a product."""
+
+    conversation_id: UUID
+    subject: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a person has typed and not sent."""
+
+    conversation_id: UUID
+    body: str
+    saved_at: datetime
 
 
 @dataclass(frozen=True)

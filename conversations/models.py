@@ -49,6 +49,12 @@ class Conversation(Model):
     version = columns.Integer(static=True)  # goes up with each change of state or assignee
     change_id = columns.UUID(static=True)  # the id of the form or message that made the version
     follows_id = columns.TimeUUID(static=True)  # the full conversation that this one continues
+    continued_id = columns.TimeUUID(static=True)  # the conversation that continues this full one
+    # The newest message; each message is at least a millisecond later than the one before it, so read marks miss none.
+    last_message_id = columns.TimeUUID(static=True)
+    last_customer_id = columns.TimeUUID(static=True)  # the customer's newest message
+    last_shop_id = columns.TimeUUID(static=True)  # the shop's newest message, no note
+    told_until = columns.TimeUUID(static=True)  # up to here the customer was mailed and notified
     kind = columns.Text()  # customer, shop or note
     author_id = columns.UUID()  # the member or staff member who wrote it
     sender_name = columns.Text()
@@ -99,7 +105,7 @@ class ConversationByLabel(Model):
     label_id = columns.UUID(partition_key=True)
     year = columns.Integer(partition_key=True)
     last_at = columns.DateTime(primary_key=True, clustering_order="DESC")
-    conversation_id = columns.TimeUUID(primary_key=True)
+    conversation_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     sender = (
         columns.Text()
     )  # the slides' `from`: the customer in the shop's mailbox, who wrote last in a member's
@@ -143,6 +149,7 @@ class LabelByUser(Model):
         columns.BigInt()
     )  # in microseconds since 1970, larger than the one before: the timestamp of the copies
     change_id = columns.UUID()
+    copied = columns.BigInt()  # the version whose copies are complete, a plain write
     former_places = columns.Text()  # JSON: places of earlier versions whose copies may still exist, a list of [label id, milliseconds since 1970]
 
 

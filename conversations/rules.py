@@ -46,6 +46,10 @@ SHOP_LABELS = {
     ALL: _("All"),
 }
 
+# What people put on and take off themselves; the other fixed labels follow the conversation's state and assignee.
+MOVABLE = (INBOX, ARCHIVE, STARRED, TRASH)
+EMPTIABLE = (STARRED, TRASH)
+
 
 def assignee_label(user_id: UUID) -> str:
     """Return the key of the label for the conversations that a staff member works on."""

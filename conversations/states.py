@@ -5,6 +5,8 @@ WAITING_FOR_CUSTOMER = "waiting_for_customer"
 DONE = "done"
 SPAM = "spam"
 STATES = (WAITING_FOR_US, WAITING_FOR_CUSTOMER, DONE, SPAM)
+# The conversation is being deleted: reads find none, and the worker finishes it.
+DELETED = "deleted"
 
 # The kinds of messages. Customers do not see notes.
 CUSTOMER, SHOP, NOTE = "customer", "shop", "note"
