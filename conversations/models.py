@@ -223,6 +223,7 @@ class EmptiedLabel(Model):
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)
     label_id = columns.UUID(primary_key=True)  # the id that the label had before
+    is_trash = columns.Boolean()  # the shop's trash, whose conversations are deleted
     first_year = columns.Integer()
     written = columns.BigInt()  # in microseconds since 1970
 

@@ -25,7 +25,7 @@ from conversations.entities import (
     Topic,
 )
 from conversations.rules import MEMBER_LABELS, SHOP_LABELS, SHOP_MAILBOX, fixed_label_id
-from conversations.states import DELETED
+from conversations.states import DELETED, ORDER
 
 PAGE_SIZE = 50
 _NEWEST = 4  # messages that are read with a conversation's head
@@ -100,7 +100,7 @@ BY_TOPIC = read(
     "SELECT conversation_id, subject FROM conversations_by_topic WHERE topic_id = :topic_id AND year = :year",
 )
 
-_START, _END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+START, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 _FIRST_ID = UUID(int=0x1000 << 64)  # sorts before each time UUID of the same moment
 
 
@@ -200,6 +200,13 @@ def get_moment(message_id: UUID) -> datetime:
     """Return the moment in a time UUID, to the millisecond (UTC)."""
     milliseconds = (message_id.time - 0x01B21DD213814000) // 10_000
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def find_topic_year(conversation: Conversation) -> int:
+    """Return the year of a conversation in the list of what it is about: 0 for an order."""
+    if conversation.topic.kind == ORDER:
+        return 0
+    return get_moment(conversation.conversation_id).year
 
 
 def get_message(conversation_id: UUID, message_id: UUID) -> Message | None:
@@ -314,7 +321,7 @@ def prefetch_label_page(
     Of a label with fewer conversations no more rows are read than it has: behind the last one there may be many deleted rows.
     """
     this_year = current_time().year
-    key = (_START, _FIRST_ID) if oldest_first else (_END, _FIRST_ID)
+    key = (START, _FIRST_ID) if oldest_first else (END, _FIRST_ID)
     years = list(range(this_year, label.first_year - 1, -1))
     most = PAGE_SIZE + 1
     if after:

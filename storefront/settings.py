@@ -378,6 +378,8 @@ ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
 ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
 # For how many days after the last arrival a consumer may withdraw from the contract: 14, or what the country's law says.
 WITHDRAWAL_DAYS = env.int("WITHDRAWAL_DAYS", default=14)
+# Conversations that have been done for this many months are deleted.
+CONVERSATION_MONTHS = env.int("CONVERSATION_MONTHS", default=24)
 # The partitions of a stock item's ledger: with 16, a million sales are some ten megabytes in each. May be changed at any time;
 # inventory.queries reads at most 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)

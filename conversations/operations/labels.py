@@ -21,7 +21,7 @@ from conversations.entities import Label
 from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
 from conversations.operations.pending import EMPTIED
 from conversations.queries import labels_from_rows, prefetch_labels
-from conversations.rules import EMPTIABLE, LABEL_COLORS, MAX_OWN_LABELS
+from conversations.rules import EMPTIABLE, LABEL_COLORS, MAX_OWN_LABELS, TRASH
 
 MAX_ATTEMPTS = 30
 
@@ -147,7 +147,12 @@ def _change_id(user_id: UUID, label: Label, statement: Statement, **values: obje
     for _ in retry_attempts(MAX_ATTEMPTS):
         if not label.is_stored:
             return
-        EMPTIED.note(user_id=user_id, label_id=label.label_id, first_year=label.first_year)
+        EMPTIED.note(
+            user_id=user_id,
+            label_id=label.label_id,
+            is_trash=label.key == TRASH,
+            first_year=label.first_year,
+        )
         if statement.apply(
             if_lost=SEND_AGAIN,
             user_id=user_id,

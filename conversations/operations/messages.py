@@ -30,19 +30,12 @@ from cassandra_db.lost_answers import LostAnswerPolicy
 from conversations import queries
 from conversations.entities import Conversation, Customer, Mailbox, MailboxEntry, NewMessage, Topic
 from conversations.errors import ConversationChanged, NoSuchConversation
+from conversations.operations.deletion import finish_deletion
 from conversations.operations.entries import Head, change_entries, take_turns
 from conversations.operations.mailboxes import follow_in_members, follow_in_shop, is_after
 from conversations.operations.pending import PENDING, note_conversation
 from conversations.rules import MAX_MESSAGE_BYTES, MAX_MESSAGES, MAX_SUBJECT, SHOP_MAILBOX
-from conversations.states import (
-    CUSTOMER,
-    DELETED,
-    ORDER,
-    SHOP,
-    SPAM,
-    WAITING_FOR_CUSTOMER,
-    WAITING_FOR_US,
-)
+from conversations.states import CUSTOMER, DELETED, SHOP, SPAM, WAITING_FOR_CUSTOMER, WAITING_FOR_US
 from notifications.operations import announce
 
 MAX_ATTEMPTS = 200
@@ -383,9 +376,9 @@ def follow_conversation(conversation_id: UUID) -> None:
     def follow(
         mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
     ) -> MailboxEntry | None:
-        if head and not head.is_deleted:
+        if head:
             found.append(head.conversation)
-            if entry is None:
+            if entry is None and not head.is_deleted:
                 _list_conversation(head.conversation)
         return follow_in_shop(mailbox, head, entry)
 
@@ -393,6 +386,9 @@ def follow_conversation(conversation_id: UUID) -> None:
     if not found:
         return
     conversation = found[-1]
+    if conversation.state == DELETED:
+        finish_deletion(conversation_id)
+        return
     if conversation.customer.is_member:
         owner_id = conversation.customer.customer_id
         change_entries(owner_id, [conversation_id], follow_in_members, is_noted=True)
@@ -405,14 +401,9 @@ def _list_conversation(conversation: Conversation) -> None:
     INSERT_BY_CUSTOMER.run(customer_id=conversation.customer.customer_id, **row)
     topic = conversation.topic
     if topic.topic_id:
-        INSERT_BY_TOPIC.run(topic_id=topic.topic_id, year=find_topic_year(conversation), **row)
-
-
-def find_topic_year(conversation: Conversation) -> int:
-    """Return the year of a conversation in the list of what it is about: 0 for an order."""
-    if conversation.topic.kind == ORDER:
-        return 0
-    return queries.get_moment(conversation.conversation_id).year
+        INSERT_BY_TOPIC.run(
+            topic_id=topic.topic_id, year=queries.find_topic_year(conversation), **row
+        )
 
 
 def _tell_customer(conversation: Conversation) -> None:

@@ -25,12 +25,12 @@ DELETE_PENDING = write(
 )
 SELECT_EMPTIED = read(
     "M6",
-    "SELECT minute, user_id, label_id, first_year, written FROM emptied_labels_by_minute WHERE minute = :minute",
+    "SELECT minute, user_id, label_id, is_trash, first_year, written FROM emptied_labels_by_minute WHERE minute = :minute",
 )
 INSERT_EMPTIED = write(
     "M6",
-    """INSERT INTO emptied_labels_by_minute (minute, user_id, label_id, first_year, written)
-       VALUES (:minute, :user_id, :label_id, :first_year, :written) USING TIMESTAMP :written""",
+    """INSERT INTO emptied_labels_by_minute (minute, user_id, label_id, is_trash, first_year, written)
+       VALUES (:minute, :user_id, :label_id, :is_trash, :first_year, :written) USING TIMESTAMP :written""",
 )
 DELETE_EMPTIED = write(
     "M6",

@@ -16,7 +16,7 @@ from conversations.rules import (
     UNASSIGNED,
     assignee_label,
 )
-from conversations.states import DONE, NOTE, ORDER, SHOP, WAITING_FOR_CUSTOMER, WAITING_FOR_US
+from conversations.states import DONE, NOTE, ORDER, SHOP, WAITING_FOR_US
 from tests.conversations.mailboxes import (
     customer_of,
     get_label,
@@ -35,14 +35,16 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     me = customer_of(user)
     ident = start(me, topic=Topic(ORDER, order_id))
     conversation = existing(queries.get_conversation(ident))
-    assert conversation.state == WAITING_FOR_US and conversation.message_count == 1
+    assert conversation.state == WAITING_FOR_US
+    assert conversation.message_count == 1
     assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_us", ALL, UNASSIGNED}
     assert keys_of(user.pk, ident) == {INBOX}
     assert listed_ids(user.pk, INBOX) == [ident]
     assert [each.conversation_id for each in queries.list_by_customer(user.pk)] == [ident]
     assert [each.conversation_id for each in queries.list_by_topic(order_id)] == [ident]
     shop = queries.get_mailbox(SHOP_MAILBOX, [ident]).entries[ident]
-    assert shop.unread and shop.is_copied
+    assert shop.unread
+    assert shop.is_copied
     mailboxes.mark_read(SHOP_MAILBOX, ident, existing(conversation.last_customer_id))
     assert not queries.get_mailbox(SHOP_MAILBOX, [ident]).entries[ident].unread
     sent = messages.send_message(ident, new_message("Sorry!", SHOP), current_time())
@@ -52,7 +54,8 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     found = queries.messages_from_rows(queries.prefetch_messages(ident).rows())
     assert [each.kind for each in found] == ["customer", "shop", "note"]
     page = queries.label_page(queries.prefetch_label_page(user.pk, get_label(user.pk, INBOX)))
-    assert page.rows[0].excerpt == "Sorry!" and page.rows[0].unread
+    assert page.rows[0].excerpt == "Sorry!"
+    assert page.rows[0].unread
     mailboxes.mark_read(user.pk, ident, sent)
     assert get_label(user.pk, INBOX).unread_count == 0
     mailboxes.mark_unread(user.pk, ident)
@@ -89,8 +92,10 @@ def test_labels() -> None:
     labels.edit_label(user.pk, urgent.label_id, "Soon", "blue")
     assert get_label(user.pk, "soon").count == 3
     labels.empty_label(user.pk, urgent.label_id)
-    assert get_label(user.pk, "soon").count == 0 and listed_ids(user.pk, "soon") == []
+    assert get_label(user.pk, "soon").count == 0
+    assert listed_ids(user.pk, "soon") == []
     labels.delete_label(user.pk, get_label(user.pk, "soon").label_id)
     mailboxes.relabel(user.pk, idents, [get_label(user.pk, TRASH).label_id], [])
-    assert listed_ids(user.pk, TRASH) and not listed_ids(user.pk, INBOX)
+    assert listed_ids(user.pk, TRASH)
+    assert not listed_ids(user.pk, INBOX)
     assert get_label(user.pk, STARRED).count == 0
