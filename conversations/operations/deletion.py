@@ -9,16 +9,18 @@ from uuid import UUID
 from cassandra_db import (
     SEND_AGAIN,
     Row,
+    applied_if,
     apply_batch,
     conditional_write,
     current_microseconds,
+    current_time,
     read,
     wait_for_all,
     write,
 )
 from conversations import queries
 from conversations.entities import Conversation, Mailbox, MailboxEntry, Message
-from conversations.operations.entries import Head, change_entries
+from conversations.operations.entries import Head, change_entries, drop_entry
 from conversations.operations.mailboxes import TRASH_DURATION
 from conversations.operations.pending import PENDING, note_conversation
 from conversations.rules import MAX_AT_ONCE, SHOP_MAILBOX, TRASH
@@ -42,6 +44,7 @@ CLEAR_HEAD = conditional_write(
 DELETE_CONVERSATION = conditional_write(
     "M1", "DELETE FROM conversations WHERE conversation_id = :conversation_id"
 )
+DELETE_ROWS = write("M1", "DELETE FROM conversations WHERE conversation_id = :conversation_id")
 DELETE_BY_CUSTOMER = write(
     "M7",
     """DELETE FROM conversations_by_customer
@@ -57,6 +60,7 @@ DELETE_YEAR = write(
     """DELETE FROM conversations_by_label USING TIMESTAMP :at
        WHERE user_id = :user_id AND label_id = :label_id AND year = :year""",
 )
+DELETE_MAILBOX = write("M3", "DELETE FROM labels_by_user WHERE user_id = :user_id")
 # The oldest rows of a label's year.
 OLDEST = read(
     "M2",
@@ -78,7 +82,7 @@ def delete_conversation(conversation_id: UUID, state: str = "") -> bool:
     is_deleted = row.state == DELETED or (
         state in ("", row.state)
         and MARK_DELETED.apply(
-            if_lost=SEND_AGAIN,
+            if_lost=applied_if(lambda found: found.state == DELETED),
             conversation_id=conversation_id,
             seen=row.state,
             last_message_id=row.last_message_id,
@@ -93,17 +97,14 @@ def delete_conversation(conversation_id: UUID, state: str = "") -> bool:
 def finish_deletion(conversation_id: UUID) -> None:
     """Delete what belongs to a conversation that is marked as deleted, and then the conversation. Raises CassandraUnavailable."""
     row = queries.HEAD.one(conversation_id=conversation_id)
+    if row is None or row.state is None:
+        drop_entry(SHOP_MAILBOX, conversation_id)
     if row is None or row.state != DELETED:
         return
     conversation = queries.head_from_row(row)
-
-    def drop(mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None) -> None:
-        return None
-
-    change_entries(SHOP_MAILBOX, [conversation_id], drop, is_noted=True)
+    drop_entry(SHOP_MAILBOX, conversation_id)
     if conversation.customer.is_member:
-        owner_id = conversation.customer.customer_id
-        change_entries(owner_id, [conversation_id], drop, is_noted=True)
+        drop_entry(conversation.customer.customer_id, conversation_id)
     delete_files(conversation)
     deleting = [
         DELETE_BY_CUSTOMER.start(
@@ -181,9 +182,25 @@ def finish_emptied(row: Row, now: datetime) -> bool:
         for year in years:
             while _delete_trashed_by_shop(row.label_id, year):
                 pass
-    at = current_microseconds() + int(_SLOWEST_COPY.total_seconds() * 1_000_000)
-    wait_for_all([DELETE_YEAR.start(**ids, year=year, at=at) for year in years])
+    for year in years:
+        delete_year(**ids, year=year)
     return True
+
+
+def delete_year(user_id: UUID, label_id: UUID, year: int) -> None:
+    """Delete the copies under a label's former id of a year. Raises CassandraUnavailable."""
+    at = current_microseconds() + int(_SLOWEST_COPY.total_seconds() * 1_000_000)
+    DELETE_YEAR.run(user_id=user_id, label_id=label_id, year=year, at=at)
+
+
+def delete_mailbox(user_id: UUID) -> None:
+    """Delete a member's mailbox: its labels, rows and copies. Raises CassandraUnavailable."""
+    labels = queries.labels_from_rows(user_id, queries.prefetch_labels(user_id).rows())
+    for label in labels.values():
+        for year in range(label.first_year, current_time().year + 1):
+            if label.is_stored:
+                delete_year(user_id, label.label_id, year)
+    DELETE_MAILBOX.run(user_id=user_id)
 
 
 def _delete_trashed_by_shop(label_id: UUID, year: int) -> int:

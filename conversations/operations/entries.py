@@ -19,6 +19,7 @@ from uuid import UUID, uuid4
 from cassandra.query import BoundStatement
 
 from cassandra_db import (
+    SEND_AGAIN,
     CassandraUnavailable,
     Row,
     Statement,
@@ -105,10 +106,6 @@ class Head:
     conversation: Conversation
     newest: Message | None
 
-    @property
-    def is_deleted(self) -> bool:
-        return self.conversation.state == DELETED
-
 
 Place = tuple[UUID, datetime]
 Change = Callable[[Mailbox, Head | None, MailboxEntry | None], MailboxEntry | None]
@@ -126,13 +123,23 @@ def take_turns(key: UUID) -> Iterator[None]:
             turn.release()
 
 
+def read_entry(
+    user_id: UUID, conversation_id: UUID
+) -> tuple[Mailbox, Head | None, MailboxEntry | None]:
+    """Return a mailbox, a conversation and its row, in the order in which they follow. Raises CassandraUnavailable."""
+    mailbox = queries.get_mailbox(user_id, [conversation_id])
+    heads = list_heads([conversation_id])
+    mailbox = _with_assignees(mailbox, heads)
+    return mailbox, heads.get(conversation_id), mailbox.entries.get(conversation_id)
+
+
 def list_heads(conversation_ids: Sequence[UUID]) -> dict[UUID, Head]:
-    """Return the conversations with their newest messages, also those that are being deleted. Raises CassandraUnavailable."""
+    """Return the conversations with their newest messages, without those that are being deleted. Raises CassandraUnavailable."""
     reading = [(each, queries.NEWEST.start(conversation_id=each)) for each in conversation_ids]
     heads = {}
     for conversation_id, pending in reading:
         rows = pending.rows()
-        if rows and rows[0].state:
+        if rows and rows[0].state not in (None, DELETED):
             conversation = queries.head_from_row(rows[0])
             heads[conversation_id] = Head(conversation, _find_newest(conversation, rows))
     return heads
@@ -160,8 +167,8 @@ def change_entries(
 ) -> int:
     """Change a mailbox's rows of conversations, with the counts and copies; return the number of changed rows.
 
-    `change` gets the mailbox, the conversation and its row, and returns the row as it should be: the same row to change nothing,
-    None to have no row. It is called again if another writer was faster. `is_noted` says that the caller has written pending rows.
+    `change` gets the mailbox, the conversation (None if it is gone) and its row, and returns the row as it should be. It is called
+    again if another writer was faster. `is_noted` says that the caller has written pending rows.
     Raises CassandraUnavailable and the errors of `change`.
     """
     noted: list[PendingRow] = []
@@ -176,12 +183,35 @@ def change_entries(
                 noted = note_entries(user_id, conversation_ids)
             if changes and not _apply(mailbox, changes):
                 continue
-        written = {seen.conversation_id: seen for seen in mailbox.entries.values()}
-        for _seen, after in changes:
-            written[after.conversation_id] = after
-        write_copies(user_id, heads, [each for each in written.values() if not each.is_copied])
+            # Who has the next turn finds the copies complete.
+            written = {**mailbox.entries, **{after.conversation_id: after for _, after in changes}}
+            write_copies(user_id, heads, [each for each in written.values() if not each.is_copied])
         clear_rows(noted)
         return len(changes)
+    raise CassandraUnavailable(f"mailbox {user_id} keeps changing")
+
+
+def drop_entry(user_id: UUID, conversation_id: UUID) -> None:
+    """Take a conversation out of a mailbox, with its copies. A pending row has to name it. Raises CassandraUnavailable."""
+
+    def hide(
+        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
+    ) -> MailboxEntry | None:
+        return replace(entry, label_ids=frozenset()) if entry else None
+
+    for _ in retry_attempts(MAX_ATTEMPTS):
+        # The row goes last: it knows where copies are.
+        change_entries(user_id, [conversation_id], hide, is_noted=True)
+        rows = queries.prefetch_entries(user_id, [conversation_id]).rows()
+        entry = queries.entries_from_rows(rows).get(conversation_id)
+        if entry is None or DELETE_ENTRY.apply(
+            if_lost=SEND_AGAIN,
+            user_id=user_id,
+            key=conversation_id.hex,
+            seen=entry.version,
+            seen_change=entry.change_id,
+        ):
+            return
     raise CassandraUnavailable(f"mailbox {user_id} keeps changing")
 
 
@@ -213,26 +243,22 @@ def _complete_crowded(mailbox: Mailbox, heads: Mapping[UUID, Head]) -> Mailbox:
 def _list_changes(
     mailbox: Mailbox, heads: Mapping[UUID, Head], conversation_ids: Sequence[UUID], change: Change
 ) -> list[tuple[MailboxEntry | None, MailboxEntry]]:
-    """Return the rows that change, before and after. A row that goes has no labels and no change_id afterwards."""
+    """Return the rows that change, before and after."""
     change_id = uuid4()
     changes: list[tuple[MailboxEntry | None, MailboxEntry]] = []
     for conversation_id in conversation_ids:
         seen = mailbox.entries.get(conversation_id)
         wanted = change(mailbox, heads.get(conversation_id), seen)
-        if wanted == seen:
-            continue
-        base = wanted or seen
-        if base is None:
+        if wanted is None or wanted == seen:
             continue
         former: frozenset[Place] = frozenset()
         if seen:
             former = seen.places if seen.is_copied else seen.places | seen.former_places
-        known = frozenset(each for each in base.label_ids if wanted and each in mailbox.labels)
         after = replace(
-            base,
-            label_ids=known,
+            wanted,
+            label_ids=frozenset(each for each in wanted.label_ids if each in mailbox.labels),
             version=max(current_microseconds(), seen.version + 2 if seen else 0),
-            change_id=change_id if wanted else None,
+            change_id=change_id,
             is_copied=False,
         )
         changes.append((seen, replace(after, former_places=former - after.places)))
@@ -243,16 +269,14 @@ def _apply(mailbox: Mailbox, changes: Sequence[tuple[MailboxEntry | None, Mailbo
     """Write the rows and the counts in one conditional batch; return whether it applied."""
     statements = [_bind_entry(mailbox.user_id, seen, after) for seen, after in changes]
     statements += _bind_counts(mailbox, changes)
-    change_ids = {after.change_id for _, after in changes} - {None}
-    lost = applied_if(lambda row: getattr(row, "change_id", None) in change_ids)
+    change_id = changes[0][1].change_id
+    lost = applied_if(lambda row: getattr(row, "change_id", None) == change_id)
     return apply_batch(*statements, if_lost=lost).applied
 
 
 def _bind_entry(user_id: UUID, seen: MailboxEntry | None, after: MailboxEntry) -> BoundStatement:
     key = {"user_id": user_id, "key": after.conversation_id.hex}
     before = {"seen": seen.version, "seen_change": seen.change_id} if seen else {}
-    if after.change_id is None:
-        return DELETE_ENTRY.bind(**key, **before)
     columns = {
         "labels": set(after.label_ids),
         "placed_at": after.placed_at,
@@ -316,7 +340,6 @@ def write_copies(
     groups: dict[tuple[UUID, int], list[tuple[Statement, dict[str, Any]]]] = defaultdict(list)
     for entry in entries:
         head = heads.get(entry.conversation_id)
-        places = entry.places if head and entry.change_id else frozenset()
         for label_id, last_at in entry.former_places | entry.places:
             key = {
                 "user_id": user_id,
@@ -326,8 +349,8 @@ def write_copies(
                 "conversation_id": entry.conversation_id,
                 "version": entry.version,
             }
-            if head and (label_id, last_at) in places:
-                write_one = (INSERT_COPY, key | _copy_columns(user_id, head, entry))
+            if head and (label_id, last_at) in entry.places:
+                write_one = (INSERT_COPY, key | copy_columns(user_id, head, entry))
             else:
                 write_one = (DELETE_COPY, key)
             groups[label_id, last_at.year].append(write_one)
@@ -338,7 +361,6 @@ def write_copies(
             {"user_id": user_id, "key": each.conversation_id.hex, "version": each.version},
         )
         for each in entries
-        if each.change_id
     ]
     _write_groups([done] if done else [])
 
@@ -352,7 +374,8 @@ def _write_groups(groups: Sequence[Sequence[tuple[Statement, dict[str, Any]]]]) 
         write_batch([statement.bind(**row) for statement, row in group])
 
 
-def _copy_columns(user_id: UUID, head: Head, entry: MailboxEntry) -> dict[str, Any]:
+def copy_columns(user_id: UUID, head: Head, entry: MailboxEntry) -> dict[str, Any]:
+    """Return what the copies of a mailbox's row say about its conversation."""
     conversation, newest = head.conversation, head.newest
     sender = conversation.customer.name or conversation.customer.email
     if user_id != SHOP_MAILBOX and newest:

@@ -40,8 +40,8 @@ def follow_in_shop(
     mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
 ) -> MailboxEntry | None:
     """Return the shop's row of a conversation, as its state, assignee and messages say. Its own labels stay."""
-    if head is None or head.is_deleted:
-        return None
+    if head is None:
+        return replace(entry, label_ids=frozenset()) if entry else None
     conversation = head.conversation
     trash = _id(mailbox, TRASH)
     has_news = entry is None or entry.last_message_id != conversation.last_customer_id
@@ -55,8 +55,8 @@ def follow_in_members(
     mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
 ) -> MailboxEntry | None:
     """Return a member's row of a conversation: a new message of the shop brings it back to the inbox."""
-    if head is None or head.is_deleted:
-        return None
+    if head is None:
+        return replace(entry, label_ids=frozenset()) if entry else None
     conversation = head.conversation
     if entry and entry.last_message_id == conversation.last_shop_id:
         if not _is_listed(mailbox, entry) or _id(mailbox, TRASH) in entry.label_ids:
@@ -124,6 +124,23 @@ def _is_listed(mailbox: Mailbox, entry: MailboxEntry) -> bool:
     return any(label_id in mailbox.labels for label_id in entry.label_ids)
 
 
+def without_gone_labels(mailbox: Mailbox, entry: MailboxEntry) -> MailboxEntry:
+    """Return a row without the ids of labels that were emptied or deleted."""
+    known = frozenset(each for each in entry.label_ids if each in mailbox.labels)
+    return replace(entry, label_ids=known)
+
+
+def renew_entry(user_id: UUID, conversation_id: UUID) -> None:
+    """Write the copies of a mailbox's row again, with a later version. Raises CassandraUnavailable."""
+
+    def change(
+        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
+    ) -> MailboxEntry | None:
+        return replace(entry, version=0) if entry else None
+
+    change_entries(user_id, [conversation_id], change)
+
+
 def mark_read(user_id: UUID, conversation_id: UUID, until: UUID) -> None:
     """Mark a conversation's messages up to `until` as read; newer messages stay unread. Raises CassandraUnavailable."""
 
@@ -171,7 +188,7 @@ def relabel(
         mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
     ) -> MailboxEntry | None:
         added, removed = _find_labels(mailbox, add), _find_labels(mailbox, remove)
-        if entry is None or head is None or head.is_deleted or not _is_listed(mailbox, entry):
+        if entry is None or head is None or not _is_listed(mailbox, entry):
             return entry
         return _relabel(mailbox, head.conversation, entry, added, removed, now)
 

@@ -378,24 +378,22 @@ def follow_conversation(conversation_id: UUID) -> None:
     ) -> MailboxEntry | None:
         if head:
             found.append(head.conversation)
-            if entry is None and not head.is_deleted:
-                _list_conversation(head.conversation)
+            if entry is None:
+                list_conversation(head.conversation)
         return follow_in_shop(mailbox, head, entry)
 
     change_entries(SHOP_MAILBOX, [conversation_id], follow, is_noted=True)
     if not found:
-        return
-    conversation = found[-1]
-    if conversation.state == DELETED:
         finish_deletion(conversation_id)
         return
+    conversation = found[-1]
     if conversation.customer.is_member:
         owner_id = conversation.customer.customer_id
         change_entries(owner_id, [conversation_id], follow_in_members, is_noted=True)
     _tell_customer(conversation)
 
 
-def _list_conversation(conversation: Conversation) -> None:
+def list_conversation(conversation: Conversation) -> None:
     """Write a conversation's rows in the lists of its customer and of what it is about."""
     row = {"conversation_id": conversation.conversation_id, "subject": conversation.subject}
     INSERT_BY_CUSTOMER.run(customer_id=conversation.customer.customer_id, **row)
