@@ -319,15 +319,16 @@ class ViewerByConversation(Model):
 
 
 class BlockedSender(Model):
-    """M10: the addresses whose mails and messages the shop refuses.
+    """M10: the addresses whose mails and messages the shop refuses, in shards, so that staff can list them.
 
-    Bound: one row a partition.
+    Bound: a sixteenth of the blocked addresses, 150 bytes each.
     Writer: conversations.operations.blocked_senders.
     """
 
     __table_name__ = "blocked_senders"
-    __partition_bytes__ = 1 * KB
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
-    email = columns.Text(partition_key=True)  # casefolded
+    shard = columns.Integer(partition_key=True)  # of the address, 0 to 15
+    email = columns.Text(primary_key=True)  # casefolded
     blocked_at = columns.DateTime()
     blocked_by = columns.UUID()
