@@ -101,7 +101,7 @@ BY_TOPIC = read(
 )
 
 START, END = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
-_FIRST_ID = UUID(int=0x1000 << 64)  # sorts before each time UUID of the same moment
+FIRST_ID = UUID(int=0x1000 << 64)  # sorts before each time UUID of the same moment
 
 
 def prefetch_conversation(conversation_id: UUID) -> PendingResult:
@@ -321,7 +321,7 @@ def prefetch_label_page(
     Of a label with fewer conversations no more rows are read than it has: behind the last one there may be many deleted rows.
     """
     this_year = current_time().year
-    key = (START, _FIRST_ID) if oldest_first else (END, _FIRST_ID)
+    key = (START, FIRST_ID) if oldest_first else (END, FIRST_ID)
     years = list(range(this_year, label.first_year - 1, -1))
     most = PAGE_SIZE + 1
     if after:
@@ -384,14 +384,15 @@ def label_page(pending: PendingLabelPage) -> ConversationPage:
         rows = rows[:PAGE_SIZE]
         name = _list_name(pending.user_id, pending.label, pending.oldest_first)
         token = page_token((rows[-1].last_at, rows[-1].conversation_id), name)
-    return ConversationPage(tuple(_listed_from_row(row) for row in rows), token)
+    return ConversationPage(tuple(listed_from_row(row) for row in rows), token)
 
 
 def _list_name(user_id: UUID, label: Label, oldest_first: bool) -> str:
     return f"M2 {user_id.hex} {label.label_id.hex} {'oldest' if oldest_first else 'newest'}"
 
 
-def _listed_from_row(row: Row) -> ListedConversation:
+def listed_from_row(row: Row) -> ListedConversation:
+    """Return a row of NEWEST_LISTED or OLDEST_LISTED."""
     return ListedConversation(
         conversation_id=row.conversation_id,
         last_at=row.last_at,
