@@ -6,6 +6,7 @@ from django.conf import settings
 from django.utils.translation import ngettext
 
 from conversations.operations.deletion import delete_done, delete_trashed, finish_emptied
+from conversations.operations.gaps import clear_gaps
 from conversations.operations.messages import follow_conversation
 from conversations.operations.pending import EMPTIED, PENDING
 from conversations.rules import NOBODY
@@ -55,6 +56,12 @@ def delete_old(now: datetime) -> str:
     )
 
 
+def tidy_labels(now: datetime) -> str:
+    """Delete the gaps that moved conversations have left under the shop's labels."""
+    clear_gaps(now)
+    return ""
+
+
 JOBS = [
     Job(
         PENDING.job,
@@ -70,4 +77,5 @@ JOBS = [
         idle_every=timedelta(minutes=1),
     ),
     Job("old conversations", timedelta(minutes=10), delete_old, idle_every=timedelta(hours=1)),
+    Job("gaps under labels", timedelta(hours=1), tidy_labels),
 ]

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 from uuid import UUID, uuid4
@@ -44,6 +44,8 @@ _MAX_FORMER_PLACES = 40
 # Writers of one process take turns, since writers at the same time refuse each other. Other processes are met by conditions.
 _TURNS = tuple(Lock() for _ in range(64))
 _FEW = 16  # statements that are sent side by side
+# Copies of an older version are not written any more: the row gets a new one, which gaps.py spares.
+FRESH_FOR = timedelta(minutes=5)
 _LONGEST_TURN = 1.0  # seconds; whoever waits longer tries anyhow
 
 _KEY = "user_id = :user_id AND kind = 'conversation' AND key = :key"
@@ -249,7 +251,7 @@ def _list_changes(
     for conversation_id in conversation_ids:
         seen = mailbox.entries.get(conversation_id)
         wanted = change(mailbox, heads.get(conversation_id), seen)
-        if wanted is None or wanted == seen:
+        if wanted is None or (wanted == seen and not _is_overdue(seen)):
             continue
         former: frozenset[Place] = frozenset()
         if seen:
@@ -263,6 +265,11 @@ def _list_changes(
         )
         changes.append((seen, replace(after, former_places=former - after.places)))
     return changes
+
+
+def _is_overdue(entry: MailboxEntry) -> bool:
+    oldest = current_microseconds() - int(FRESH_FOR.total_seconds() * 1_000_000)
+    return not entry.is_copied and entry.version < oldest
 
 
 def _apply(mailbox: Mailbox, changes: Sequence[tuple[MailboxEntry | None, MailboxEntry]]) -> bool:
