@@ -179,9 +179,13 @@ def _check_entry(user_id: UUID, conversation: Conversation) -> Iterator[Violatio
 
 def _check_mailbox(user_id: UUID) -> Iterator[Violation]:
     if user_id != SHOP_MAILBOX and get_user(user_id) is None:
-        fault = "a mailbox of a member who is gone is kept"
-        fix = call(deletion.delete_mailbox, user_id)
-        yield Violation("I45", f"mailbox {user_id}", fault, fix=fix)
+        first = queries.LABELS.all(user_id=user_id) or ENTRIES.all(
+            user_id=user_id, after="", most=1
+        )
+        if first:
+            fault = "a mailbox of a member who is gone is kept"
+            fix = call(deletion.delete_mailbox, user_id)
+            yield Violation("I45", f"mailbox {user_id}", fault, fix=fix)
         return
     before = _list_labels(user_id)
     counts, unread, after = Counter[UUID](), Counter[UUID](), ""

@@ -1,6 +1,6 @@
 """Deletes conversations, the trash of mailboxes, and the copies under emptied labels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -19,7 +19,7 @@ from cassandra_db import (
     write,
 )
 from conversations import queries
-from conversations.entities import Conversation, Mailbox, MailboxEntry, Message
+from conversations.entities import Mailbox, MailboxEntry, Message
 from conversations.operations.entries import Head, change_entries, drop_entry
 from conversations.operations.mailboxes import TRASH_DURATION
 from conversations.operations.pending import PENDING, note_conversation
@@ -105,7 +105,7 @@ def finish_deletion(conversation_id: UUID) -> None:
     drop_entry(SHOP_MAILBOX, conversation_id)
     if conversation.customer.is_member:
         drop_entry(conversation.customer.customer_id, conversation_id)
-    delete_files(conversation)
+    delete_files(iterate_messages(conversation_id))
     deleting = [
         DELETE_BY_CUSTOMER.start(
             customer_id=conversation.customer.customer_id, conversation_id=conversation_id
@@ -135,9 +135,9 @@ def iterate_messages(conversation_id: UUID) -> Iterator[Message]:
         before = found[0].message_id
 
 
-def delete_files(conversation: Conversation) -> None:
-    """Delete the files of all messages of a conversation. Raises CassandraUnavailable."""
-    for message in iterate_messages(conversation.conversation_id):
+def delete_files(messages: Iterable[Message]) -> None:
+    """Delete the files of these messages. Raises CassandraUnavailable."""
+    for message in messages:
         for attachment in message.attachments:
             import_module("conversations.operations.attachments").delete_attachment(attachment)
 

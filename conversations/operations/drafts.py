@@ -15,7 +15,9 @@ DRAFT = read(
     """SELECT conversation_id, body, saved_at FROM message_drafts
        WHERE user_id = :user_id AND conversation_id = :conversation_id""",
 )
-DRAFTS = read("M8", "SELECT conversation_id, saved_at FROM message_drafts WHERE user_id = :user_id")
+DRAFTS = read(
+    "M8", "SELECT conversation_id, body, saved_at FROM message_drafts WHERE user_id = :user_id"
+)
 INSERT_DRAFT = write(
     "M8",
     """INSERT INTO message_drafts (user_id, conversation_id, body, saved_at)
@@ -36,12 +38,17 @@ def save_draft(user_id: UUID, conversation_id: UUID, body: str, now: datetime) -
     if not body.strip():
         delete_draft(user_id, conversation_id)
         return
-    rows = [row for row in DRAFTS.all(user_id=user_id) if row.conversation_id != conversation_id]
+    rows = [row for row in list_drafts(user_id) if row.conversation_id != conversation_id]
     for row in sorted(rows, key=lambda row: row.saved_at)[: max(0, len(rows) + 1 - MAX_DRAFTS)]:
         delete_draft(user_id, row.conversation_id)
     INSERT_DRAFT.run(
         user_id=user_id, conversation_id=conversation_id, body=body[:MAX_BODY], saved_at=now
     )
+
+
+def list_drafts(user_id: UUID) -> list[Row]:
+    """Return a person's drafts (conversation_id, body, saved_at). Raises CassandraUnavailable."""
+    return DRAFTS.all(user_id=user_id)
 
 
 def prefetch_draft(user_id: UUID, conversation_id: UUID) -> PendingResult:
