@@ -25,6 +25,7 @@ from conversations.operations.mailboxes import TRASH_DURATION
 from conversations.operations.pending import PENDING, note_conversation
 from conversations.rules import MAX_AT_ONCE, SHOP_MAILBOX, TRASH
 from conversations.states import DELETED, DONE
+from jobs.rows import guard_row
 
 # A deletion of a label's partition also wins against copies that a slow process writes this much later.
 _SLOWEST_COPY = timedelta(hours=1)
@@ -230,7 +231,9 @@ def delete_done(before: datetime, most: int) -> int:
             before=before,
             most=most - count,
         )
-        count += sum(delete_conversation(each.conversation_id, DONE) for each in rows)
+        for row in rows:
+            with guard_row(f"conversation {row.conversation_id}"):
+                count += delete_conversation(row.conversation_id, DONE)
         if count >= most:
             break
     return count

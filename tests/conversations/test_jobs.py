@@ -118,7 +118,7 @@ def test_x369_what_has_been_done_for_24_months_is_deleted() -> None:
     assert queries.get_conversation(new)
 
 
-def test_x365_a_person_is_exported_and_erased_and_the_shops_replies_lose_the_name() -> None:
+def test_x369_a_person_is_exported_and_erased_and_the_shops_replies_lose_the_name() -> None:
     user = make_user()
     person = person_from_user(existing(get_user(user.pk)))
     customer = customer_of(user)
