@@ -19,6 +19,9 @@ from accounts.models import User
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
 from cassandra_db import current_time, page_key, page_token
 from cassandra_db.session import keyspace_name
+from conversations.queries import find_label, labels_from_rows, prefetch_labels
+from conversations.rules import SHOP_MAILBOX
+from conversations.states import WAITING_FOR_US
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
@@ -306,16 +309,19 @@ class _Remembered(Generic[T]):
         return found
 
 
-# The number of mails that failed recently, and the number of jobs with problems.
+# The numbers of conversations that wait for us, of mails that failed recently, and of jobs with problems.
 _trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
 _growing_counts = _Remembered(
     GROWING_SECONDS, lambda: board_queries.count_board_orders(tuple(GROWING))
 )
 
 
-def _count_trouble(now: datetime) -> tuple[int, int]:
+def _count_trouble(now: datetime) -> tuple[int, int, int]:
+    labels = prefetch_labels(SHOP_MAILBOX)
     problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
-    return count_failed_mails(now), problems
+    failed = count_failed_mails(now)
+    known = labels_from_rows(SHOP_MAILBOX, labels.rows())
+    return find_label(SHOP_MAILBOX, known, f" {WAITING_FOR_US}").count, failed, problems
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
@@ -343,13 +349,14 @@ def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) ->
     if oldest and (waited := now - oldest[0].placed_at) > timedelta(hours=1):
         url = reverse("adminpanel:order", args=(oldest[0].number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
-    failed, problems = _trouble.get()
-    for page, label, number in (
-        ("mails", _("Failed mails"), failed),
-        ("worker", _("Jobs behind"), problems),
+    waiting, failed, problems = _trouble.get()
+    for page, label, number, tone in (
+        ("messages", _("Messages to answer"), waiting, "warn"),
+        ("mails", _("Failed mails"), failed, "bad"),
+        ("worker", _("Jobs behind"), problems, "bad"),
     ):
         if number and has_permission(user, f"adminpanel.{page}"):
-            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), "bad"))
+            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), tone))
     return found
 
 
