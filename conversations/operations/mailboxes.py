@@ -11,8 +11,8 @@ from cassandra_db import current_time, truncate_to_milliseconds
 from conversations.entities import Conversation, Label, Mailbox, MailboxEntry
 from conversations.errors import NoSuchLabel, TooManyLabels
 from conversations.operations.entries import Head, change_entries, find_newest_id
-from conversations.operations.pending import note_entries
-from conversations.queries import find_label, get_moment, labels_from_rows, prefetch_labels
+from conversations.operations.pending import PendingRow, note_entries
+from conversations.queries import find_label, get_moment
 from conversations.rules import (
     ALL,
     ARCHIVE,
@@ -43,9 +43,7 @@ def follow_in_shop(
     if head is None:
         return replace(entry, label_ids=frozenset()) if entry else None
     conversation = head.conversation
-    trash = _id(mailbox, TRASH)
-    has_news = entry is None or entry.last_message_id != conversation.last_customer_id
-    if entry and trash in entry.label_ids and not has_news:
+    if entry and _stays_in_trash(mailbox, conversation, entry, conversation.last_customer_id):
         return entry
     kept = _kept_labels(mailbox, entry)
     return _follow(mailbox, conversation, entry, conversation.last_customer_id, kept)
@@ -58,13 +56,14 @@ def follow_in_members(
     if head is None:
         return replace(entry, label_ids=frozenset()) if entry else None
     conversation = head.conversation
-    if entry and entry.last_message_id == conversation.last_shop_id:
-        if not _is_listed(mailbox, entry) or _id(mailbox, TRASH) in entry.label_ids:
-            return entry
-        labels = entry.label_ids
-    else:
+    last_id = conversation.last_shop_id
+    if entry and _stays_in_trash(mailbox, conversation, entry, last_id):
+        return entry
+    labels = entry.label_ids if entry else frozenset()
+    is_trashed = entry is not None and _is_trashed(mailbox, entry)
+    if entry is None or entry.last_message_id != last_id or is_trashed:
         labels = _kept_labels(mailbox, entry) | {_id(mailbox, INBOX)}
-    return _follow(mailbox, conversation, entry, conversation.last_shop_id, labels)
+    return _follow(mailbox, conversation, entry, last_id, labels)
 
 
 def _follow(
@@ -118,6 +117,22 @@ def _kept_labels(mailbox: Mailbox, entry: MailboxEntry | None) -> frozenset[UUID
         for label_id in (entry.label_ids if entry else ())
         if (label := mailbox.labels.get(label_id)) and (not label.is_fixed or label.key == STARRED)
     )
+
+
+def _stays_in_trash(
+    mailbox: Mailbox, conversation: Conversation, entry: MailboxEntry, last_id: UUID | None
+) -> bool:
+    """Return whether a conversation is in the trash or deleted from it, and has no message since."""
+    newest_id = find_newest_id(conversation)
+    return (
+        _is_trashed(mailbox, entry)
+        and entry.last_message_id == last_id
+        and (newest_id is None or get_moment(newest_id) <= entry.placed_at)
+    )
+
+
+def _is_trashed(mailbox: Mailbox, entry: MailboxEntry) -> bool:
+    return _id(mailbox, TRASH) in entry.label_ids or not _is_listed(mailbox, entry)
 
 
 def _is_listed(mailbox: Mailbox, entry: MailboxEntry) -> bool:
@@ -183,21 +198,19 @@ def relabel(
     if len(ids) > MAX_AT_ONCE:
         raise ValueError(f"more than {MAX_AT_ONCE} conversations")
     now = truncate_to_milliseconds(current_time())
+    noted: list[PendingRow] = []
 
     def change(
         mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
     ) -> MailboxEntry | None:
         added, removed = _find_labels(mailbox, add), _find_labels(mailbox, remove)
+        if TRASH in added and not noted:
+            noted.extend(note_entries(user_id, ids, at=now + TRASH_DURATION))
         if entry is None or head is None or not _is_listed(mailbox, entry):
             return entry
         return _relabel(mailbox, head.conversation, entry, added, removed, now)
 
-    if not ids:
-        return 0
-    labels = labels_from_rows(user_id, prefetch_labels(user_id).rows())
-    if any(label_id in labels and labels[label_id].key == TRASH for label_id in add):
-        note_entries(user_id, ids, at=now + TRASH_DURATION)
-    return change_entries(user_id, ids, change)
+    return change_entries(user_id, ids, change) if ids else 0
 
 
 def _find_labels(mailbox: Mailbox, label_ids: Iterable[UUID]) -> dict[str, Label]:

@@ -310,8 +310,8 @@ def _continue(row: Row, now: datetime) -> UUID:
         following = replace(
             before,
             conversation_id=full.continued_id,
-            state=row.state if row.state == SPAM else WAITING_FOR_US,
-            waiting_since=queries.get_moment(full.continued_id),
+            state=row.state,
+            waiting_since=row.waiting_since,
             message_count=0,
             follows_id=row.conversation_id,
         )

@@ -15,7 +15,7 @@ from conversations.entities import Topic
 from conversations.operations import deletion, drafts, labels, mailboxes, messages
 from conversations.operations.pending import EMPTIED, PENDING
 from conversations.rules import INBOX, SHOP_MAILBOX, TRASH
-from conversations.states import DONE, ORDER, PRODUCT, SHOP
+from conversations.states import CUSTOMER, DONE, ORDER, PRODUCT, SHOP
 from jobs.leases import hold_lease
 from tests.consistency.test_check_consistency import cql, found, repair
 from tests.conversations.mailboxes import (
@@ -76,6 +76,21 @@ def test_x368_trash_goes_after_30_days_and_the_shops_with_the_conversation() -> 
     assert listed_ids(user.pk, INBOX) == [gone, kept]
     only = Scope(conversations=frozenset({kept, gone}), users=frozenset({user.pk}))
     assert found(only, *RULES) == []
+
+
+def test_x368_a_message_of_either_side_brings_a_conversation_out_of_the_trash() -> None:
+    user = make_user()
+    ident = start(customer_of(user))
+    for kind in (SHOP, CUSTOMER):
+        for owner_id in (user.pk, SHOP_MAILBOX):
+            trash = get_label(owner_id, TRASH).label_id
+            mailboxes.relabel(owner_id, [ident], [trash], [])
+            messages.follow_conversation(ident)
+            assert keys_of(owner_id, ident) == {TRASH}
+        messages.send_message(ident, new_message("Still there", kind), current_time())
+        assert keys_of(user.pk, ident) == {INBOX}
+        assert TRASH not in keys_of(SHOP_MAILBOX, ident)
+        assert found(Scope(conversations=frozenset({ident})), *RULES) == []
 
 
 def test_x368_emptying_the_shops_trash_deletes_its_conversations() -> None:

@@ -60,6 +60,11 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     assert get_label(user.pk, INBOX).unread_count == 0
     mailboxes.mark_unread(user.pk, ident)
     assert get_label(user.pk, INBOX).unread_count == 1
+    unseen = messages.send_message(ident, new_message("And more", SHOP), current_time())
+    mailboxes.mark_read(user.pk, ident, sent)
+    assert get_label(user.pk, INBOX).unread_count == 1
+    mailboxes.mark_read(user.pk, ident, unseen)
+    assert get_label(user.pk, INBOX).unread_count == 0
 
     staff = make_user()
     conversation = existing(queries.get_conversation(ident))

@@ -253,3 +253,33 @@ def test_x365_whatever_write_a_process_dies_at_the_worker_completes_it(name: str
         assert (conversation.message_count if conversation else 0) == count, target
         assert faults_of(ident) == [], target
     assert faults_of(users=(user.pk, SHOP_MAILBOX)) == []
+
+
+def test_x365_a_change_after_a_crash_deletes_what_both_have_left_behind() -> None:
+    user = make_user()
+    ident = start(customer_of(user))
+    with patch.object(entries, "write_copies"):
+        messages.send_message(ident, new_message("one", SHOP), current_time())
+    for body in ("two", "three"):
+        messages.send_message(ident, new_message(body, SHOP), current_time())
+    assert faults_of(ident, users=(user.pk, SHOP_MAILBOX)) == []
+
+
+def test_x365_a_form_whose_process_died_at_any_write_starts_one_conversation() -> None:
+    user = make_user()
+
+    def begin(source_id: UUID) -> UUID:
+        first = new_message(source_id=source_id)
+        topic = Topic(ORDER, source_id)
+        return messages.start_conversation(customer_of(user), "Jug", topic, first, current_time())
+
+    for target in first_and_last_writes(record_writes(lambda: begin(uuid4()))):
+        source_id = uuid4()
+        kill_at_write(target, partial(begin, source_id))
+        claim = messages.CLAIM.one(source_id=source_id)
+        if claim:
+            _sweep(claim.conversation_id)
+            assert faults_of(claim.conversation_id) == [], target
+        assert begin(source_id) == (claim.conversation_id if claim else begin(source_id))
+        assert len(queries.list_by_topic(source_id)) == 1
+    assert faults_of(users=(user.pk, SHOP_MAILBOX)) == []
