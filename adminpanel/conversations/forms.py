@@ -110,6 +110,7 @@ class AssignForm(Form):
     assignee = forms.ChoiceField(
         label=gettext_lazy("Assigned to"),
         required=False,
+        widget=forms.Select({"class": "select"}),
         error_messages=choice_errors(gettext_lazy("Choose one of the staff")),
     )
     version = _VERSION

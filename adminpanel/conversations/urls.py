@@ -7,6 +7,7 @@ from adminpanel.conversations.views import conversation, inbox, labels, replies,
 _conversation_urls = [
     path("", conversation.conversation_detail, name="conversation"),
     path("reply/", conversation.send_reply, name="conversation_reply"),
+    path("read/", conversation.read_conversation, name="conversation_read"),
     path("draft/", conversation.keep_draft, name="conversation_draft"),
     path("note/", conversation.add_note, name="conversation_note"),
     path("assign/", conversation.assign_conversation, name="conversation_assign"),

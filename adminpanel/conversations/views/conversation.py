@@ -64,7 +64,7 @@ def _get_conversation(conversation_id: UUID) -> Conversation:
 @staff_required(MESSAGE_STAFF)
 @require_safe
 def conversation_detail(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
-    """Show a conversation, and mark what is shown of it as read. `before` in the address asks for older messages."""
+    """Show a conversation. `before` in the address asks for older messages."""
     return _render(request, conversation_id)
 
 
@@ -83,8 +83,6 @@ def _render(
     customer = conversation.customer
     who = str(customer.customer_id) if customer.is_member else mailbox_pseudonym(customer.email)
     record_look(staff, CONVERSATION_LOOK, f"{who} {conversation_id}", looks, now)
-    if page.entry and page.entry.unread and before is None and conversation.last_customer_id:
-        mark_read(SHOP_MAILBOX, conversation_id, conversation.last_customer_id)
     initial = {"version": conversation.version, "operation": uuid4()}
     state, tone = STATES[conversation.state]
     context = {
@@ -116,6 +114,17 @@ def _render(
 
 
 @staff_required(MESSAGE_STAFF)
+@post_only(*PAGE)
+def read_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    """Mark the messages that the page showed as read. The page's script asks for it when the page is open."""
+    if until := parse_id(request.POST.get("until", "")):
+        mark_read(SHOP_MAILBOX, conversation_id, until)
+    if getattr(request, "htmx", None):
+        return HttpResponse(status=204)
+    return redirect("adminpanel:conversation", conversation_id)
+
+
+@staff_required(MESSAGE_STAFF)
 @takes_message_files
 @post_only(*PAGE)
 def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
@@ -144,6 +153,8 @@ def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     except NoSuchConversation as error:
         raise Http404 from error
     delete_draft(staff.pk, conversation_id)
+    if seen := parse_id(sent["seen"]):
+        mark_read(SHOP_MAILBOX, conversation_id, seen)
     found = _get_conversation(conversation_id)
     if found.continued_id and queries.get_message(conversation_id, message_id) is None:
         found = _get_conversation(found.continued_id)

@@ -86,9 +86,15 @@ def test_x393_the_thread_has_messages_notes_quotes_and_the_orders_events_in_time
 def test_x393_opening_a_conversation_marks_what_is_shown_as_read(
     desk: Client, conversation_id: UUID
 ) -> None:
+    page = parse(desk.get(url("conversation", conversation_id)))
+    assert page.cssselect('form#read[hx-trigger="load"]'), "no look changes anything by itself"
+    send_message(conversation_id, new_message("And another thing"), now())
     before = get_label(SHOP_MAILBOX, f" {WAITING_FOR_US}").unread_count
-    desk.get(url("conversation", conversation_id))
+    post(desk, conversation_id, "read", page=page)
+    assert get_label(SHOP_MAILBOX, f" {WAITING_FOR_US}").unread_count == before
+    assert post(desk, conversation_id, "read").status_code == 303
     assert get_label(SHOP_MAILBOX, f" {WAITING_FOR_US}").unread_count == before - 1
+    assert not parse(desk.get(url("conversation", conversation_id))).cssselect("form#read")
 
 
 def test_x393_who_else_reads_it_is_shown(desk: Client, conversation_id: UUID) -> None:
