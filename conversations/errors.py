@@ -29,5 +29,9 @@ class SenderBlocked(ConversationError):
     """The shop takes no messages from this sender."""
 
 
+class AttachmentMissing(ConversationError):
+    """A part of a file is not stored, because its message is being deleted."""
+
+
 class AttachmentRefused(ConversationError):
     """A file may not be attached; the text says why."""

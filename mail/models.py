@@ -37,6 +37,8 @@ class Mail(Model):
     failed_at = columns.DateTime()
     failure = columns.Text()  # the mail server's last answer
     unsubscribe_url = columns.Text()  # the page that ends mails of this kind, if any
+    thread_id = columns.UUID()  # the conversation of a mail that a person wrote; replies find it
+    references = columns.List(columns.Text)  # the Message-IDs of the thread's earlier mails
 
 
 class MailByOrder(Model):

@@ -405,6 +405,9 @@ vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
 # The address to which undeliverable mails return, with a signed mark: bounce@stoa.example receives bounce+…@stoa.example. Empty: off.
 MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
+# The address to which customers answer the shop's messages, with a signed mark: help@stoa.example receives help+…@stoa.example.
+# Empty: customers answer on the page.
+MAIL_REPLY_ADDRESS = env.str("MAIL_REPLY_ADDRESS", default="reply@stoa.example" if DEMO else "")
 EMAIL_TIMEOUT = 10
 # The folder of the demo's mail catcher.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
