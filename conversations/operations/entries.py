@@ -206,12 +206,16 @@ def drop_entry(user_id: UUID, conversation_id: UUID) -> None:
         change_entries(user_id, [conversation_id], hide, is_noted=True)
         rows = queries.prefetch_entries(user_id, [conversation_id]).rows()
         entry = queries.entries_from_rows(rows).get(conversation_id)
-        if entry is None or DELETE_ENTRY.apply(
-            if_lost=SEND_AGAIN,
-            user_id=user_id,
-            key=conversation_id.hex,
-            seen=entry.version,
-            seen_change=entry.change_id,
+        if entry is None or (
+            not entry.label_ids
+            and entry.is_copied
+            and DELETE_ENTRY.apply(
+                if_lost=SEND_AGAIN,
+                user_id=user_id,
+                key=conversation_id.hex,
+                seen=entry.version,
+                seen_change=entry.change_id,
+            )
         ):
             return
     raise CassandraUnavailable(f"mailbox {user_id} keeps changing")
