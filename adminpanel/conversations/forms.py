@@ -223,5 +223,5 @@ class SavedReplyForm(SettingForm[SavedReply]):
 
     def __init__(self, setting: SavedReply | None, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)
-        known = ", ".join(f"{{{name}}} {words}" for name, words in PLACEHOLDERS.items())
-        self.fields["text"].help_text = _("You can use %(known)s.") % {"known": known}
+        known = "; ".join(f"{{{name}}}: {words}" for name, words in PLACEHOLDERS.items())
+        self.fields["text"].help_text = _("Filled in for you: %(known)s.") % {"known": known}

@@ -49,6 +49,7 @@ class InboxRow:
     labels: tuple[Label, ...]
     state: tuple[StrOrPromise, str] | None
     topic: StrOrPromise
+    topic_icon: str
     assignee: str
     is_starred: bool
     is_ticked: bool
@@ -198,7 +199,7 @@ def _list_rows(
                     sorted((each for each in own if not each.is_fixed), key=lambda each: each.key)
                 ),
                 None if is_of_one_state else state,
-                TOPICS.get(row.topic, ""),
+                *TOPICS.get(row.topic, ("", "")),
                 next((assignees[each] for each in row.label_ids if each in assignees), ""),
                 STARRED in keys,
                 row.conversation_id in ticked,

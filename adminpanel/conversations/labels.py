@@ -5,15 +5,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext_lazy
 
 from conversations.rules import ALL, LABEL_COLORS, STARRED, TRASH, UNASSIGNED
-from conversations.states import (
-    DONE,
-    ORDER,
-    OTHER,
-    PRODUCT,
-    SPAM,
-    WAITING_FOR_CUSTOMER,
-    WAITING_FOR_US,
-)
+from conversations.states import DONE, ORDER, PRODUCT, SPAM, WAITING_FOR_CUSTOMER, WAITING_FOR_US
 from web.types import StrOrPromise
 
 # The audit log's name for the act of reading a conversation.
@@ -37,10 +29,10 @@ STATES: Mapping[str, tuple[StrOrPromise, str]] = {
     DONE: (gettext_lazy("Done"), "good"),
     SPAM: (gettext_lazy("Spam"), "bad"),
 }
-TOPICS: Mapping[str, StrOrPromise] = {
-    ORDER: gettext_lazy("Order"),
-    PRODUCT: gettext_lazy("Product"),
-    OTHER: "",
+# What a conversation is about, with its icon.
+TOPICS: Mapping[str, tuple[StrOrPromise, str]] = {
+    ORDER: (gettext_lazy("About an order"), "box"),
+    PRODUCT: (gettext_lazy("About a product"), "bag"),
 }
 COLORS: Mapping[str, StrOrPromise] = dict(
     zip(
