@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from conversations import queries
+from conversations.guests import guest_ids
 from conversations.operations import deletion, drafts
 from conversations.operations.blocked_senders import unblock_sender
 from conversations.operations.erasure import erase_customer
@@ -29,8 +30,6 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
 
 def _list_ids(person: DataSubject) -> list[UUID]:
     """Return the ids under which the person has conversations: the account's, and those of the address as a guest."""
-    from conversations.guests import guest_ids
-
     return [person.user_id, *guest_ids(person.email)]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from importlib import import_module
 from uuid import UUID
 
 from cassandra_db import (
@@ -20,6 +19,7 @@ from cassandra_db import (
 )
 from conversations import queries
 from conversations.entities import Mailbox, MailboxEntry, Message
+from conversations.operations.attachments import delete_attachment
 from conversations.operations.entries import Head, change_entries, drop_entry
 from conversations.operations.mailboxes import TRASH_DURATION
 from conversations.operations.pending import PENDING, note_conversation
@@ -140,7 +140,7 @@ def delete_files(messages: Iterable[Message]) -> None:
     """Delete the files of these messages. Raises CassandraUnavailable."""
     for message in messages:
         for attachment in message.attachments:
-            import_module("conversations.operations.attachments").delete_attachment(attachment)
+            delete_attachment(attachment)
 
 
 def delete_trashed(user_id: UUID, conversation_id: UUID, now: datetime) -> bool:

@@ -6,7 +6,6 @@ process may call. A pending row is written before a conversation changes, so tha
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from importlib import import_module
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +29,7 @@ from cassandra_db.lost_answers import LostAnswerPolicy
 from conversations import queries
 from conversations.entities import Conversation, Customer, Mailbox, MailboxEntry, NewMessage, Topic
 from conversations.errors import ConversationChanged, NoSuchConversation
+from conversations.mails import queue_reply_mail
 from conversations.operations.deletion import finish_deletion
 from conversations.operations.entries import Head, change_entries, take_turns
 from conversations.operations.mailboxes import follow_in_members, follow_in_shop, is_after
@@ -406,7 +406,6 @@ def list_conversation(conversation: Conversation) -> None:
 
 def _tell_customer(conversation: Conversation) -> None:
     """Mail and announce the shop's messages about which the customer was not told yet."""
-    queue_reply_mail = _find_mailer()
     last, told = conversation.last_shop_id, conversation.told_until
     conversation_id, now = conversation.conversation_id, current_time()
     while is_after(last, told):
@@ -424,11 +423,3 @@ def _tell_customer(conversation: Conversation) -> None:
         told = rows[-1].message_id
         at = int(queries.get_moment(told).timestamp() * 1_000_000)
         NOTE_TOLD.run(conversation_id=conversation_id, told_until=told, at=at)
-
-
-def _find_mailer() -> Any:
-    # Until conversations.mails is there.
-    try:
-        return import_module("conversations.mails").queue_reply_mail
-    except (ImportError, AttributeError):
-        return lambda *_: None

@@ -186,6 +186,10 @@ def small_conversations() -> Iterator[None]:
 def test_x364_a_full_conversation_is_continued_in_one_new_one() -> None:
     user = make_user()
     ident = start(customer_of(user))
+    with patch.object(messages, "MAX_MESSAGES", 1):
+        full = queries.HEAD.one(conversation_id=start(customer_of(user)))
+        both = [messages._continue(full, current_time()) for _ in range(2)]
+        assert len(set(both)) == 1, "who reads it before it is continued gets the same one"
     with small_conversations():
         forms = [new_message(str(n)) for n in range(5)]
         sent = map_at_once(lambda form: messages.send_message(ident, form, current_time()), forms)
