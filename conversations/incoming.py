@@ -41,7 +41,7 @@ def receive_mail(read: Callable[[int], bytes], address: str, now: datetime) -> s
     if conversation_id is None:
         raise MailRefused("This is no address of the shop's messages.")
     mail, conversation = read_mail(read), queries.get_conversation(conversation_id)
-    if conversation is None:
+    if conversation is None or not conversation.customer.email:  # or the customer was erased
         raise MailRefused("This conversation no longer exists. Please start a new one.")
     if mail.is_bounce or any(_is_own(each) for each in mail.senders):
         return "Nothing stored: it comes from a mail server."

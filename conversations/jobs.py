@@ -1,10 +1,11 @@
-"""The worker's jobs for conversations: following them after a crash, emptying labels, and deleting what is old."""
+"""The worker's jobs for conversations: following them after a crash, emptying labels, and deleting what is old or unused."""
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils.translation import ngettext
 
+from conversations.operations.attachments import PENDING_UPLOADS, sweep_attachments
 from conversations.operations.deletion import delete_done, delete_trashed, finish_emptied
 from conversations.operations.gaps import clear_gaps
 from conversations.operations.messages import follow_conversation
@@ -78,4 +79,11 @@ JOBS = [
     ),
     Job("old conversations", timedelta(minutes=10), delete_old, idle_every=timedelta(hours=1)),
     Job("gaps under labels", timedelta(hours=1), tidy_labels),
+    Job(
+        PENDING_UPLOADS.job,
+        timedelta(minutes=10),
+        sweep_attachments,
+        normal_lag=PENDING_UPLOADS.max_write_delay + timedelta(hours=1),
+        idle_every=timedelta(hours=1),
+    ),
 ]

@@ -24,6 +24,7 @@ MAX_LINES = 1_200_000  # each costs the parser some 60 bytes, besides its letter
 MAX_PARTS = 100  # and so the depth
 MAX_HEADERS = 1000  # of all parts
 MAX_HEADER_BYTES = 64 * 1024  # of one header
+MAX_SENDERS = 5
 MAX_TAGS = 10_000  # of an HTML text; the time to read them grows with their square
 MAX_TEXT_BYTES = 256 * 1024  # of the parts that are read as text; the rest is cut off
 _PIECE = 64 * 1024
@@ -106,8 +107,8 @@ def _describe(mail: Message, digest: str) -> ParsedMail:
     return ParsedMail(
         key=message_id or digest,
         message_id=message_id,
-        senders=senders if len(senders) == len(written_by) else (),
-        sender_name=clean_text(name)[:60].strip(),
+        senders=senders if len(senders) == len(written_by) <= MAX_SENDERS else (),
+        sender_name=name[:60].strip(),
         text=_tidy(plain if plain.strip() else marked_up),
         files=tuple(files),
         is_automatic=_is_automatic(mail),
@@ -206,14 +207,15 @@ def decode(content: bytes, charset: object) -> str:
 
 
 def decode_words(text: str) -> str:
-    """Return a name in a header whose letters are encoded (RFC 2047)."""
+    """Return a name in a header whose letters are encoded (RFC 2047), without damaged and unseen ones."""
     try:
         words = decode_header(text[:1000])
     except HeaderParseError:
-        return text[:1000]
-    return "".join(
+        words = [(text[:1000], None)]
+    name = "".join(
         each if isinstance(each, str) else decode(each, charset) for each, charset in words
     )
+    return clean_text(name.encode("utf-8", "replace").decode())
 
 
 def html_to_text(text: str) -> str:

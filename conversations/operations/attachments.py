@@ -59,7 +59,7 @@ DELETE_PENDING = write(
     """DELETE FROM pending_attachments_by_hour USING TIMESTAMP :written
        WHERE hour = :hour AND attachment_id = :attachment_id""",
 )
-# Until `wait` is over, the message may still be about to be sent.
+# Until `wait` is over, the message may still be about to be sent. Each run reads the partitions since then again.
 PENDING_UPLOADS = DueRows(
     job="attachments",
     label="attachment",
@@ -69,6 +69,7 @@ PENDING_UPLOADS = DueRows(
     column="hour",
     length=timedelta(hours=1),
     wait=timedelta(hours=6),
+    max_write_delay=timedelta(hours=7),
 )
 
 

@@ -16,6 +16,7 @@ from pytest_django import Settings
 import conversations.management.commands.receive_mail as command
 from accounts.models import User
 from cassandra_db import CassandraUnavailable, current_time
+from conversations.entities import Customer
 from conversations.incoming import receive_mail
 from conversations.mail_parsing import MailRefused, read_mail
 from conversations.operations import messages
@@ -97,6 +98,9 @@ def test_s113_only_the_signed_address_finds_a_conversation(asked: UUID, user: Us
             receive_mail(BytesIO(raw).read, each, current_time())
     with pytest.raises(MailRefused, match="no longer"):
         take_in(raw, uuid1())
+    erased = start(Customer(uuid4(), "", "", is_member=False))
+    with pytest.raises(MailRefused, match="no longer"):
+        take_in(raw, erased)
     assert [get_head(each).message_count for each in (asked, other)] == [2, 1]
 
 
@@ -157,8 +161,10 @@ def test_x385_what_says_nothing_is_refused_in_a_sentence(
         with pytest.raises(CommandError, match="no text besides what it quotes") as refused:
             call_command("receive_mail", reply_address(asked))
         assert refused.value.returncode == 65
-    with pytest.raises(MailRefused, match="no sender"):
-        take_in(make_mail("nobody"), asked)
+    crowd = ", ".join(f"a{number}@example.com" for number in range(99))
+    for nobody in ("nobody", crowd):
+        with pytest.raises(MailRefused, match="no sender"):
+            take_in(make_mail(nobody), asked)
     assert get_head(asked).message_count == 2
     long = "word " * 5000
     assert take_in(make_mail(user.email, long), asked) == "Stored."
@@ -196,9 +202,9 @@ def test_s115_bombs_are_refused_before_they_are_unpacked(name: str) -> None:
 
 HTML = b"""<head><style>p {color: red}</style><title>T</title></head><p>It is the <b>handle</b> &amp; lid &lt;1&gt;
 <div>Second<br>line</div><script>alert(1)</script><div>On Mon, 4 January 2027 at 10:00, Stoa wrote:</div>
-<blockquote><p>What broke?</p><blockquote>It broke.</blockquote></blockquote>"""
+<blockquote><p>What broke?</p><blockquote>It broke.</blockquote></blockquote><p>Below</p>"""
 TEXTS = {
-    "It is the handle & lid <1>\nSecond\nline": (b"text/html; charset=utf-8", HTML),
+    "It is the handle & lid <1>\nSecond\nline\n\nBelow": (b"text/html; charset=utf-8", HTML),
     "Grüße": (b"text/plain; charset=iso-8859-1", "Grüße".encode("latin-1")),
     "Gr?üße": (b"text/plain; charset=utf-7", b"Gr+2AA-+APwA3w-e"),
     "Grüße 1": (b'text/plain; charset="no\x00such"', "Grüße 1".encode()),
@@ -267,6 +273,10 @@ def test_x386_files_of_mails_become_attachments_within_the_bounds(asked: UUID, u
     )
     assert take_in(forwarded, asked) == "Stored."
     assert [each.name for each in list_messages(asked)[-1].attachments] == ["mail.txt"]
+    named = b'attachment; filename="a\xff\xe2\x80\xae.txt"'
+    damaged = forwarded.replace(b"message/rfc822", b"text/plain\r\nContent-Disposition: " + named)
+    assert take_in(damaged.replace(b"Subject: Inner\r\n\r\nInner", b""), asked) == "Stored."
+    assert list_messages(asked)[-1].body == "See\n\nFiles that we could not keep: a" + "\ufffd" * 4 + ".txt"
 
 
 def test_s116_blocked_senders_and_floods_are_kept_out(

@@ -115,7 +115,7 @@ def test_x389_a_guest_gets_the_link_that_is_signed_and_always_the_mail(
     assert mail["Subject"] == "RE: jug"
     assert mail["Reply-To"] is None
     assert mail["List-Unsubscribe"] is None
-    assert "/contact/" in text_of(mail)
+    assert "/messages/" in text_of(mail)
     assert str(ident) not in text_of(mail)
     assert "don’t reply to this email" in text_of(mail)
 

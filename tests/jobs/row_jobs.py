@@ -25,6 +25,7 @@ from catalogue import operations as catalogue
 from catalogue import queries as catalogue_queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.search_index import build_index
+from conversations.operations.attachments import PENDING_UPLOADS
 from conversations.operations.pending import EMPTIED, PENDING
 from conversations.rules import NOBODY
 from inventory.entities import LEAVING, StockTransfer
@@ -474,6 +475,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("price alerts", RowJob("price_alerts.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), returns=(0, True), find=find_scheduled, after=timedelta(seconds=15))),
     ("conversations", RowJob("conversations.jobs.follow_conversation", noted(PENDING, lambda _: {"conversation_id": uuid1(), "user_id": NOBODY}), find=find_noted(PENDING, "conversation_id"))),
     ("emptied labels", RowJob("conversations.jobs.finish_emptied", noted(EMPTIED, lambda each: {"user_id": each, "label_id": uuid4(), "is_trash": False, "first_year": 2026}), lambda row, _: row.user_id, True, find_noted(EMPTIED, "user_id"), 3 * MINUTE)),
+    ("attachments", RowJob("conversations.operations.attachments._is_sent", noted(PENDING_UPLOADS, lambda each: {"attachment_id": each, "source_id": uuid4(), "chunk_count": 1}), lambda row: row.attachment_id, True, lambda: [row.attachment_id for row in PENDING_UPLOADS.list_between(NOW, NOW + timedelta(hours=20))], timedelta(hours=8))),
     ("old conversations", RowJob("conversations.operations.deletion.delete_conversation", make_done)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
