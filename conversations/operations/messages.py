@@ -406,20 +406,26 @@ def list_conversation(conversation: Conversation) -> None:
 
 def _tell_customer(conversation: Conversation) -> None:
     """Mail and announce the shop's messages about which the customer was not told yet."""
-    last, told = conversation.last_shop_id, conversation.told_until
+    if not is_after(conversation.last_shop_id, conversation.told_until):
+        return
     conversation_id, now = conversation.conversation_id, current_time()
-    while is_after(last, told):
-        after = told or min_uuid_from_time(queries.get_moment(conversation_id))
-        rows = queries.MESSAGES_AFTER.all(
-            conversation_id=conversation_id, after=after, most=_TOLD_AT_ONCE
-        )
-        if not rows:
-            return
-        for message in queries.messages_from_rows(rows):
-            if message.kind == SHOP:
-                queue_reply_mail(conversation, message, now)
-                if conversation.customer.is_member:
-                    announce("conversations", conversation_id, message.message_id.hex)
-        told = rows[-1].message_id
-        at = int(queries.get_moment(told).timestamp() * 1_000_000)
-        NOTE_TOLD.run(conversation_id=conversation_id, told_until=told, at=at)
+    with take_turns(conversation_id):
+        # Another writer of this process may have told them meanwhile.
+        current = queries.get_conversation(conversation_id) or conversation
+        last, told = current.last_shop_id, current.told_until
+        while is_after(last, told):
+            rows = queries.MESSAGES_AFTER.all(
+                conversation_id=conversation_id,
+                after=told or min_uuid_from_time(queries.get_moment(conversation_id)),
+                most=_TOLD_AT_ONCE,
+            )
+            if not rows:
+                return
+            for message in queries.messages_from_rows(rows):
+                if message.kind == SHOP:
+                    queue_reply_mail(current, message, now)
+                    if current.customer.is_member:
+                        announce("conversations", conversation_id, message.message_id.hex)
+            told = rows[-1].message_id
+            at = int(queries.get_moment(told).timestamp() * 1_000_000)
+            NOTE_TOLD.run(conversation_id=conversation_id, told_until=told, at=at)
