@@ -71,7 +71,7 @@ def test_x393_the_thread_has_messages_notes_quotes_and_the_orders_events_in_time
     answer = desk.get(url("conversation", found))
     page, said = parse(answer), text_of(answer)
     kinds = [each.get("class").split()[-1] for each in page.cssselect(".thread > .message")]
-    assert kinds == ["message--customer", "message--note", "message--customer"]
+    assert kinds == ["message--theirs", "message--note", "message--theirs"]
     assert "Ask the carrier &lt;b&gt;" in answer.content.decode()
     assert "From another address: other@example.com" in said
     assert page.cssselect("details.message__fold .message__body")[0].text_content() == "> all"
