@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.forms import ValidationError
 from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.test import Client
+from django.urls import reverse
 from PIL import Image
 
 import conversations.operations.attachments as module
@@ -33,6 +36,7 @@ from conversations.operations.attachments import (
 )
 from conversations.rules import CHUNK_BYTES, MAX_ATTACHMENT_BYTES
 from conversations.states import CUSTOMER, NOTE
+from conversations.tokens import conversation_token
 from conversations.uploads import MessageFilesField, store_files
 from jobs.leases import hold_lease, save_position
 from tests.catalogue.photo_files import (
@@ -42,7 +46,8 @@ from tests.catalogue.photo_files import (
     make_telltale_file,
     make_zip,
 )
-from tests.conversations.mailboxes import guest, new_message, start
+from tests.conversations.mailboxes import customer_of, guest, new_message, start
+from tests.factories import make_user
 from tests.orders.crashes import Killed
 from tests.rules import for_each
 
@@ -68,8 +73,7 @@ def send_with(
 ) -> tuple[UUID, UUID]:
     """Send a message with files into a new conversation; return both ids."""
     ident = start(guest())
-    new = new_message("Look", kind, source_id)
-    new = type(new)(**{**vars(new), "attachments": files})
+    new = replace(new_message("Look", kind, source_id), attachments=files)
     return ident, messages.send_message(ident, new, current_time())
 
 
@@ -189,15 +193,14 @@ def test_x381_uploads_without_a_message_are_swept_and_no_others(
     other = store(b"chosen, then taken out", source_id=sent_id)
     # The form was sent, failed, and is sent again while the sweep runs: the same row, later.
     again = store(b"again", source_id=twice_id)
-    delete = module._delete
 
-    def delete_late(*args: object) -> None:
+    def store_again(*_: object) -> bool:
         store(b"again", source_id=twice_id)
-        delete(*args)  # type: ignore[arg-type]
+        return False
 
-    monkeypatch.setattr(module, "_delete", delete_late)
-    sweep(monkeypatch, again)
-    monkeypatch.setattr(module, "_delete", delete)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_is_sent", store_again)
+        sweep(monkeypatch, again)
     assert is_stored(again)
     send_with((again,), twice_id)
     sweep(monkeypatch, sent, lost, other, again)
@@ -218,6 +221,28 @@ def test_x381_a_repeat_stores_the_same_and_a_crash_leaves_what_the_sweep_finds(
     hour = PENDING_UPLOADS.find_partition(current_time())
     found = [row for row in PENDING_UPLOADS.list_rows([hour]) if row.source_id == source_id]
     assert len(found) == 2
+
+
+def test_s117_a_customers_own_link_or_login_opens_a_file_and_no_others() -> None:
+    user, source_id, guests_id = make_user(), uuid4(), uuid4()
+    file, guests = store(source_id=source_id), store(source_id=guests_id)
+    ident = start(customer_of(user))
+    new = replace(new_message("Look", CUSTOMER, source_id), attachments=(file,))
+    message_id = messages.send_message(ident, new, current_time())
+    guest_ids = send_with((guests,), guests_id)
+    own = reverse("conversations:file", args=(ident, message_id, file.attachment_id))
+    token = conversation_token(guest_ids[0])
+    linked = reverse("conversations:guest_file", args=(token, guest_ids[1], guests.attachment_id))
+    member, stranger, nobody = Client(), Client(), Client()
+    member.force_login(user)
+    stranger.force_login(make_user("Eve"))
+    assert [each.get(own).status_code for each in (member, stranger, nobody)] == [200, 404, 302]
+    assert [each.get(linked).status_code for each in (stranger, nobody)] == [200, 200]
+    assert "no-store" in nobody.get(linked)["Cache-Control"]
+    assert nobody.get(linked.replace(token, token[:-1])).status_code == 404
+    others = reverse("conversations:guest_file", args=(token, message_id, file.attachment_id))
+    assert nobody.get(others).status_code == 404
+    assert member.post(own).status_code == 405
 
 
 def answer_of(*ids: UUID, for_staff: bool = False) -> HttpResponse:
