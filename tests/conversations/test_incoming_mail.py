@@ -276,7 +276,10 @@ def test_x386_files_of_mails_become_attachments_within_the_bounds(asked: UUID, u
     named = b'attachment; filename="a\xff\xe2\x80\xae.txt"'
     damaged = forwarded.replace(b"message/rfc822", b"text/plain\r\nContent-Disposition: " + named)
     assert take_in(damaged.replace(b"Subject: Inner\r\n\r\nInner", b""), asked) == "Stored."
-    assert list_messages(asked)[-1].body == "See\n\nFiles that we could not keep: a" + "\ufffd" * 4 + ".txt"
+    assert (
+        list_messages(asked)[-1].body
+        == "See\n\nFiles that we could not keep: a" + "\ufffd" * 4 + ".txt"
+    )
 
 
 def test_s116_blocked_senders_and_floods_are_kept_out(
