@@ -1,11 +1,17 @@
 """Conversations, their messages, mailboxes and labels in the tables."""
 
+from dataclasses import replace
+from datetime import timedelta
 from uuid import uuid4
 
-from cassandra_db import current_time
+import pytest
+from cassandra.util import uuid_from_time
+
+from cassandra_db import InvalidPageToken, current_time, truncate_to_milliseconds
 from conversations import queries
 from conversations.entities import Topic
 from conversations.operations import labels, mailboxes, messages
+from conversations.operations.entries import INSERT_COPY
 from conversations.rules import (
     ALL,
     ARCHIVE,
@@ -104,3 +110,35 @@ def test_labels() -> None:
     assert listed_ids(user.pk, TRASH)
     assert not listed_ids(user.pk, INBOX)
     assert get_label(user.pk, STARRED).count == 0
+
+
+def test_pages_of_a_label_go_on_through_the_years_in_both_orders() -> None:
+    user_id = uuid4()
+    label = labels.create_label(user_id, "Kept", "red")
+    now = truncate_to_milliseconds(current_time())
+    # Some have the same time; 30 are of this year, 60 of each of the two years before it.
+    times = [now.replace(year=now.year - n // 60, month=1, day=1) for n in range(30, 180)]
+    times = [at + timedelta(milliseconds=n // 3) for n, at in enumerate(times)]
+    placed = {uuid_from_time(at): at for at in times}
+    for ident, at in placed.items():
+        row = {"user_id": user_id, "label_id": label.label_id, "year": at.year, "last_at": at}
+        words = dict.fromkeys(("sender", "subject", "excerpt", "topic"), "")
+        marks = {"unread": False, "has_files": False, "labels": {label.label_id}, "version": 1}
+        INSERT_COPY.run(**row, **words, **marks, conversation_id=ident)
+    full = replace(label, count=len(placed), first_year=now.year - 2)
+    for oldest_first in (False, True):
+        pages, token = [], ""
+        while not pages or token:
+            pending = queries.prefetch_label_page(user_id, full, token, oldest_first=oldest_first)
+            page = queries.label_page(pending)
+            pages.append([row.conversation_id for row in page.rows])
+            token = page.next_token
+        listed = [ident for page in pages for ident in page]
+        assert [len(page) for page in pages] == [50, 50, 50]
+        assert set(listed) == placed.keys()
+        shown = [placed[ident] for ident in listed]
+        assert shown == sorted(shown, reverse=not oldest_first)
+    other = replace(full, label_id=uuid4())
+    token = queries.label_page(queries.prefetch_label_page(user_id, full)).next_token
+    with pytest.raises(InvalidPageToken):
+        queries.prefetch_label_page(user_id, other, token)
