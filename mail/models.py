@@ -17,7 +17,7 @@ class Mail(Model):
     __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {
-        "columns": ("recipient", "failure"),
+        "columns": ("recipient", "failure", "references"),
         "on_erase": "deleted",
         "why": "sent or not; the farewell mail expires 30 days later",
     }
