@@ -565,6 +565,8 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:conversation_viewers": "a part of a conversation's page, for htmx",
     "adminpanel:conversation_file": "a file",
+    **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
+    "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
     "adminpanel:search_rule_file": "a file",

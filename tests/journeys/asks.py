@@ -289,6 +289,12 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:conversation_file": [
         ask(conversation_id="{conversation}", message_id=str(uuid4()), attachment_id=str(uuid4()))
     ],
+    "conversations:file": [
+        ask(conversation_id="{conversation}", message_id=str(uuid4()), attachment_id=str(uuid4()))
+    ],
+    "conversations:guest_file": [
+        ask(token="{forged}", message_id=str(uuid4()), attachment_id=str(uuid4()))
+    ],
     "adminpanel:message_label": [ask({"name": ""}, label_id="{message_label}")],
     "adminpanel:message_label_empty": [ask({"version": "x"}, label_id="{message_label}")],
     "adminpanel:message_label_delete": [ask({"version": "x"}, label_id="{message_label}")],
