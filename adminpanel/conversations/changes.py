@@ -58,15 +58,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Change:
-    """An act on conversations: its name in the form, when the page was read, the form's id, and the time."""
+    """An act on conversations: its name in the form, up to when the page showed messages of each, the form's id, and the time."""
 
     act: str
-    shown_at: datetime
+    shown: Mapping[UUID, datetime]
     operation: UUID
     now: datetime
 
-    def apply(self, conversation_ids: Sequence[UUID]) -> Outcome:
+    def apply(self) -> Outcome:
         """Change the conversations; return what was done. Raises NoSuchLabel, CassandraUnavailable."""
+        conversation_ids = list(self.shown)
         kind, _colon, value = self.act.partition(":")
         if kind in STATE_ACTS or kind == "assign":
             return self._change_heads(conversation_ids, kind, UUID(value) if value else None)
@@ -108,12 +109,12 @@ class Change:
             return ALREADY if found.assignee_id == assignee_id else ""
         if found.state == STATE_ACTS[kind] or (kind == "open" and found.state not in (DONE, SPAM)):
             return ALREADY
-        if kind != "open" and self._has_news(found.last_customer_id):
+        if kind != "open" and self._has_news(found.conversation_id, found.last_customer_id):
             return NEWS
         return ""
 
-    def _has_news(self, message_id: UUID | None) -> bool:
-        return bool(message_id and queries.get_moment(message_id) > self.shown_at)
+    def _has_news(self, conversation_id: UUID, message_id: UUID | None) -> bool:
+        return bool(message_id and queries.get_moment(message_id) >= self.shown[conversation_id])
 
     def _mark(self, conversation_ids: Sequence[UUID], *, is_read: bool) -> Outcome:
         outcome, mailbox = Outcome(), queries.get_mailbox(SHOP_MAILBOX, conversation_ids)
@@ -126,7 +127,7 @@ class Change:
             elif not is_read:
                 mark_unread(SHOP_MAILBOX, conversation_id)
                 outcome.done += 1
-            elif self._has_news(entry.last_message_id):
+            elif self._has_news(conversation_id, entry.last_message_id):
                 outcome.skipped[NEWS] += 1
             else:
                 mark_read(SHOP_MAILBOX, conversation_id, entry.last_message_id)
@@ -176,6 +177,10 @@ class Change:
             and len([1 for each in own if not each.is_fixed]) >= MAX_LABELS
         ):
             return FULL
-        if label.key == TRASH and is_added and self._has_news(entry.last_message_id):
+        if (
+            label.key == TRASH
+            and is_added
+            and self._has_news(conversation_id, entry.last_message_id)
+        ):
             return NEWS
         return ""

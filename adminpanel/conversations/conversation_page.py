@@ -14,8 +14,10 @@ from catalogue.entities import Product
 from catalogue.queries import prefetch_product, product_from_rows
 from conversations import queries, viewers
 from conversations.entities import Conversation, Label, ListedTopic, MailboxEntry, Message
+from conversations.mailbox_page import sort_own
 from conversations.operations.blocked_senders import prefetch_blocked
 from conversations.operations.drafts import draft_from_rows, prefetch_draft
+from conversations.operations.entries import find_newest_id
 from conversations.rules import SHOP_MAILBOX, STARRED, TRASH
 from conversations.saved_replies import CURRENT_REPLIES, SavedReply, list_replies, prefetch_replies
 from conversations.states import ORDER, PRODUCT
@@ -63,9 +65,9 @@ class ConversationPage:
     is_old: bool  # older messages than the newest ones are shown
 
     @property
-    def newest_seen(self) -> str:
+    def newest_seen(self) -> UUID | None:
         """The newest message of either side that the page shows, for a reply that must not overlook a later one."""
-        return newest_id(self.conversation)
+        return find_newest_id(self.conversation)
 
     @property
     def earlier(self) -> UUID | None:
@@ -74,26 +76,25 @@ class ConversationPage:
 
     @property
     def own_labels(self) -> list[Label]:
-        return [each for each in self._put_on if not each.is_fixed]
+        return sort_own(self._put_on)
 
     @property
     def label_choices(self) -> list[tuple[Label, bool]]:
         """All labels of the shop's own, and whether the conversation has each."""
-        own = sorted((each for each in self.labels.values() if not each.is_fixed), key=_by_name)
-        return [(each, each in self._put_on) for each in own]
+        return [(each, each.label_id in self._put_on) for each in sort_own(self.labels)]
 
     @property
     def is_starred(self) -> bool:
-        return any(each.key == STARRED for each in self._put_on)
+        return any(each.key == STARRED for each in self._put_on.values())
 
     @property
     def is_in_trash(self) -> bool:
-        return any(each.key == TRASH for each in self._put_on)
+        return any(each.key == TRASH for each in self._put_on.values())
 
     @property
-    def _put_on(self) -> list[Label]:
+    def _put_on(self) -> dict[UUID, Label]:
         ids = self.entry.label_ids if self.entry else ()
-        return sorted((self.labels[each] for each in ids if each in self.labels), key=_by_name)
+        return {each: self.labels[each] for each in ids if each in self.labels}
 
     @property
     def earlier_events(self) -> list[StaffHistoryEntry]:
@@ -130,16 +131,6 @@ class ConversationPage:
             "product": self.product.name if self.product else "",
             "staff": staff.name,
         }
-
-
-def _by_name(label: Label) -> str:
-    return label.name.casefold()
-
-
-def newest_id(conversation: Conversation) -> str:
-    """Return the id of the newest message of either side, hexadecimal; "" if there is none."""
-    ids = [each for each in (conversation.last_customer_id, conversation.last_shop_id) if each]
-    return max(ids, key=lambda each: each.time).hex if ids else ""
 
 
 def list_other_viewers(

@@ -18,6 +18,7 @@ from adminpanel.parameters import parse_id
 from cassandra_db import PendingResult
 from conversations import queries
 from conversations.entities import Label, ListedConversation
+from conversations.mailbox_page import sort_own, ticked_value
 from conversations.rules import EMPTIABLE, SHOP_MAILBOX, STARRED, TRASH, assignee_label
 from conversations.search import FoundConversations
 from web.types import StrOrPromise
@@ -53,6 +54,7 @@ class InboxRow:
     assignee: str
     is_starred: bool
     is_ticked: bool
+    value: str  # what a form sends for the row: `conversations.forms.TickedField`
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,12 @@ class Inbox:
         return f"{first}&{urlencode({'after': after})}" if after else first
 
     @property
-    def shown_at(self) -> int:
-        """When the page was read, in milliseconds since 1970: newer messages were not seen."""
-        return int(self.now.timestamp() * 1000)
-
-    @property
     def fingerprint(self) -> str:
         """A hash of all that the page shows. An open page sends it, and learns whether it is current."""
         parts = [
             *(f"{each.slug}={each.label.count},{each.label.unread_count}" for each in self.folders),
             *(f"{each.title}={each.label.count},{each.label.color}" for each in self.own_labels),
-            *map(str, self.rows),
+            *(f"{each.listed} {each.labels} {each.assignee}" for each in self.rows),
             self.now.strftime("%H:%M"),
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
@@ -136,7 +133,7 @@ def get_inbox(
     )
     people = people_from_rows(people_read)
     page = queries.label_page(reading)
-    rows = _list_rows(page.rows, labels, people, ticked, folder)
+    rows = _list_rows(page.rows, labels, people, ticked, folder, now)
     acts = list_acts(staff, labels, people)
     return Inbox(folders, own, folder, rows, acts, now, after, page.next_token)
 
@@ -148,7 +145,7 @@ def get_found(
     labels_read, people_read = queries.prefetch_labels(SHOP_MAILBOX), prefetch_people()
     labels = queries.labels_from_rows(SHOP_MAILBOX, labels_read.rows())
     people = people_from_rows(people_read)
-    rows = _list_rows(found.rows, labels, people, ticked, None)
+    rows = _list_rows(found.rows, labels, people, ticked, None, now)
     folders, own = list_folders(staff, labels)
     acts = list_acts(staff, labels, people)
     return Inbox(folders, own, None, rows, acts, now, found=found)
@@ -160,7 +157,6 @@ def list_folders(
     """Return the fixed folders and the shop's own labels. `current` is the open one: its slug, or its label's id."""
     keys = {**FOLDERS, MINE: assignee_label(staff.pk)}
     fixed = {slug: queries.find_label(SHOP_MAILBOX, labels, key) for slug, key in keys.items()}
-    own = [label for label in labels.values() if not label.is_fixed]
     return (
         tuple(
             Folder(slug, label, _("Mine") if slug == MINE else label.name, slug == current)
@@ -168,7 +164,7 @@ def list_folders(
         ),
         tuple(
             Folder(str(label.label_id), label, label.name, parse_id(current) == label.label_id)
-            for label in sorted(own, key=lambda each: each.name.casefold())
+            for label in sort_own(labels)
         ),
     )
 
@@ -179,6 +175,7 @@ def _list_rows(
     people: Mapping[UUID, str],
     ticked: Collection[UUID],
     folder: Folder | None,
+    now: datetime,
 ) -> tuple[InboxRow, ...]:
     assignees = {
         queries.find_label(SHOP_MAILBOX, labels, assignee_label(user_id)).label_id: name
@@ -187,22 +184,21 @@ def _list_rows(
     is_of_one_state = folder and folder.label.key.strip() in STATES
     found = []
     for row in listed:
-        own = [labels[each] for each in row.label_ids if each in labels]
-        keys = {each.key for each in own}
+        put_on = {each: labels[each] for each in row.label_ids if each in labels}
+        keys = {each.key for each in put_on.values()}
         state = next((STATES[key.strip()] for key in keys if key.strip() in STATES), None)
         if TRASH in keys:
             state = (_("Trash"), "plain")
         found.append(
             InboxRow(
                 row,
-                tuple(
-                    sorted((each for each in own if not each.is_fixed), key=lambda each: each.key)
-                ),
+                tuple(sort_own(put_on)),
                 None if is_of_one_state else state,
                 *TOPICS.get(row.topic, ("", "")),
                 next((assignees[each] for each in row.label_ids if each in assignees), ""),
                 STARRED in keys,
                 row.conversation_id in ticked,
+                ticked_value(row.conversation_id, now.timestamp()),
             )
         )
     return tuple(found)
@@ -212,7 +208,7 @@ def list_acts(
     staff: User, labels: Mapping[UUID, Label], people: Mapping[UUID, str]
 ) -> dict[str, dict[str, StrOrPromise]]:
     """Return all that can be done to many conversations, in groups: the words of each act by its name in a form."""
-    own = sorted((each for each in labels.values() if not each.is_fixed), key=lambda each: each.key)
+    own = sort_own(labels)
     others = {f"assign:{each}": name for each, name in people.items() if each != staff.pk}
     return {
         _("Status"): {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy
 
-from conversations.rules import ALL, LABEL_COLORS, STARRED, TRASH, UNASSIGNED
+from conversations.rules import ALL, STARRED, TRASH, UNASSIGNED
 from conversations.states import DONE, ORDER, PRODUCT, SPAM, WAITING_FOR_CUSTOMER, WAITING_FOR_US
 from web.types import StrOrPromise
 
@@ -34,19 +34,3 @@ TOPICS: Mapping[str, tuple[StrOrPromise, str]] = {
     ORDER: (gettext_lazy("About an order"), "box"),
     PRODUCT: (gettext_lazy("About a product"), "bag"),
 }
-COLORS: Mapping[str, StrOrPromise] = dict(
-    zip(
-        LABEL_COLORS,
-        (
-            gettext_lazy("Grey"),
-            gettext_lazy("Red"),
-            gettext_lazy("Orange"),
-            gettext_lazy("Yellow"),
-            gettext_lazy("Green"),
-            gettext_lazy("Teal"),
-            gettext_lazy("Blue"),
-            gettext_lazy("Purple"),
-        ),
-        strict=True,
-    )
-)

@@ -1,5 +1,6 @@
 """A conversation's page: read it, answer, write notes, say who works on it, and what its labels and state are."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -15,15 +16,11 @@ from accounts.audit_log import mailbox_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.models import User
 from accounts.roles import MESSAGE_STAFF
-from adminpanel.conversations.conversation_page import (
-    get_conversation_page,
-    list_other_viewers,
-    newest_id,
-)
+from adminpanel.conversations.conversation_page import get_conversation_page, list_other_viewers
 from adminpanel.conversations.forms import (
     AssignForm,
     ConversationLabelsForm,
-    MessageForm,
+    HeadForm,
     NoteForm,
     ReplyForm,
     StateForm,
@@ -42,8 +39,11 @@ from conversations.errors import (
     NoSuchLabel,
     TooManyLabels,
 )
+from conversations.forms import MessageForm
+from conversations.mailbox_page import ticked_value
 from conversations.operations import messages as operations
 from conversations.operations.drafts import delete_draft, save_draft
+from conversations.operations.entries import find_newest_id
 from conversations.operations.mailboxes import mark_read, relabel
 from conversations.rules import MAX_LABELS, SHOP_MAILBOX
 from conversations.saved_replies import CURRENT_REPLIES, SAVED_REPLIES, fill_in
@@ -101,7 +101,7 @@ def _render(
             request, reverse("adminpanel:conversation_reply", args=(conversation_id,))
         ),
         "change": initial,
-        "shown_at": int(now.timestamp() * 1000),
+        "ticked": ticked_value(conversation_id, now.timestamp()),
         "assignee": page.people.get(conversation.assignee_id) if conversation.assignee_id else "",
         "is_own": conversation.assignee_id == staff.pk,
         "own_id": staff.pk,
@@ -137,9 +137,9 @@ def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     staff, sent, now = current_member(request), form.cleaned_data, current_time()
     found = _get_conversation(conversation_id)
     source_id = _source_id(staff, form)
-    if sent["seen"] != newest_id(found) and not operations.CLAIM.one(source_id=source_id):
+    if sent["seen"] != find_newest_id(found) and not operations.CLAIM.one(source_id=source_id):
         save_draft(staff.pk, conversation_id, sent["message"], now)
-        form.keep_typed(seen=newest_id(found))
+        form.keep_typed(seen=find_newest_id(found) or "")
         return _render(request, conversation_id, reply_form=form, status=409)
     try:
         files = store_files(sent["files"], source_id)
@@ -153,8 +153,8 @@ def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     except NoSuchConversation as error:
         raise Http404 from error
     delete_draft(staff.pk, conversation_id)
-    if seen := parse_id(sent["seen"]):
-        mark_read(SHOP_MAILBOX, conversation_id, seen)
+    if sent["seen"]:
+        mark_read(SHOP_MAILBOX, conversation_id, sent["seen"])
     found = _get_conversation(conversation_id)
     if found.continued_id and queries.get_message(conversation_id, message_id) is None:
         found = _get_conversation(found.continued_id)
@@ -238,20 +238,8 @@ def assign_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResp
     form = AssignForm(request.POST, people=people_from_rows(prefetch_people()))
     if not form.is_valid():
         return _render(request, conversation_id, assign_form=form, form=form, status=422)
-    sent = form.cleaned_data
-    change = {
-        "seen": sent["version"],
-        "change_id": uuid5(sent["operation"], f"assign {sent['assignee']}"),
-        "now": current_time(),
-    }
-    try:
-        operations.assign(conversation_id, parse_id(sent["assignee"]), **change)
-    except ConversationChanged:
-        return _render(request, conversation_id, status=409)
-    except NoSuchConversation as error:
-        raise Http404 from error
-    messages.success(request, _("Saved."))
-    return redirect("adminpanel:conversation", conversation_id)
+    assignee_id = parse_id(form.cleaned_data["assignee"])
+    return _change_head(request, conversation_id, form, operations.assign, assignee_id)
 
 
 @staff_required(MESSAGE_STAFF)
@@ -262,14 +250,21 @@ def change_state(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     if not form.is_valid():
         # Its fields are hidden and its buttons are the page's. If one is invalid, the page was stale.
         return _render(request, conversation_id, status=409)
-    sent = form.cleaned_data
-    change = {
-        "seen": sent["version"],
-        "change_id": uuid5(sent["operation"], sent["state"]),
-        "now": current_time(),
-    }
+    state = form.cleaned_data["state"]
+    return _change_head(request, conversation_id, form, operations.set_state, state)
+
+
+def _change_head(
+    request: HttpRequest,
+    conversation_id: UUID,
+    form: HeadForm,
+    change: Callable[..., None],
+    value: str | UUID | None,
+) -> HttpResponse:
+    change_id = uuid5(form.cleaned_data["operation"], f"{change.__name__} {value}")
+    seen = form.cleaned_data["version"]
     try:
-        operations.set_state(conversation_id, sent["state"], **change)
+        change(conversation_id, value, seen=seen, change_id=change_id, now=current_time())
     except ConversationChanged:
         return _render(request, conversation_id, status=409)
     except NoSuchConversation as error:

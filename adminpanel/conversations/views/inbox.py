@@ -1,7 +1,6 @@
 """The staff's inbox: a folder of conversations, the search, and changes of many conversations at once."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -28,11 +27,11 @@ from adminpanel.conversations.inbox_page import (
     prefetch_people,
 )
 from adminpanel.conversations.labels import WAITING
-from adminpanel.parameters import found_or_404, parse_id
+from adminpanel.parameters import found_or_404
 from cassandra_db import InvalidPageToken, current_time
 from conversations import queries
 from conversations.errors import NoSuchLabel
-from conversations.rules import MAX_AT_ONCE, SHOP_MAILBOX
+from conversations.rules import SHOP_MAILBOX
 from conversations.search import search_conversations
 from web.decorators import post_only
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
@@ -68,7 +67,12 @@ def _unseal(sealed: str) -> str:
 
 
 def _render_found(
-    request: HttpRequest, typed: str, *, status: int = 200, **more: Any
+    request: HttpRequest,
+    typed: str,
+    *,
+    ticked: Collection[UUID] = (),
+    status: int = 200,
+    **more: Any,
 ) -> HttpResponse:
     staff, now = current_member(request), current_time()
     looks = prefetch_looks(staff, now)
@@ -76,29 +80,24 @@ def _render_found(
     if found.rows:
         words = mailbox_pseudonym(typed) if "@" in typed else words_pseudonym(typed)
         record_look(staff, "person_searched", words, looks, now)
-    page = get_found(staff, found, now, _list_ticked(request))
+    page = get_found(staff, found, now, ticked)
     context = {"typed": typed, "sealed": encrypt_token([typed], _PURPOSE), **more}
     return _render(request, page, context, status)
 
 
-def _render_folder(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
+def _render_folder(
+    request: HttpRequest, *, ticked: Collection[UUID] = (), status: int = 200, **more: Any
+) -> HttpResponse:
     data = request.POST if request.method == "POST" else request.GET
     slug, after = data.get("folder", WAITING), data.get("after", "")[:500]
     try:
-        page = get_inbox(
-            current_member(request), slug, after, current_time(), _list_ticked(request)
-        )
+        page = get_inbox(current_member(request), slug, after, current_time(), ticked)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:messages')}?{urlencode({'folder': slug})}")
     page = found_or_404(page, "folder")
     if request.GET.get("seen") == page.fingerprint:
         return HttpResponse(status=204)
     return _render(request, page, more, status)
-
-
-def _list_ticked(request: HttpRequest) -> set[UUID]:
-    sent = request.POST.getlist("conversation")[: MAX_AT_ONCE + 1]
-    return {each for text in sent if (each := parse_id(text))}
 
 
 def _render(
@@ -128,22 +127,21 @@ def change_conversations(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _render_refused(request, form)
     sent = form.cleaned_data
-    shown_at = datetime.fromtimestamp(min(sent["shown_at"] / 1000, now.timestamp()), UTC)
     try:
-        outcome = Change(sent["act"], shown_at, sent["operation"], now).apply(sent["conversation"])
+        outcome = Change(sent["act"], sent["conversation"], sent["operation"], now).apply()
     except NoSuchLabel:
         form.add_error("more", _("This label is no longer there"))
         return _render_refused(request, form)
     say = messages.warning if outcome.skipped else messages.success
     say(request, str(outcome))
-    return redirect(_return_url(request, sent["conversation"][0]))
+    return redirect(_return_url(request, next(iter(sent["conversation"]))))
 
 
 def _render_refused(request: HttpRequest, form: ChangeForm) -> HttpResponse:
     """Return the page that the form was sent from, with the errors and the ticks."""
     if typed := _unseal(request.POST.get("sealed", "")):
-        return _render_found(request, typed, form=form, status=422)
-    return _render_folder(request, form=form, status=422)
+        return _render_found(request, typed, form=form, ticked=form.ticked, status=422)
+    return _render_folder(request, form=form, ticked=form.ticked, status=422)
 
 
 def _return_url(request: HttpRequest, conversation_id: UUID) -> str:

@@ -144,7 +144,7 @@ def test_x394_a_reply_that_overlooks_a_message_is_shown_it_first_and_can_be_sent
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ("", "Enter a message"),
+        ("", "Enter your message"),
         ("x" * (MAX_BODY + 1), "at most 20000 characters"),
         ("😀" * MAX_BODY, "The message is too long"),
         ("Dear {customer}, it is {tracking}", "Fill in {customer}, {tracking}"),
