@@ -407,10 +407,13 @@ def _impersonal(name: str, value: str) -> str:
         return mailbox_pseudonym(value)
     if name in _KEPT_WITH_CUSTOMERS and value:
         return "(on the customer's page)"
+    if name in _KEPT_IN_CONVERSATIONS and value:
+        return "(in the conversation)"
     return "(in the order's history)" if name in _KEPT_IN_ORDERS and value else value
 
 
 _KEPT_WITH_CUSTOMERS = frozenset(("customer_note", "block_reason"))
+_KEPT_IN_CONVERSATIONS = frozenset(("message", "subject"))
 
 
 _KEPT_IN_ORDERS = frozenset(

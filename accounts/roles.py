@@ -24,6 +24,8 @@ STOCK_STAFF = ("catalogue", "warehouse")
 MAIL_STAFF = ("support",)
 # Roles that moderate reviews.
 REVIEW_STAFF = ("support",)
+# Roles that read and answer customers' messages.
+MESSAGE_STAFF = ("support",)
 
 
 def is_allowed(role: str, roles: Collection[str] = ()) -> bool:

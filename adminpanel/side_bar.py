@@ -39,6 +39,7 @@ ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
     Entry("customers", _("Customers"), "user"),
+    Entry("messages", _("Messages"), "mail"),
     Entry("reviews", _("Reviews and questions"), "star"),
     Entry("products", _("Products"), "bag"),
     Entry("stock", _("Stock"), "truck"),

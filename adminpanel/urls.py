@@ -7,6 +7,7 @@ urlpatterns = [
     path("", include("adminpanel.board.urls")),
     path("", include("adminpanel.orders.urls")),
     path("", include("adminpanel.customers.urls")),
+    path("", include("adminpanel.conversations.urls")),
     path("", include("adminpanel.search.urls")),
     path("", include("adminpanel.people.urls")),
     path("", include("adminpanel.reports.urls")),

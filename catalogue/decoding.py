@@ -1,9 +1,9 @@
 """Decode one uploaded picture and write it anew. The process has bounds on its memory and time.
 
-    python -I catalogue/decoding.py <file> <the suffix of its name> <folder>
+    python -I catalogue/decoding.py <file> <the suffix of its name> <folder> [copy]
 
-writes the picture into the folder in each width and format. It prints JSON: the picture's width and height, or the word of
-REASONS that says why it is refused. The output is made only of the decoded pixels, so nothing else from the uploaded file
+writes the picture into the folder in each width and format; with "copy", as one file `copy<suffix>` of its own format. It prints
+JSON: the picture's width and height, or the word of REASONS that says why it is refused. The output is made only of the decoded pixels, so nothing else from the uploaded file
 survives. This module imports nothing of the shop: the process starts at once and has no secrets in its memory or environment.
 """
 
@@ -105,13 +105,20 @@ def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
     return sizes[-1]
 
 
-def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
+def copy_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
+    """Write a picture of any shape into a folder as one file of its own format; return its width and height. Raises PictureRefused."""
+    picture = _read_pixels(raw, suffix, any_shape=True)
+    picture.save(folder / f"copy{suffix}", quality=85)
+    return picture.size
+
+
+def _read_pixels(raw: bytes, suffix: str, *, any_shape: bool = False) -> Image.Image:
     """Return the picture upright, in sRGB and on white. Nothing else from the file is kept."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
-                _check_head(picture, suffix)
+                _check_head(picture, suffix, any_shape=any_shape)
                 picture.verify()
             _check_content(raw)
             with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
@@ -130,7 +137,7 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
     return clean
 
 
-def _check_head(picture: Image.Image, suffix: str) -> None:
+def _check_head(picture: Image.Image, suffix: str, *, any_shape: bool) -> None:
     """Check the file's head before a pixel is decoded. Raises PictureRefused."""
     if suffix.lower() not in SUFFIXES[picture.format or ""]:
         raise PictureRefused("name")
@@ -142,7 +149,7 @@ def _check_head(picture: Image.Image, suffix: str) -> None:
     if picture.format != "MPO" and getattr(picture, "is_animated", False):
         raise PictureRefused("moving")
     short, long = sorted(picture.size)
-    if short < MIN_SIDE or long > MAX_RATIO * short:
+    if not any_shape and (short < MIN_SIDE or long > MAX_RATIO * short):
         raise PictureRefused("sides")
 
 
@@ -218,9 +225,10 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     # At the first limit the kernel sends SIGXCPU, which the parent process recognises. At the second limit it kills the process.
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
-    file, suffix, folder = sys.argv[1:]
+    file, suffix, folder, *mode = sys.argv[1:]
+    write = copy_picture if mode == ["copy"] else decode_picture
     try:
-        width, height = decode_picture(Path(file).read_bytes(), suffix, Path(folder))
+        width, height = write(Path(file).read_bytes(), suffix, Path(folder))
     except PictureRefused as refused:
         print(json.dumps({"refused": refused.reason, "most": refused.most}))
     else:

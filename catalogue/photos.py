@@ -99,9 +99,15 @@ def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
     return photo
 
 
-def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
+def copy_picture(source: Path, suffix: str, folder: Path) -> Path:
+    """Write a picture anew into a folder, in its own format and without metadata; return the file. Raises PhotoRefused and DecoderFailed."""
+    _decode(source, suffix, folder, "copy")
+    return folder / f"copy{suffix}"
+
+
+def _decode(source: Path, suffix: str, folder: Path, *mode: str) -> tuple[int, int]:
     """Decode a file in a separate process, so that a crash does not end this one. Raises PhotoRefused and DecoderFailed."""
-    command = [sys.executable, "-I", decoding.__file__, str(source), suffix, str(folder)]
+    command = [sys.executable, "-I", decoding.__file__, str(source), suffix, str(folder), *mode]
     try:
         answer = subprocess.run(  # noqa: S603 -- our own program, and no shell
             command,

@@ -56,6 +56,7 @@ class Scope:
     transfers: frozenset[UUID] = frozenset()
     jobs: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
+    conversations: frozenset[UUID] = frozenset()
 
 
 SubjectFinder = Callable[[Scope | None], Iterable[Any]]

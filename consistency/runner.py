@@ -17,6 +17,7 @@ from cassandra_db import current_time, require_right_clock, write_after
 from consistency import (
     card_lists,
     catalogue,
+    conversations,
     dates,
     lists,
     mailboxes,
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     *reviews.CHECKS,
     *questions.CHECKS,
     *notifications.CHECKS,
+    *conversations.CHECKS,
     *catalogue.CHECKS,
     *card_lists.CHECKS,
     *spreadsheets.CHECKS,

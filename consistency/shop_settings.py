@@ -8,6 +8,7 @@ from catalogue.colour_settings import COLOURS
 from catalogue.filter_settings import FILTERS
 from catalogue.search_rules import SEARCH_RULES
 from consistency.findings import Check, Violation, table_subjects
+from conversations.saved_replies import SAVED_REPLIES
 from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
@@ -20,7 +21,7 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
-        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES),
+        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES),
     )
 }
 

@@ -17,7 +17,7 @@ class Mail(Model):
     __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {
-        "columns": ("recipient", "failure"),
+        "columns": ("recipient", "failure", "references"),
         "on_erase": "deleted",
         "why": "sent or not; the farewell mail expires 30 days later",
     }
@@ -37,6 +37,8 @@ class Mail(Model):
     failed_at = columns.DateTime()
     failure = columns.Text()  # the mail server's last answer
     unsubscribe_url = columns.Text()  # the page that ends mails of this kind, if any
+    thread_id = columns.UUID()  # the conversation of a mail that a person wrote; replies find it
+    references = columns.List(columns.Text)  # the Message-IDs of the thread's earlier mails
 
 
 class MailByOrder(Model):

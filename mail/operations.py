@@ -54,8 +54,8 @@ DROPPED = conditional_write("mail", "DELETE FROM mails WHERE mail_id = :mail_id 
 CLAIM = conditional_write(
     "mail",
     """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at, order_number,
-       unsubscribe_url) VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number, :unsubscribe_url)
-       IF NOT EXISTS""",
+       unsubscribe_url, thread_id, references) VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number,
+       :unsubscribe_url, :thread_id, :references) IF NOT EXISTS""",
 )
 # The worker that increments `attempts` makes the attempt. Until `due_at` no worker makes another, even after a crash.
 ATTEMPT = conditional_write(
@@ -136,12 +136,16 @@ class MailOptions:
     `about` is a member whom a mail to another mailbox may name: erasing that member deletes the mail.
     A mail with an `order_number` keeps its text for 30 days, so that staff can read and resend it.
     `unsubscribe_url` is the page that ends mails of this kind; mail programs offer it beside the mail.
+    `thread_id` is the conversation of a mail that a person wrote. The mail is not marked as automatic, replies come to the
+    thread's signed address, and `references` are the Message-IDs of the thread's earlier mails, oldest first.
     """
 
     plain: bool = False
     about: UUID | None = None
     order_number: str = ""
     unsubscribe_url: str = ""
+    thread_id: UUID | None = None
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -218,6 +222,8 @@ def _claim_mail(
         now=now,
         order_number=options.order_number or None,
         unsubscribe_url=options.unsubscribe_url or None,
+        thread_id=options.thread_id,
+        references=list(options.references) or None,
     )
 
 

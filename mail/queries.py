@@ -17,7 +17,7 @@ OUTBOX_ENTRIES = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHER
 MAIL = read(
     "mail",
     """SELECT mail_id, recipient, subject, text, html, attempts, claim, due_at, queued_at, sent_at,
-              order_number, fate, failed_at, failure, unsubscribe_url
+              order_number, fate, failed_at, failure, unsubscribe_url, thread_id, references
        FROM mails WHERE mail_id = :mail_id""",
 )
 

@@ -19,7 +19,8 @@ PAGE, DIGEST, MAIL, NOTHING = "page", "digest", "mail", "nothing"
 # The groups of kinds, in the order in which members choose.
 ORDERS, PRODUCTS = _("Orders"), _("Products")
 TEXTS, CARTS = _("Questions and reviews"), _("Shared carts")
-GROUPS = (ORDERS, PRODUCTS, TEXTS, CARTS)
+MESSAGES = _("Messages")
+GROUPS = (ORDERS, PRODUCTS, MESSAGES, TEXTS, CARTS)
 CHOICE_LABELS: Mapping[str, StrOrPromise] = {
     MAIL: _("On the page, and by email at once"),
     DIGEST: _("On the page, and in the daily email"),

@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "reviews",
     "moderation",
     "questions",
+    "conversations",
     "checkout",
     "drafts",
     "storefront",
@@ -329,6 +330,8 @@ RATE_LIMITS = {
         "edit": (10, 30, 0, 3600),  # of an existing review
         "review_pictures": (10, 30, 0, 3600),  # forms with pictures
         "search": (0, 120, 0, 60),
+        "message": (20, 60, 2000, 3600),  # to the shop, of a member or a guest
+        "contact": (5, 20, 600, 3600),  # mails that confirm a guest's first message
     }.items()
 }
 # For how long such an order is reserved before its e-mail address is confirmed (decision 023).
@@ -375,6 +378,8 @@ ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
 ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
 # For how many days after the last arrival a consumer may withdraw from the contract: 14, or what the country's law says.
 WITHDRAWAL_DAYS = env.int("WITHDRAWAL_DAYS", default=14)
+# Conversations that have been done for this many months are deleted.
+CONVERSATION_MONTHS = env.int("CONVERSATION_MONTHS", default=24)
 # The partitions of a stock item's ledger: with 16, a million sales are some ten megabytes in each. May be changed at any time;
 # inventory.queries reads at most 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)
@@ -400,6 +405,9 @@ vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
 # The address to which undeliverable mails return, with a signed mark: bounce@stoa.example receives bounce+…@stoa.example. Empty: off.
 MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
+# The address to which customers answer the shop's messages, with a signed mark: help@stoa.example receives help+…@stoa.example.
+# Empty: customers answer on the page.
+MAIL_REPLY_ADDRESS = env.str("MAIL_REPLY_ADDRESS", default="reply@stoa.example" if DEMO else "")
 EMAIL_TIMEOUT = 10
 # The folder of the demo's mail catcher.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))

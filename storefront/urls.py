@@ -40,6 +40,7 @@ urlpatterns = [
     path("", include("stock_alerts.urls")),
     path("", include("notifications.urls")),
     path("", include("price_alerts.urls")),
+    path("", include("conversations.urls")),
     path("account/", include("accounts.urls")),
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),

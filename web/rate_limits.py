@@ -152,6 +152,16 @@ def hit_rate_limit(
     return hit
 
 
+def hit_account_limit(kind: str, account: str, hit_id: UUID) -> None:
+    """Count an attempt that comes without a request, such as a mail, for its account alone. A repeat with the same id counts once.
+
+    Raises TooManyAttempts, CassandraUnavailable.
+    """
+    rule = get_rate_limit(kind)
+    for bucket in _buckets(rule, {f"account {account}": rule.per_account}).values():
+        bucket.take_slot(hit_id)
+
+
 def _network_bucket(network: str) -> str:
     return f"address {network}"
 

@@ -18,6 +18,9 @@ from accounts.models import User
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
 from cassandra_db import PendingResult, current_time, page_key, page_token
 from cassandra_db.process_copies import RecentValue
+from conversations.queries import find_label, labels_from_rows, prefetch_labels
+from conversations.rules import SHOP_MAILBOX
+from conversations.states import WAITING_FOR_US
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
@@ -330,13 +333,16 @@ def _list_promised(view: BoardView, reads: BoardReads) -> tuple[list[BoardOrder]
     return found[start:following], token, len(read) if more and not token else 0
 
 
-# The number of mails that failed recently, and the number of jobs with problems.
+# The numbers of conversations that wait for us, of mails that failed recently, and of jobs with problems.
 _trouble = RecentValue(lambda: _count_trouble(current_time()), TROUBLE_SECONDS)
 
 
-def _count_trouble(now: datetime) -> tuple[int, int]:
+def _count_trouble(now: datetime) -> tuple[int, int, int]:
+    labels = prefetch_labels(SHOP_MAILBOX)
     problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
-    return count_failed_mails(now), problems
+    failed = count_failed_mails(now)
+    known = labels_from_rows(SHOP_MAILBOX, labels.rows())
+    return find_label(SHOP_MAILBOX, known, f" {WAITING_FOR_US}").count, failed, problems
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
@@ -366,13 +372,14 @@ def _list_waits(
     if row and (waited := now - row.placed_at) > timedelta(hours=1):
         url = reverse("adminpanel:order", args=(row.number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
-    failed, problems = _trouble.get()
-    for page, label, number in (
-        ("mails", _("Failed mails"), failed),
-        ("worker", _("Jobs behind"), problems),
+    waiting, failed, problems = _trouble.get()
+    for page, label, number, tone in (
+        ("messages", _("Messages to answer"), waiting, "warn"),
+        ("mails", _("Failed mails"), failed, "bad"),
+        ("worker", _("Jobs behind"), problems, "bad"),
     ):
         if number and has_permission(user, f"adminpanel.{page}"):
-            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), "bad"))
+            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), tone))
     return found
 
 

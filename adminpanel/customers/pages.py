@@ -15,6 +15,9 @@ from accounts.queries import (
     prefetch_profile,
     user_from_row,
 )
+from conversations.entities import ListedTopic
+from conversations.guests import guest_ids
+from conversations.queries import BY_CUSTOMER
 from mail import fates
 from mail.queries import list_recipient_mails
 from orders import queries
@@ -49,6 +52,7 @@ class CustomerPage:
     addresses: Sequence[Address]
     notes: Sequence[CustomerNote]
     mails: Sequence[SentMail]
+    conversations: Sequence[ListedTopic]  # also those from before the account, by its address
 
 
 def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
@@ -65,6 +69,8 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
     if row is None:
         return None
     customer = user_from_row(row)
+    customer_ids = [user_id, *(guest_ids(customer.email) if customer.verified_at else ())]
+    conversations = [BY_CUSTOMER.start(customer_id=each) for each in customer_ids]
     return CustomerPage(
         customer,
         queries.stats_from_rows(stats.rows()),
@@ -74,6 +80,11 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
         list_addresses(customer),
         notes_from_rows(notes.rows()),
         _list_mails(customer.email),
+        [
+            ListedTopic(row.conversation_id, row.subject or "")
+            for pending in conversations
+            for row in pending.rows()
+        ],
     )
 
 

@@ -10,6 +10,8 @@ from accounts.models import User
 from accounts.queries import find_user_by_email, prefetch_profile, user_from_row
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
+from conversations.entities import ListedTopic
+from conversations.queries import BY_TOPIC
 from mail import fates
 from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import queries, viewers
@@ -61,6 +63,7 @@ class OrderPage:
     known_tags: tuple[str, ...]
     mails: tuple[OrderMail, ...]
     now: datetime
+    conversations: tuple[ListedTopic, ...]
     # The customer's account. For a guest's order, the account with the order's email address, if any.
     customer: User | None = None
 
@@ -72,6 +75,7 @@ def get_order_page(order: Order) -> OrderPage:
     viewing = viewers.prefetch_viewers(order.number)
     known_tags = queries.prefetch_recent_tags()
     mails = prefetch_order_mails(order.number)
+    conversations = BY_TOPIC.start(topic_id=order.order_id, year=0)
     reading = prefetch_profile(order.user_id) if order.user_id else None
     if reading:
         row = reading.one()
@@ -89,6 +93,7 @@ def get_order_page(order: Order) -> OrderPage:
             for row in order_mails_from_rows(mails.rows())
         ),
         current_time(),
+        tuple(ListedTopic(row.conversation_id, row.subject or "") for row in conversations.rows()),
         customer,
     )
 

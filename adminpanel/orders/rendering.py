@@ -133,6 +133,8 @@ def order_page_context(
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
         "mails": page_data.mails,
+        "reads_messages": has_permission(current_member(request), "adminpanel.conversation"),
+        "conversations": page_data.conversations,
         "reads_mails": has_permission(current_member(request), "adminpanel.order_mail"),
         "viewers": list_other_viewers(found.number, page_data.viewers, current_member(request)),
         "tag_form": TagForm(initial={"seen": last_event_id(found)}),

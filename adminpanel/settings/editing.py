@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 
 from accounts.access import note_changes
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
@@ -70,7 +69,7 @@ def edit_setting(
         return show_setting(request, form, key, status=409, **more)
     before = type(form)(saved).describe() if saved else {}
     note_changes(request, before, type(form)(setting).describe())
-    messages.success(request, _("Saved. Shoppers see it within seconds."))
+    messages.success(request, str(form.saved_text))
     return redirect(list_page)
 
 

@@ -20,6 +20,7 @@ from moderation.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms
 from web.forms import EntityForm
+from web.types import StrOrPromise
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class SettingForm(EntityForm[T]):
     # The field of the setting that contains its key, or "" if it has none.
     key_field = "key"
     template: str
+    saved_text: StrOrPromise = gettext_lazy("Saved. Shoppers see it within seconds.")
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
 
     def __init__(self, setting: T | None, data: Mapping[str, Any] | None = None) -> None:

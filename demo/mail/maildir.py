@@ -26,6 +26,8 @@ class CaughtMail:
     subject: str
     sent_at: datetime | None
     text: str
+    message_id: str = ""
+    reply_to: str = ""  # the address to which answers come; "" if the mail names none
 
 
 def list_mails() -> list[CaughtMail]:
@@ -75,4 +77,6 @@ def _read_mail(key: str, mail: EmailMessage) -> CaughtMail:
         subject=str(mail["Subject"] or "(no subject)"),
         sent_at=sent_at,
         text=str(part.get_content()) if part else "",
+        message_id=str(mail["Message-ID"] or ""),
+        reply_to=str(mail["Reply-To"] or ""),
     )

@@ -69,6 +69,9 @@ LOOKS = {
     ),
     *("terms", "terms_new", "terms_detail"),
     *("stock", "stock_item", "stock_transfers"),
+    *("messages", "conversation", "conversation_new", "conversation_file", "conversation_viewers"),
+    *("message_labels", "message_label", "saved_replies", "saved_reply_new", "saved_reply"),
+    "blocked_senders",
     *("promotions", "search_rules", "search_rule", "search_rule_new", "search_rule_file"),
 }
 SUBMITS = {
@@ -99,6 +102,15 @@ SUBMITS = {
     "mails": {"mail_allow"},
     "review": {"review_decide", "review_answer", "review_picture_remove"},
     "question": {"question_decide", "question_answer"},
+    "messages": {"messages_change"},
+    "conversation": {
+        *("conversation_read", "conversation_reply", "conversation_draft", "conversation_note"),
+        *("conversation_assign", "conversation_state", "conversation_labels"),
+    },
+    "message_labels": {"message_label_new"},
+    "message_label": {"message_label_empty", "message_label_delete"},
+    "saved_reply": {"saved_reply_remove"},
+    "blocked_senders": {"sender_block", "sender_unblock"},
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
     "people": {"person_find"},
     "paper": {"paper_file"},

@@ -361,6 +361,14 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
 
 # Forms whose own tests send a stale one: the file, and the test's name.
 TRIED_ELSEWHERE = {
+    "conversation_reply": "adminpanel/conversations/test_conversation.py::test_x394_a_reply_that_overlooks_a_message_is_shown_it_first_and_can_be_sent_then",
+    "conversation_assign": "adminpanel/conversations/test_conversation.py::test_x395_a_stale_form_changes_nothing",
+    "conversation_state": "adminpanel/conversations/test_conversation.py::test_x395_a_stale_form_changes_nothing",
+    "message_label": "adminpanel/conversations/test_labels_and_replies.py::test_x396_labels_are_added_changed_and_named_once",
+    "message_label_empty": "adminpanel/conversations/test_labels_and_replies.py::test_x396_a_label_is_emptied_and_deleted_and_its_conversations_stay",
+    "message_label_delete": "adminpanel/conversations/test_labels_and_replies.py::test_x396_a_label_is_emptied_and_deleted_and_its_conversations_stay",
+    "saved_reply": "adminpanel/conversations/test_labels_and_replies.py::test_x397_a_saved_reply_is_filled_in_by_a_button",
+    "saved_reply_remove": "adminpanel/conversations/test_labels_and_replies.py::test_x397_a_saved_reply_is_filled_in_by_a_button",
     "product_pictures": "adminpanel/catalogue/test_pictures.py::test_x102_of_two_who_change_the_pictures_the_later_sees_both_states",
     "product_stock": "adminpanel/stock/test_stock.py::test_x111_of_two_who_count_at_once_one_is_asked_to_look_again",
     "product_price": "adminpanel/catalogue/test_bulk_changes.py::test_x99_a_price_that_cannot_be_stays_typed_in_its_row",
@@ -377,9 +385,11 @@ TRIED_ELSEWHERE = {
 
 # Forms that overwrite nothing that their page has shown, and why.
 NOTHING_TO_OVERWRITE = {
-    "it only adds something": "note mail_again customer_note question_answer product_copy product_upload category_upload stock_transfer_new",
-    "it makes something new": "product_new category_new delivery_method_new warehouse_new terms_new promotion_make search_rule_new import_new export_new paper_new",
-    "it adds or takes off the tags that it names": "tags",
+    "it only adds something": "conversation_note note mail_again customer_note question_answer product_copy product_upload category_upload stock_transfer_new",
+    "it makes something new": "conversation_new message_label_new saved_reply_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make search_rule_new import_new export_new paper_new",
+    "it adds or takes off the tags that it names": "tags conversation_labels",
+    "it skips what has changed since its page was read": "messages_change",
+    "it names the address": "sender_block sender_unblock",
     "it names the refund, which is noted once": "money_sent",
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",
     "it changes nothing": "order_changes_preview customer_find person_find customer_export paper_file",
@@ -387,7 +397,8 @@ NOTHING_TO_OVERWRITE = {
     "each row keeps what was changed after its version": "bulk_change_undo import_apply",
     "it names the person by the address that is typed": "customer_erase",
     "it lets an address that it names get mail again": "mail_allow",
-    "it is about the one who sends it": "board_columns stock_mail second_factor recovery_codes",
+    "it marks the messages that its page showed": "conversation_read",
+    "it is about the one who sends it": "conversation_draft board_columns stock_mail second_factor recovery_codes",
 }
 
 

@@ -44,6 +44,14 @@ from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from catalogue.search_rules import REDIRECT
 from checkout.form_cookie import save_typed_fields
+from conversations.entities import Customer, NewMessage, Sender, Topic
+from conversations.operations.blocked_senders import block_sender
+from conversations.operations.labels import create_label
+from conversations.operations.mailboxes import relabel
+from conversations.operations.messages import send_message, start_conversation
+from conversations.rules import SHOP_MAILBOX
+from conversations.saved_replies import SAVED_REPLIES, SavedReply
+from conversations.states import CUSTOMER, NOTE, ORDER, SHOP
 from demo import catalogue_data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
@@ -81,6 +89,7 @@ from questions.operations import answer_question, ask_question
 from reviews.entities import ReviewInput
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
+from shop_settings.operations import save_setting
 from spreadsheets.operations import run_task, start_import, start_order_file
 from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.browser import steps
@@ -308,12 +317,16 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     bulk_changes.run_change(change, 1)
     _review(present, ann, now)
     question = _question(present, ann, now)
+    conversation, message_label = _make_conversation(ordered, ann, now)
     offered = _make_offer(present, now)
     return {
         "notification": _tell(ordered, gone, ann, now),
         "end_mails": _token(unsubscribe_url(ann.user_id, "order_shipped", "order_ready")),
         "reviewed": present.slug,
         "question": str(question.question_id),
+        "conversation": str(conversation),
+        "message_label": str(message_label),
+        "saved_reply": _save_reply(now),
         "question_row": str(question.answer_id),
         "draft": str(offered.draft_id),
         "offer": _token(offer_url(offered)),
@@ -414,6 +427,32 @@ def _question(product: Product, ann: User, now: datetime) -> Text:
     return asked
 
 
+def _make_conversation(order: Order, ann: User, now: datetime) -> tuple[UUID, UUID]:
+    """Ann's conversation about an order, with a mail, an answer and a note, under a label of the shop; and the label."""
+    customer = Customer(ann.user_id, ann.email, "Ann Other", is_member=True)
+    first = NewMessage(uuid4(), CUSTOMER, Sender(ann.user_id, "Ann Other"), "Where is my parcel?")
+    topic = Topic(ORDER, order.order_id)
+    conversation_id = start_conversation(customer, "My parcel", topic, first, now)
+    staff = Sender(uuid4(), "Sue Support")
+    other = Sender(None, "", "ann@example.net", is_verified=False)
+    for kind, sender, body, quoted in (
+        (NOTE, staff, "The carrier has lost it once.", ""),
+        (SHOP, staff, "It arrives tomorrow.", ""),
+        (CUSTOMER, other, "Thank you!", "Thank you!\n> It arrives tomorrow."),
+    ):
+        send_message(conversation_id, NewMessage(uuid4(), kind, sender, body, quoted), now)
+    label = create_label(SHOP_MAILBOX, f"Parcels {uuid4().hex[:4]}", "teal")
+    relabel(SHOP_MAILBOX, [conversation_id], {label.label_id}, set())
+    block_sender("annoying@example.com", ann.user_id, now)
+    return conversation_id, label.label_id
+
+
+def _save_reply(now: datetime) -> str:
+    key, text = str(uuid4()), "Dear {customer}, order {order} is on its way."
+    save_setting(SAVED_REPLIES, key, SavedReply(key, "On its way", text), "", now)
+    return key
+
+
 def _send_one(product: Product, ann: User, now: datetime) -> str:
     """A unit of a product's first variant on its way from where there are most."""
     variant_id = product.variants[0].variant_id
@@ -440,6 +479,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
     mail.set_content(
         f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('stock_alerts:confirm', args=[subscription.to_token()])}\n"
     )
+    mail["Reply-To"] = "reply@stoa.example"  # so that the page has its form
     return mail
 
 

@@ -260,6 +260,33 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "/staff/reviews/questions/{product}/{question}/{question_row}/",
             "admin",
         ),
+        "messages": ShopPage("adminpanel:messages", "/staff/messages/?folder=all", "admin"),
+        "messages, searched": ShopPage("adminpanel:messages", "/staff/messages/?q=parcel", "admin"),
+        "messages, nothing ticked": ShopPage(
+            "adminpanel:messages_change", "/staff/messages/change/", "admin", 422, _NOTHING
+        ),
+        "a conversation": ShopPage(
+            "adminpanel:conversation", "/staff/messages/{conversation}/", "admin"
+        ),
+        "a conversation, new": ShopPage(
+            "adminpanel:conversation_new", "/staff/messages/new/?order={order}", "admin"
+        ),
+        "labels of messages": ShopPage(
+            "adminpanel:message_labels", "/staff/messages/labels/", "admin"
+        ),
+        "a label of messages": ShopPage(
+            "adminpanel:message_label", "/staff/messages/labels/{message_label}/", "admin"
+        ),
+        "saved replies": ShopPage("adminpanel:saved_replies", "/staff/messages/replies/", "admin"),
+        "saved reply, new": ShopPage(
+            "adminpanel:saved_reply_new", "/staff/messages/replies/new/", "admin"
+        ),
+        "saved reply": ShopPage(
+            "adminpanel:saved_reply", "/staff/messages/replies/{saved_reply}/", "admin"
+        ),
+        "blocked senders": ShopPage(
+            "adminpanel:blocked_senders", "/staff/messages/blocked/", "admin"
+        ),
         "rules for reviews": ShopPage(
             "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
         ),
@@ -506,6 +533,15 @@ _STAFF_ACTIONS = (
         "bulk_change_undo",
         "import_apply",
     ),
+    *(
+        "conversation_read",
+        "conversation_reply",
+        "conversation_draft",
+        "conversation_note",
+        "conversation_assign",
+    ),
+    *("conversation_state", "conversation_labels", "message_label_new", "message_label_empty"),
+    *("message_label_delete", "saved_reply_remove", "sender_block", "sender_unblock"),
     "search_rule_remove",
     *("category_move", "category_remove", "front_page_row"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
@@ -527,6 +563,10 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("price_alerts:watch", "price_alerts:stop"), _SUBMIT),
     "accounts:notification_open": _SUBMIT,
     "adminpanel:viewers": "a part of an order's page, for htmx",
+    "adminpanel:conversation_viewers": "a part of a conversation's page, for htmx",
+    "adminpanel:conversation_file": "a file",
+    **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
+    "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
     "adminpanel:search_rule_file": "a file",
@@ -576,6 +616,10 @@ URL_ARGUMENTS = {
     "<uuid:question_id>": "{question}",
     "<uuid:answer_id>": "{question_row}",
     "<uuid:draft_id>": "{draft}",
+    "<uuid:conversation_id>": "{conversation}",
+    "<uuid:message_id>": "{conversation}",
+    "<uuid:attachment_id>": "{conversation}",
+    "<uuid:label_id>": "{message_label}",
     "<uuid:notification_id>": "{notification}",
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",

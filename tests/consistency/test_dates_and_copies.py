@@ -63,6 +63,9 @@ RULES_BY_COPY = {
     ),
     "questions_by_user": "I40",
     **dict.fromkeys(("watchers_by_product", "watched_products"), "I43"),
+    **dict.fromkeys(("conversations_by_customer", "conversations_by_topic"), "I44"),
+    "labels_by_user": "I45",
+    "conversations_by_label": "I46",
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(CARD_LISTS, "I14"),
@@ -106,6 +109,9 @@ NO_COPIES = {
     *("ratings_by_product", "votes_by_review", "pending_reviews_by_period"),
     *("questions_by_product", "pending_questions_by_period"),
     *("notifications", "pending_notifications_by_minute", "due_digests_by_quarter"),
+    *("conversations", "message_claims", "attachments", "message_drafts", "contact_requests"),
+    *("pending_conversations_by_minute", "pending_attachments_by_hour", "emptied_labels_by_minute"),
+    *("viewers_by_conversation", "blocked_senders"),
     "review_request_stops",
     "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.

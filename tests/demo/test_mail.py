@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
+from uuid import uuid1, uuid4
 
 import pytest
 from django.conf import settings as shop
@@ -14,6 +15,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from conversations import queries
+from conversations.entities import Customer
+from mail.messages import reply_address
+from tests.conversations.mailboxes import start
 from tests.web_server import find_free_port
 
 
@@ -38,7 +43,7 @@ def catcher(settings: Settings, tmp_path: Path) -> Iterator[int]:
     running.wait(10)
 
 
-def send(port: int, subject: str, text: str) -> None:
+def send(port: int, subject: str, text: str, reply_to: str = "") -> None:
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = (
         subject,
@@ -46,6 +51,8 @@ def send(port: int, subject: str, text: str) -> None:
         "alice@example.com",
     )
     message["Date"] = "Sat, 21 Nov 2026 10:00:00 +0000"
+    if reply_to:
+        message["Reply-To"] = reply_to
     message.set_content(text)
     message.add_alternative("<p>HTML</p>", subtype="html")
     with smtplib.SMTP("127.0.0.1", port, timeout=10) as server:
@@ -69,6 +76,40 @@ def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>alert" not in page
     assert "HTML" not in page[page.index("<h1>") :]
+
+
+def test_x388_a_visitor_answers_the_shops_message_from_the_mail_reader(
+    catcher: int, settings: Settings
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", catcher
+    customer = Customer(uuid4(), "alice@example.com", "Alice", is_member=False)
+    ident, client = start(customer), Client()
+    send(catcher, "A notice", "No answer, please")
+    send(catcher, "Re: Broken jug", "Which part?", reply_address(ident))
+    send(catcher, "Re: Gone", "Too late", reply_address(uuid1()))
+    addresses = re.findall(
+        r'href="(/demo/mail/[^"]+/)"', client.get("/demo/mail/").content.decode()
+    )
+    gone, asked, notice = (f"{each}answer/" for each in addresses)
+    assert b"Send answer" not in client.get(addresses[2]).content
+    page = client.get(addresses[1]).content.decode()
+    assert "Send answer" in page
+    typed = {"message": "The handle.", "operation": str(uuid4())}
+    for _ in range(2):
+        assert client.post(asked, typed).status_code == 303
+    messages = queries.messages_from_rows(queries.prefetch_messages(ident).rows())
+    assert [(each.body, each.sender.is_verified) for each in messages[1:]] == [
+        ("The handle.", True)
+    ]
+    assert "> Which part?" in messages[1].quoted
+    for address, typed, words in (
+        (asked, {"message": ""}, "Enter your answer"),
+        (gone, {"message": "Hello"}, "The shop has not taken your email"),
+    ):
+        answer = client.post(address, typed)
+        assert (answer.status_code, words in answer.content.decode()) == (422, True)
+    assert client.post(notice, {"message": "Hello"}).status_code == 404
 
 
 def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ from catalogue import operations as catalogue
 from catalogue import queries as catalogue_queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.search_index import build_index
+from conversations.operations.attachments import PENDING_UPLOADS
+from conversations.operations.pending import EMPTIED, PENDING
+from conversations.rules import NOBODY
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations.reservations import DUE_EXPIRIES
 from jobs.due_rows import DueRows
@@ -319,6 +322,20 @@ def make_offers(patch: Patch) -> list[Any]:
     return found
 
 
+def make_done(patch: Patch) -> list[Any]:
+    found = ids()
+    rows = [[SimpleNamespace(conversation_id=each) for each in found]]
+    patch.setattr(
+        "conversations.operations.deletion.OLDEST",
+        SimpleNamespace(all=lambda **_: rows.pop() if rows else []),
+    )
+    patch.setattr(
+        "conversations.queries.find_label",
+        lambda *_: SimpleNamespace(label_id=uuid4(), first_year=2020),
+    )
+    return found
+
+
 def make_days(patch: Patch) -> list[Any]:
     days = [NOW.date() - timedelta(days=n) for n in (3, 4, 5)]
     sales = [
@@ -456,6 +473,10 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("notifications", RowJob("notifications.jobs.prepare_news", noted(ANNOUNCED, lambda each: {"subject_id": each, "source": "orders", "detail": ""}), lambda _, subject_id, *rest: subject_id, [], find_noted(ANNOUNCED, "subject_id"))),
     ("digests", RowJob("notifications.jobs.send_digest", noted(DIGESTS, lambda each: {"user_id": each, "digest_at": NOW}), lambda user_id, _: user_id, False, find_noted(DIGESTS, "user_id"), 7 * MINUTE)),
     ("price alerts", RowJob("price_alerts.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), returns=(0, True), find=find_scheduled, after=timedelta(seconds=15))),
+    ("conversations", RowJob("conversations.jobs.follow_conversation", noted(PENDING, lambda _: {"conversation_id": uuid1(), "user_id": NOBODY}), find=find_noted(PENDING, "conversation_id"))),
+    ("emptied labels", RowJob("conversations.jobs.finish_emptied", noted(EMPTIED, lambda each: {"user_id": each, "label_id": uuid4(), "is_trash": False, "first_year": 2026}), lambda row, _: row.user_id, True, find_noted(EMPTIED, "user_id"), 3 * MINUTE)),
+    ("attachments", RowJob("conversations.operations.attachments._is_sent", noted(PENDING_UPLOADS, lambda each: {"attachment_id": each, "source_id": uuid4(), "chunk_count": 1}), lambda row: row.attachment_id, True, lambda: [row.attachment_id for row in PENDING_UPLOADS.list_between(NOW, NOW + timedelta(hours=20))], timedelta(hours=8))),
+    ("old conversations", RowJob("conversations.operations.deletion.delete_conversation", make_done)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
@@ -501,6 +522,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
 
 # Jobs whose rows are not tried above, and why.
 OTHER_JOBS = {
+    "gaps under labels": "it deletes gaps by one batch for each label, which none of its rows can fail alone",
     "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.change_rows)",
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
     "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",

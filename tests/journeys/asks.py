@@ -272,6 +272,34 @@ WITH_AN_ID: dict[str, list[Ask]] = {
             answer_id=str(QUESTION),
         )
     ],
+    **{
+        f"adminpanel:conversation{name}": [ask(body, conversation_id="{conversation}")]
+        for name, body in {
+            "": {},
+            "_reply": {"message": ""},
+            "_draft": {"message": "Half"},
+            "_note": {"message": ""},
+            "_assign": {"version": "x"},
+            "_state": {"state": "x"},
+            "_labels": {"label": "x"},
+            "_read": {},
+            "_viewers": {},
+        }.items()
+    },
+    "adminpanel:conversation_file": [
+        ask(conversation_id="{conversation}", message_id=str(uuid4()), attachment_id=str(uuid4()))
+    ],
+    "conversations:file": [
+        ask(conversation_id="{conversation}", message_id=str(uuid4()), attachment_id=str(uuid4()))
+    ],
+    "conversations:guest_file": [
+        ask(token="{forged}", message_id=str(uuid4()), attachment_id=str(uuid4()))
+    ],
+    "adminpanel:message_label": [ask({"name": ""}, label_id="{message_label}")],
+    "adminpanel:message_label_empty": [ask({"version": "x"}, label_id="{message_label}")],
+    "adminpanel:message_label_delete": [ask({"version": "x"}, label_id="{message_label}")],
+    "adminpanel:saved_reply": [ask({"name": ""}, key=str(uuid4()))],
+    "adminpanel:saved_reply_remove": [ask({}, key=str(uuid4()))],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -327,6 +355,7 @@ OPEN_TO_ALL = {
     "shop_share_image": "the shop's own drawing",
     "sitemap_part": "the shop window's list",
     "mail:message": "the demo shop's mail reader, which a shop does not have",
+    "mail:answer": "the same",
     "testbank:pay": "the bank's page: its payment's id is the bank's secret, and it shows a sum and an order's number",
     "orders:payment_webhook": "the bank's own: its body is signed",
     "readings": "a device's own: it has a token",

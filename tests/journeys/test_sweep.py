@@ -55,6 +55,8 @@ from cassandra_db.session import get_session
 from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
+from conversations.operations.labels import create_label
+from conversations.rules import SHOP_MAILBOX
 from drafts.entities import DraftOrder
 from drafts.links import offer_url
 from drafts.operations import send_offer
@@ -79,6 +81,8 @@ from spreadsheets import operations
 from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
+from tests.conversations.mailboxes import customer_of
+from tests.conversations.mailboxes import start as start_conversation_of
 from tests.factories import (
     find_delivery_method,
     make_order,
@@ -462,6 +466,10 @@ def make_world() -> World:
     tell([told])
     theirs["notification"], nobodys["notification"] = str(told.notification_id), str(uuid1())
     of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
+    theirs["conversation"] = str(start_conversation_of(customer_of(alice), f"{ALICE} asks"))
+    nobodys["conversation"] = str(uuid1())
+    theirs["message_label"] = str(create_label(SHOP_MAILBOX, uuid4().hex[:8], "red").label_id)
+    nobodys["message_label"] = str(uuid4())
     theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
@@ -586,7 +594,7 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
 # A session's expiry moves on with its use, what is tried is counted, and refusals are logged, as is who looks at a customer.
 # Who has an order's page open is known for seconds.
 LOOKING_WRITES = re.compile(
-    r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor|customer_looks|viewers_by_order)\b"
+    r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor|customer_looks|viewers_by_order|viewers_by_conversation)\b"
 )
 
 

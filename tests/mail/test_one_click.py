@@ -51,6 +51,7 @@ def test_x237_the_mail_says_so_where_the_link_is_safe(scheme: str) -> None:
         html=None,
         recipient="ann@example.com",
         unsubscribe_url=link,
+        thread_id=None,
     )
     message = build_message(mail, None).message()
     assert message["List-Unsubscribe"] == f"<{link}>"

@@ -1,0 +1,148 @@
+"""Pages of the shop's labels for conversations: list, add, change, empty and delete them."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, staff_required
+from accounts.roles import MESSAGE_STAFF
+from adminpanel.conversations.forms import LabelForm
+from adminpanel.conversations.inbox_page import list_folders
+from adminpanel.parameters import found_or_404
+from conversations import queries
+from conversations.entities import Label
+from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
+from conversations.operations import labels as operations
+from conversations.rules import EMPTIABLE, MAX_OWN_LABELS, SHOP_MAILBOX
+from web.decorators import get_or_post, post_only
+from web.rendering import render_page
+
+
+def _list_labels() -> dict[UUID, Label]:
+    return queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
+
+
+@staff_required(MESSAGE_STAFF)
+@require_safe
+def label_list(request: HttpRequest) -> HttpResponse:
+    """List the shop's labels with their counts. A form adds one."""
+    return _render_list(request, LabelForm())
+
+
+def _render_list(request: HttpRequest, form: LabelForm, status: int = 200) -> HttpResponse:
+    _fixed, own = list_folders(current_member(request), _list_labels())
+    context = {"labels": own, "form": form, "max_labels": MAX_OWN_LABELS}
+    return render_page(request, "adminpanel/conversations/labels.html", context, status=status)
+
+
+@staff_required(MESSAGE_STAFF, is_about_people=False)
+@post_only("adminpanel:message_labels")
+def create_label(request: HttpRequest) -> HttpResponse:
+    """Add a label."""
+    form = LabelForm(request.POST)
+    if form.is_valid():
+        name, color = form.cleaned_data["name"], form.cleaned_data["color"]
+        try:
+            label = operations.create_label(SHOP_MAILBOX, name, color)
+        except LabelNameTaken:
+            form.add_error("name", _("Another label has this name"))
+        except TooManyLabels:
+            form.add_error(
+                None, _("There are %(most)d labels. Delete one first.") % {"most": MAX_OWN_LABELS}
+            )
+        else:
+            messages.success(request, _("The label %(name)s is added.") % {"name": label.name})
+            return redirect("adminpanel:message_labels")
+    return _render_list(request, form, 422)
+
+
+@staff_required(MESSAGE_STAFF, is_about_people=False)
+@get_or_post
+def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
+    """Show or change a label."""
+    label = _find_label(label_id)
+    if request.method != "POST":
+        return _render_label(request, label)
+    form = LabelForm(request.POST)
+    if not form.is_valid() or label.is_fixed:
+        return _render_label(request, label, form, 422)
+    if form.cleaned_data["version"] not in _versions(label):
+        return _render_label(request, label, form, 409)
+    name, color = form.cleaned_data["name"], form.cleaned_data["color"]
+    try:
+        operations.edit_label(SHOP_MAILBOX, label_id, name, color)
+    except LabelNameTaken:
+        form.add_error("name", _("Another label has this name"))
+        return _render_label(request, label, form, 422)
+    except NoSuchLabel:
+        return redirect("adminpanel:message_labels")
+    messages.success(request, _("Saved."))
+    return redirect("adminpanel:message_labels")
+
+
+@staff_required(MESSAGE_STAFF, is_about_people=False)
+@post_only("adminpanel:message_label", "label_id")
+def empty_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
+    """Take a label off all its conversations, or delete what is in the trash."""
+    label = _list_labels().get(label_id)
+    if label is None:
+        return redirect(
+            "adminpanel:messages"
+        )  # the form was sent twice: an emptied label has a new id
+    if request.POST.get("version") != _versions(label)[1]:
+        return _render_label(request, found_or_404(label), status=409)
+    try:
+        operations.empty_label(SHOP_MAILBOX, label_id)
+    except NoSuchLabel:
+        return redirect("adminpanel:messages")
+    messages.success(request, _("%(name)s is empty.") % {"name": label.name})
+    return redirect("adminpanel:messages")
+
+
+@staff_required(MESSAGE_STAFF, is_about_people=False)
+@post_only("adminpanel:message_label", "label_id")
+def delete_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
+    """Delete a label. Its conversations stay."""
+    label = _list_labels().get(label_id)
+    if label and not label.is_fixed:
+        if request.POST.get("version") != _versions(label)[1]:
+            return _render_label(request, label, status=409)
+        with suppress(NoSuchLabel):
+            operations.delete_label(SHOP_MAILBOX, label_id)
+        messages.success(request, _("The label %(name)s is deleted.") % {"name": label.name})
+    return redirect("adminpanel:message_labels")
+
+
+def _find_label(label_id: UUID) -> Label:
+    """Return a label of the shop's own, or a fixed one that can be emptied. Raises Http404."""
+    label = _list_labels().get(label_id)
+    is_shown = label and (not label.is_fixed or label.key in EMPTIABLE)
+    return found_or_404(label if is_shown else None, "label")
+
+
+def _versions(label: Label) -> tuple[str, str]:
+    """Return what a form saw of a label: its name and colour; for a form that empties or deletes it, its count, too."""
+    shown = f"{label.color} {label.name}"
+    return shown, f"{label.count} {shown}"
+
+
+def _render_label(
+    request: HttpRequest, label: Label, form: LabelForm | None = None, status: int = 200
+) -> HttpResponse:
+    version, empty_version = _versions(label)
+    if form is None:
+        form = LabelForm(initial={"name": label.name, "color": label.color, "version": version})
+    elif status == 409:
+        form.keep_typed(version=version)
+    context = {
+        "label": label,
+        "form": form,
+        "empty_version": empty_version,
+        "is_stale": status == 409,
+    }
+    return render_page(request, "adminpanel/conversations/label.html", context, status=status)
