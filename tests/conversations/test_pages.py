@@ -419,9 +419,11 @@ def test_x377_members_have_labels_with_a_name_and_a_colour(user: User, member: C
         ({"color": "x"}, "one of the"),
     ]
     for to in (new, address):
-        assert_explained(
-            lambda typed, to=to: member.post(to, {"name": "New", "color": "red"} | typed), cases
-        )
+
+        def submit(typed: dict[str, str], to: str = to) -> Any:
+            return member.post(to, {"name": "New", "color": "red"} | typed)
+
+        assert_explained(submit, cases)
     conversation_id = start(customer_of(user))
     relabel(user.pk, [conversation_id], {garden.label_id}, ())
     assert texts(tree(member.get(LABELS)), "tbody tr") == ["Garden10", "Gifts00"]

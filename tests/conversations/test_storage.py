@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from cassandra.util import uuid_from_time
@@ -127,7 +127,8 @@ def test_pages_of_a_label_go_on_through_the_years_in_both_orders() -> None:
         INSERT_COPY.run(**row, **words, **marks, conversation_id=ident)
     full = replace(label, count=len(placed), first_year=now.year - 2)
     for oldest_first in (False, True):
-        pages, token = [], ""
+        pages: list[list[UUID]] = []
+        token = ""
         while not pages or token:
             pending = queries.prefetch_label_page(user_id, full, token, oldest_first=oldest_first)
             page = queries.label_page(pending)
