@@ -1,5 +1,6 @@
 """Pages of the shop's labels for conversations: list, add, change, empty and delete them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from uuid import UUID
 
@@ -89,33 +90,34 @@ def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
 @post_only("adminpanel:message_label", "label_id")
 def empty_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Take a label off all its conversations, or delete what is in the trash."""
-    label = _list_labels().get(label_id)
-    if label is None:
-        return redirect(
-            "adminpanel:messages"
-        )  # the form was sent twice: an emptied label has a new id
-    if request.POST.get("version") != _versions(label)[1]:
-        return _render_label(request, found_or_404(label), status=409)
-    try:
-        operations.empty_label(SHOP_MAILBOX, label_id)
-    except NoSuchLabel:
-        return redirect("adminpanel:messages")
-    messages.success(request, _("%(name)s is empty.") % {"name": label.name})
-    return redirect("adminpanel:messages")
+    text = _("%(name)s is empty.")
+    return _take_away(request, label_id, operations.empty_label, text, "adminpanel:messages")
 
 
 @staff_required(MESSAGE_STAFF, is_about_people=False)
 @post_only("adminpanel:message_label", "label_id")
 def delete_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Delete a label. Its conversations stay."""
+    text = _("The label %(name)s is deleted.")
+    page = "adminpanel:message_labels"
+    return _take_away(request, label_id, operations.delete_label, text, page)
+
+
+def _take_away(
+    request: HttpRequest,
+    label_id: UUID,
+    take_away: Callable[[UUID, UUID], None],
+    text: str,
+    page: str,
+) -> HttpResponse:
+    """Empty or delete a label that nobody has changed since the page was shown. A label that is gone was emptied by a repeat."""
     label = _list_labels().get(label_id)
-    if label and not label.is_fixed:
-        if request.POST.get("version") != _versions(label)[1]:
-            return _render_label(request, label, status=409)
-        with suppress(NoSuchLabel):
-            operations.delete_label(SHOP_MAILBOX, label_id)
-        messages.success(request, _("The label %(name)s is deleted.") % {"name": label.name})
-    return redirect("adminpanel:message_labels")
+    if label and request.POST.get("version") != _versions(label)[1]:
+        return _render_label(request, _find_label(label_id), status=409)
+    with suppress(NoSuchLabel):
+        take_away(SHOP_MAILBOX, label_id)
+        messages.success(request, text % {"name": label.name if label else ""})
+    return redirect(page)
 
 
 def _find_label(label_id: UUID) -> Label:

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import User
@@ -170,6 +171,23 @@ def test_x394_a_draft_is_kept_and_shown_again(desk: Client, conversation_id: UUI
     page = parse(desk.get(url("conversation", conversation_id)))
     assert page.cssselect("#id_message")[0].text_content().strip() == "Half a sen"
     assert answer.status_code == 303  # a reply without a known button is a reply
+
+
+def test_x394_a_reply_takes_files_which_staff_can_fetch(
+    desk: Client, conversation_id: UUID
+) -> None:
+    page = parse(desk.get(url("conversation", conversation_id)))
+    form = form_of(page, action := url("conversation_reply", conversation_id))
+    file = SimpleUploadedFile("care.txt", b"By hand only")
+    assert desk.post(action, form | {"message": "See there.", "files": file}).status_code == 303
+    (link,) = parse(desk.get(url("conversation", conversation_id))).cssselect(".message__files a")
+    answer = desk.get(link.get("href"))
+    assert answer.getvalue() == b"By hand only"
+    assert answer["Content-Disposition"].startswith("attachment")
+    form = form_of(parse(desk.get(url("conversation", conversation_id))), action)
+    nothing = SimpleUploadedFile("care.png", b"")
+    refused = desk.post(action, form | {"message": "And this.", "files": nothing, "act": "send"})
+    assert (refused.status_code, "And this." in text_of(refused)) == (422, True)
 
 
 def test_x395_notes_are_for_staff_and_change_no_state(desk: Client, conversation_id: UUID) -> None:
