@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cassandra_db import current_time
 from demo import loader
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
+from demo.conversations import load_conversations
 from demo.logins import LOGINS
 from demo.orders import ORDER_COUNT, load_orders, plan_orders
 from demo.search_rules import load_search_rules
@@ -61,6 +62,7 @@ class Command(BaseCommand):
         plans = plan_orders(now, orders)
         if older_than is not None:
             left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
+            load_conversations(now, plans)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
             )
@@ -93,6 +95,8 @@ class Command(BaseCommand):
             load_readings(now)
             load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
+        if newest is None:  # otherwise they come with the older orders, while the shop is open
+            load_conversations(now, plans)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
