@@ -186,6 +186,11 @@ class Placement:
         return sort_own(self._put_on)
 
     @property
+    def has_choices(self) -> bool:
+        """Whether the member has made labels."""
+        return bool(sort_own(self.labels))
+
+    @property
     def is_starred(self) -> bool:
         return self._has(STARRED)
 

@@ -98,6 +98,7 @@ def _ask_guest(request: HttpRequest, form: ContactForm, topic: ContactTopic) -> 
 
 
 @require_safe
+@no_store
 @public
 def contact_sent(request: HttpRequest) -> HttpResponse:
     """Say that a link is in the mail."""
@@ -105,7 +106,6 @@ def contact_sent(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@no_store
 @owner_only
 def confirm_contact(request: HttpRequest, token: str) -> HttpResponse:
     """Show a guest's message to the reader of the mailed link, and give it to the staff on submit."""

@@ -46,8 +46,8 @@ def _render_list(
     return render_page(request, "conversations/labels.html", context, status=status)
 
 
-@post_only("conversations:labels")
 @member_required
+@post_only("conversations:labels")
 def create_label(request: HttpRequest) -> HttpResponse:
     """Add a label."""
     user_id, form = current_member(request).pk, LabelForm(request.POST)
@@ -93,8 +93,8 @@ def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
     return render_page(request, "conversations/label.html", context, status=422)
 
 
-@post_only("conversations:label", "label_id")
 @member_required
+@post_only("conversations:label", "label_id")
 def empty_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Take a label off all its conversations; what is in the trash is deleted. A repeat names an id that is gone."""
     with suppress(NoSuchLabel):
@@ -103,8 +103,8 @@ def empty_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
     return redirect("conversations:list")
 
 
-@post_only("conversations:label", "label_id")
 @member_required
+@post_only("conversations:label", "label_id")
 def delete_label(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Delete a label. Its conversations stay."""
     with suppress(NoSuchLabel):

@@ -69,8 +69,8 @@ def _render(
     return render_page(request, "conversations/list.html", context, status=422 if form else 200)
 
 
-@post_only("conversations:list")
 @member_required
+@post_only("conversations:list")
 def change_conversations(request: HttpRequest) -> HttpResponse:
     """Archive, star, label or mark the ticked conversations, all or none."""
     user_id = current_member(request).pk

@@ -30,7 +30,7 @@ from conversations.sending import send_form
 from conversations.thread_page import PendingThread, make_thread, prefetch_thread
 from conversations.tokens import conversation_id_from_token, conversation_token
 from conversations.uploads import takes_message_files
-from web.decorators import get_or_post, no_store, owner_only, post_only
+from web.decorators import get_or_post, owner_only, post_only
 from web.errors import TooManyAttempts
 from web.rendering import render_page, render_too_many_attempts
 from web.uploads import SHOPPER_UPLOADS, upload_url
@@ -89,9 +89,9 @@ def _member_context(request: HttpRequest, conversation_id: UUID) -> dict[str, An
 
 
 @takes_message_files
-@post_only("conversations:detail", "conversation_id")
 @starts_reading(_start)
 @member_required
+@post_only("conversations:detail", "conversation_id")
 def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Send a member's message, and mark as read what the page showed."""
     user, form = current_member(request), MessageForm(request.POST, request.FILES)
@@ -135,8 +135,8 @@ def _find_holder(conversation_id: UUID, message_id: UUID) -> UUID:
     return found.continued_id if found and found.continued_id else conversation_id
 
 
-@post_only("conversations:detail", "conversation_id")
 @member_required
+@post_only("conversations:detail", "conversation_id")
 def keep_draft(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Keep what is typed. The page's script asks for it, too, while the member types."""
     user, form = current_member(request), MessageForm(request.POST)
@@ -153,8 +153,8 @@ def keep_draft(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     return redirect("conversations:list")
 
 
-@post_only("conversations:detail", "conversation_id")
 @member_required
+@post_only("conversations:detail", "conversation_id")
 def read_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Mark what the page showed as read. The page's script asks for it when the page is open."""
     user, form = current_member(request), MessageForm(request.POST)
@@ -169,7 +169,6 @@ def read_conversation(request: HttpRequest, conversation_id: UUID) -> HttpRespon
 
 @takes_message_files
 @get_or_post
-@no_store
 @owner_only
 def guest_conversation(request: HttpRequest, token: str) -> HttpResponse:
     """Show a guest's conversation to the reader of the mailed link, and send an answer on submit."""

@@ -45,13 +45,16 @@ from catalogue.queries import find_category_by_slug, find_product_id_by_slug, ge
 from catalogue.search_rules import REDIRECT
 from checkout.form_cookie import save_typed_fields
 from conversations.entities import Customer, NewMessage, Sender, Topic
+from conversations.guests import guest_id
 from conversations.operations.blocked_senders import block_sender
+from conversations.operations.contact_requests import note_contact_request
 from conversations.operations.labels import create_label
 from conversations.operations.mailboxes import relabel
 from conversations.operations.messages import send_message, start_conversation
 from conversations.rules import SHOP_MAILBOX
 from conversations.saved_replies import SAVED_REPLIES, SavedReply
 from conversations.states import CUSTOMER, NOTE, ORDER, SHOP
+from conversations.tokens import contact_token, conversation_token
 from demo import catalogue_data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
@@ -326,6 +329,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "question": str(question.question_id),
         "conversation": str(conversation),
         "message_label": str(message_label),
+        "own_label": str(_label_own(conversation, ann)),
+        **_make_guest_messages(now),
         "saved_reply": _save_reply(now),
         "question_row": str(question.answer_id),
         "draft": str(offered.draft_id),
@@ -445,6 +450,28 @@ def _make_conversation(order: Order, ann: User, now: datetime) -> tuple[UUID, UU
     relabel(SHOP_MAILBOX, [conversation_id], {label.label_id}, set())
     block_sender("annoying@example.com", ann.user_id, now)
     return conversation_id, label.label_id
+
+
+def _label_own(conversation_id: UUID, ann: User) -> UUID:
+    """A label of Ann's own, on a conversation."""
+    label = create_label(ann.user_id, f"Kitchen {uuid4().hex[:4]}", "green")
+    relabel(ann.user_id, [conversation_id], {label.label_id}, set())
+    return label.label_id
+
+
+def _make_guest_messages(now: datetime) -> dict[str, str]:
+    """The tokens of a guest's conversation, and of a message whose address is not confirmed."""
+    email, request_id = f"grace-{uuid4().hex[:8]}@example.com", uuid4()
+    grace = Customer(guest_id(email), email, "Grace Guest", is_member=False)
+    first = NewMessage(uuid4(), CUSTOMER, Sender(None, "Grace Guest"), "When are you open?")
+    conversation_id = start_conversation(grace, "Opening hours", Topic(), first, now)
+    note_contact_request(
+        request_id, email, "Grace Guest", "Opening hours", Topic(), "When are you open?", now
+    )
+    return {
+        "guest_messages": conversation_token(conversation_id),
+        "contact": contact_token(request_id),
+    }
 
 
 def _save_reply(now: datetime) -> str:

@@ -208,6 +208,38 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "erasing": ShopPage("accounts:erase", "/account/privacy/erase/", "ann"),
         "goodbye": ShopPage("accounts:erased", "/account/privacy/erased/"),
     },
+    "messages": {
+        "contact": ShopPage("conversations:contact", "/contact/"),
+        "contact, refused": ShopPage(
+            "conversations:contact", "/contact/", status=422, form_data=_NOTHING
+        ),
+        "contact about a product": ShopPage(
+            "conversations:contact", "/contact/?product={reviewed}", "ann"
+        ),
+        "contact, sent": ShopPage("conversations:contact_sent", "/contact/sent/"),
+        "contact's link": ShopPage("conversations:confirm", "/contact/{contact}/"),
+        "contact's link that is over": ShopPage(
+            "conversations:confirm", "/contact/{forged}/", status=410
+        ),
+        "a guest's messages": ShopPage("conversations:guest", "/messages/{guest_messages}/"),
+        "own messages": ShopPage("conversations:list", "/account/messages/", "ann"),
+        "own messages, none": ShopPage(
+            "conversations:list", "/account/messages/?folder=trash", "ann"
+        ),
+        "own messages, nothing ticked": ShopPage(
+            "conversations:change", "/account/messages/change/", "ann", 422, _NOTHING
+        ),
+        "own conversation": ShopPage(
+            "conversations:detail", "/account/messages/{conversation}/", "ann"
+        ),
+        "own conversation, refused": ShopPage(
+            "conversations:reply", "/account/messages/{conversation}/reply/", "ann", 422, _NOTHING
+        ),
+        "own labels": ShopPage("conversations:labels", "/account/messages/labels/", "ann"),
+        "own label": ShopPage(
+            "conversations:label", "/account/messages/labels/{own_label}/", "ann"
+        ),
+    },
     "staff": {
         "board": ShopPage("adminpanel:board", "/staff/", "staff"),
         "staff's search": ShopPage("adminpanel:search", "/staff/search/?q=ann", "admin"),
@@ -565,6 +597,13 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:conversation_viewers": "a part of a conversation's page, for htmx",
     "adminpanel:conversation_file": "a file",
+    **dict.fromkeys(
+        (
+            f"conversations:{name}"
+            for name in ("draft", "read", "label_new", "label_empty", "label_delete")
+        ),
+        _SUBMIT,
+    ),
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,
     "adminpanel:spreadsheet_example": "a file",

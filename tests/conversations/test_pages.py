@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID, uuid1, uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -18,6 +18,8 @@ from cassandra_db import current_time
 from conversations import queries
 from conversations.entities import Topic
 from conversations.guests import guest_id
+from conversations.mails import SHOP_REPLIED
+from conversations.notifications import describe
 from conversations.operations.blocked_senders import block_sender, unblock_sender
 from conversations.operations.drafts import get_draft
 from conversations.operations.labels import create_label
@@ -26,6 +28,7 @@ from conversations.operations.messages import send_message
 from conversations.rules import ARCHIVE, INBOX, SHOP_MAILBOX, STARRED, TRASH
 from conversations.states import NOTE, ORDER, PRODUCT, SHOP, SPAM, WAITING_FOR_US
 from conversations.tokens import contact_token, conversation_token
+from notifications.entities import Notification
 from tests.conversations.mailboxes import customer_of, get_label, guest, keys_of, new_message, start
 from tests.factories import make_order, make_payment, make_product, make_user
 from tests.notifications.telling import list_told, tell_about
@@ -506,3 +509,5 @@ def test_x379_a_member_is_told_when_the_shop_answers(user: User, member: Client)
     assert told.line.text == "A message from us: Broken jug"
     assert told.line.path == url("detail", conversation_id)
     assert member.get(told.line.path).status_code == 200
+    gone = Notification(user.pk, uuid1(), SHOP_REPLIED, {"conversation": uuid1().hex})
+    assert describe([gone])() == {}

@@ -295,6 +295,15 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "conversations:guest_file": [
         ask(token="{forged}", message_id=str(uuid4()), attachment_id=str(uuid4()))
     ],
+    "conversations:confirm": [ask(token="{forged}")],
+    "conversations:guest": [ask({"message": "I was here"}, token="{forged}")],
+    **{
+        f"conversations:{name}": [ask({"message": "I was here"}, conversation_id="{conversation}")]
+        for name in ("detail", "reply", "draft", "read")
+    },
+    "conversations:label": [ask({"name": ""}, label_id="{own_label}")],
+    "conversations:label_empty": [ask(label_id="{own_label}")],
+    "conversations:label_delete": [ask(label_id="{own_label}")],
     "adminpanel:message_label": [ask({"name": ""}, label_id="{message_label}")],
     "adminpanel:message_label_empty": [ask({"version": "x"}, label_id="{message_label}")],
     "adminpanel:message_label_delete": [ask({"version": "x"}, label_id="{message_label}")],
@@ -331,6 +340,10 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "accounts:session_end": [ask({"session": "{session}"})],
     "orders:lookup": [ask({"number": "{number}", "email": "eve@example.com"})],
     "orders:withdraw": [ask({"number": "{number}", "email": "eve@example.com", "name": "Eve"})],
+    "conversations:contact": [ask({"order": "{number}", "message": ""})],
+    "conversations:change": [
+        ask({"act": act, "conversation": "{conversation}.0"}) for act in ("archive", "unread")
+    ],
     "checkout:details": [ask({"checkout": "{forged}", "address": "{address}"})],
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],

@@ -55,8 +55,13 @@ from cassandra_db.session import get_session
 from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
+from conversations.entities import Topic
+from conversations.operations.contact_requests import note_contact_request
 from conversations.operations.labels import create_label
+from conversations.operations.messages import set_state
 from conversations.rules import SHOP_MAILBOX
+from conversations.states import DONE
+from conversations.tokens import contact_token, conversation_token
 from drafts.entities import DraftOrder
 from drafts.links import offer_url
 from drafts.operations import send_offer
@@ -81,7 +86,7 @@ from spreadsheets import operations
 from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
-from tests.conversations.mailboxes import customer_of
+from tests.conversations.mailboxes import customer_of, guest
 from tests.conversations.mailboxes import start as start_conversation_of
 from tests.factories import (
     find_delivery_method,
@@ -312,7 +317,9 @@ def plain(text: str, things: Mapping[str, str]) -> str:
         text = text.replace(written, name)
     text = re.sub(r"\b[A-Za-z0-9]{64}\b", "<csrf>", text)
     text = re.sub(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", "<uuid>", text)
-    text = re.sub(r"\.e[\w-]+:[\w-]+:[\w-]+|[\w.-]+:1[\w-]{5}:[\w-]{20,}", "<token>", text)
+    text = re.sub(
+        r"\.e[\w-]+:[\w-]+:[\w-]+|[\w.-]+(?::|%3A)1[\w-]{5}(?::|%3A)[\w-]{20,}", "<token>", text
+    )
     return re.sub(r"/account/addresses/\d+/", "/account/addresses/<address>/", text)
 
 
@@ -468,12 +475,21 @@ def make_world() -> World:
     of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
     theirs["conversation"] = str(start_conversation_of(customer_of(alice), f"{ALICE} asks"))
     nobodys["conversation"] = str(uuid1())
+    # Staff see it in another folder than the one that opens first.
+    set_state(UUID(theirs["conversation"]), DONE, seen=1, change_id=uuid4(), now=now)
     theirs["message_label"] = str(create_label(SHOP_MAILBOX, uuid4().hex[:8], "red").label_id)
     nobodys["message_label"] = str(uuid4())
+    theirs["own_label"] = str(create_label(alice.pk, "Garden", "green").label_id)
+    nobodys["own_label"] = str(uuid4())
     theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
+    guests_token, request_id = conversation_token(start_conversation_of(guest())), uuid4()
+    note_contact_request(request_id, alice.email, ALICE, "Jug", Topic(), "It leaks.", now)
     tokens = {
+        "conversations:confirm": contact_token(request_id),
+        "conversations:guest": guests_token,
+        "conversations:guest_file": guests_token,
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
