@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from uuid import UUID
 
@@ -9,10 +10,20 @@ from cassandra.util import Date
 
 from cassandra_db import PendingResult, Row, page_key, page_token, read
 from orders.lifecycle import states
-from orders.lifecycle.entities import BoardCounts, BoardOrder, CappedCount
+from orders.lifecycle.entities import BoardOrder, CappedCount
 from pricing.money import from_minor_units
 
 MAX_COUNTED = 500
+
+
+@dataclass(frozen=True)
+class BoardCounts:
+    """How many orders each column of the board has, and when each column last changed, in microseconds since 1970."""
+
+    numbers: Mapping[str, CappedCount]
+    changed: Mapping[str, int]
+
+
 # The number of days that are read in parallel.
 _AT_ONCE = 12
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -26,8 +26,9 @@ from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
 from orders import board_queries, operations
 from orders.board import OrderFilter
+from orders.board_queries import BoardCounts
 from orders.lifecycle import states
-from orders.lifecycle.entities import BoardCounts, BoardOrder, CappedCount
+from orders.lifecycle.entities import BoardOrder, CappedCount
 from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods

@@ -495,11 +495,3 @@ class CappedCount:
 
     def __str__(self) -> str:
         return f"{self.number}+" if self.has_more else str(self.number)
-
-
-@dataclass(frozen=True)
-class BoardCounts:
-    """How many orders each column of the board has, and when each column last changed, in microseconds since 1970."""
-
-    numbers: Mapping[str, CappedCount]
-    changed: Mapping[str, int]

@@ -11,8 +11,7 @@ from cassandra.query import BoundStatement
 
 from cassandra_db import PendingResult, Row, current_microseconds, wait_for_all, write
 from orders import board_queries
-from orders.board_queries import COLUMN_ROW, SHOP
-from orders.lifecycle.entities import BoardCounts
+from orders.board_queries import COLUMN_ROW, SHOP, BoardCounts
 from orders.lifecycle.states import BOARD_COLUMNS
 
 CHANGE = write(

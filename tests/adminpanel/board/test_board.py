@@ -16,8 +16,9 @@ from adminpanel.orders import selection
 from adminpanel.orders.selection import OrderFilterForm
 from cassandra_db import current_time
 from orders.board import OrderFilter, iterate_orders
+from orders.board_queries import BoardCounts
 from orders.lifecycle import states
-from orders.lifecycle.entities import BoardCounts, CappedCount, Order
+from orders.lifecycle.entities import CappedCount, Order
 from orders.operations import change_tags, place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_draft, make_order, make_payment, make_product
