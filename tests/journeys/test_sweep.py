@@ -318,7 +318,7 @@ def plain(text: str, things: Mapping[str, str]) -> str:
     text = re.sub(r"\b[A-Za-z0-9]{64}\b", "<csrf>", text)
     text = re.sub(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", "<uuid>", text)
     text = re.sub(
-        r"\.e[\w-]+:[\w-]+:[\w-]+|[\w.-]+(?::|%3A)1[\w-]{5}(?::|%3A)[\w-]{20,}", "<token>", text
+        r"\.e[\w-]+:[\w-]+:[\w-]+|[\w.>-]+(?::|%3A)1[\w-]{5}(?::|%3A)[\w-]{20,}", "<token>", text
     )
     return re.sub(r"/account/addresses/\d+/", "/account/addresses/<address>/", text)
 
