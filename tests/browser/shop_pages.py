@@ -210,7 +210,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     },
     "messages": {
         "contact": ShopPage("conversations:contact", "/contact/"),
-        "contact, refused": ShopPage("conversations:contact", "/contact/", "guest", 422, _NOTHING),
+        "contact, refused": ShopPage("conversations:contact", "/contact/", "ann", 422, _NOTHING),
         "contact about a product": ShopPage(
             "conversations:contact", "/contact/?product={reviewed}", "ann"
         ),
