@@ -84,15 +84,19 @@ class MailboxPage:
 
     @property
     def main_act(self) -> tuple[str, StrOrPromise]:
-        """The act of the first button."""
-        return {
-            "archive": ("inbox", _("Move to inbox")),
-            "trash": ("restore", _("Take out of the trash")),
-        }.get(self.folder.slug, ("archive", _("Archive")))
+        return find_main_act(self.folder.label.key)
 
     @property
     def acts(self) -> dict[str, dict[str, StrOrPromise]]:
         return list_acts({each.label.label_id: each.label for each in self.own})
+
+
+def find_main_act(key: str) -> tuple[str, StrOrPromise]:
+    """Return the act of the first button for conversations under a fixed label: its name in a form, and its words."""
+    return {
+        ARCHIVE: ("inbox", _("Move to inbox")),
+        TRASH: ("restore", _("Take out of the trash")),
+    }.get(key, ("archive", _("Archive")))
 
 
 def list_acts(labels: Mapping[UUID, Label]) -> dict[str, dict[str, StrOrPromise]]:
@@ -172,7 +176,7 @@ def _make_row(
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a conversation is in its member's mailbox, for the buttons of its page."""
+    """Where a conversation is in its member's mailbox: the labels that it has, for the buttons of its page."""
 
     entry: MailboxEntry
     labels: Mapping[UUID, Label]
@@ -186,35 +190,18 @@ class Placement:
         return sort_own(self._put_on)
 
     @property
-    def has_choices(self) -> bool:
-        """Whether the member has made labels."""
-        return bool(sort_own(self.labels))
+    def fixed(self) -> list[Label]:
+        """The fixed labels that the page names: all but the inbox."""
+        return [each for each in self._put_on.values() if each.is_fixed and each.key != INBOX]
 
     @property
-    def is_starred(self) -> bool:
-        return self._has(STARRED)
-
-    @property
-    def is_archived(self) -> bool:
-        return self._has(ARCHIVE)
-
-    @property
-    def is_in_trash(self) -> bool:
-        return self._has(TRASH)
+    def main_act(self) -> tuple[str, StrOrPromise]:
+        return find_main_act(next((each.key for each in self.fixed if each.key != STARRED), ""))
 
     @property
     def acts(self) -> dict[str, dict[str, StrOrPromise]]:
-        """The labels that can be put on, and those that can be taken off."""
-        _moves, add, remove = list_acts(self.labels).items()
-        names = {str(each.label_id) for each in self.own}
-        return {
-            add[0]: {key: name for key, name in add[1].items() if key.split(":")[1] not in names},
-            remove[0]: {key: name for key, name in remove[1].items() if key.split(":")[1] in names},
-        }
+        return list_acts(self.labels)
 
     @property
     def _put_on(self) -> dict[UUID, Label]:
         return {each: self.labels[each] for each in self.entry.label_ids if each in self.labels}
-
-    def _has(self, key: str) -> bool:
-        return any(each.key == key for each in self._put_on.values())

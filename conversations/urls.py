@@ -19,7 +19,6 @@ _conversation_urls = [
 ]
 _label_urls = [
     path("", labels.label_list, name="labels"),
-    path("new/", labels.create_label, name="label_new"),
     path("<uuid:label_id>/", labels.label_detail, name="label"),
     path("<uuid:label_id>/empty/", labels.empty_label, name="label_empty"),
     path("<uuid:label_id>/delete/", labels.delete_label, name="label_delete"),

@@ -210,9 +210,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     },
     "messages": {
         "contact": ShopPage("conversations:contact", "/contact/"),
-        "contact, refused": ShopPage(
-            "conversations:contact", "/contact/", status=422, form_data=_NOTHING
-        ),
+        "contact, refused": ShopPage("conversations:contact", "/contact/", "ann", 422, _NOTHING),
         "contact about a product": ShopPage(
             "conversations:contact", "/contact/?product={reviewed}", "ann"
         ),
@@ -598,10 +596,7 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:conversation_viewers": "a part of a conversation's page, for htmx",
     "adminpanel:conversation_file": "a file",
     **dict.fromkeys(
-        (
-            f"conversations:{name}"
-            for name in ("draft", "read", "label_new", "label_empty", "label_delete")
-        ),
+        (f"conversations:{name}" for name in ("draft", "read", "label_empty", "label_delete")),
         _SUBMIT,
     ),
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),

@@ -46,8 +46,9 @@ TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter((e) => e.che
   && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .slice(-3).map((e) => e.outerHTML.slice(0, 100)).join(' | ')"""
 # What is clipped as a whole is for screen readers, as the head of a table whose rows are cards: each cell bears its words.
+# The beginning of a message in a list may be cut off: the whole of it is what the row opens.
 CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
-  if (e.closest('.vh, .skip, svg, .scroll, .table--cards thead, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
+  if (e.closest('.vh, .skip, svg, .scroll, .inbox__excerpt, .mail__excerpt, .table--cards thead, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
   const style = getComputedStyle(e);
   if (style.clipPath === 'inset(50%)') return false;
   const cuts = (way) => ['hidden', 'clip'].includes(way);

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from email.message import EmailMessage
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid1, uuid4
 
@@ -409,11 +410,14 @@ def test_x376_the_list_has_pages_of_fifty(user: User, member: Client) -> None:
     assert texts(tree(member.get(following)), ".mail__subject") == ["Subject 0"]
 
 
+def post_label(client: Client, address: str, typed: dict[str, str]) -> Any:
+    return client.post(address, {"name": "New", "color": "red"} | typed)
+
+
 def test_x377_members_have_labels_with_a_name_and_a_colour(user: User, member: Client) -> None:
     assert "You have none yet" in member.get(LABELS).content.decode()
-    new = url("label_new")
     for name in ("Garden", "Gifts"):
-        assert member.post(new, {"name": name, "color": "teal"})["Location"] == LABELS
+        assert member.post(LABELS, {"name": name, "color": "teal"})["Location"] == LABELS
     garden = get_label(user.pk, "garden")
     address = url("label", garden.label_id)
     cases = [
@@ -421,11 +425,8 @@ def test_x377_members_have_labels_with_a_name_and_a_colour(user: User, member: C
         ({"name": "gifts"}, "another label"),
         ({"color": "x"}, "one of the"),
     ]
-    for to in (new, address):
-
-        def submit(typed: dict[str, str], to: str = to) -> Any:
-            return member.post(to, {"name": "New", "color": "red"} | typed)
-
+    for to in (LABELS, address):
+        submit = partial(post_label, member, to)
         assert_explained(submit, cases)
     conversation_id = start(customer_of(user))
     relabel(user.pk, [conversation_id], {garden.label_id}, ())
