@@ -1,0 +1,335 @@
+"""Materials: a small builder over shader nodes, and what the shop's goods are made of.
+
+Colours are hex values as on the shop's swatches. A `Colour` with a slot is a dye: the light passes
+change it afterwards, so a material must use it linearly (shade it, mix it, but never ramp it).
+All lengths are metres, and textures lie in the object's own space unless they follow its UV map.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+Socket = bpy.types.NodeSocket
+Number = float | Socket
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour of a product. Those with a slot can be dyed after rendering."""
+
+    hex: str
+    slot: int | None = None
+
+
+Tint = Colour | str
+
+
+def linear(hexadecimal: str) -> tuple[float, float, float]:
+    """Return the light that a hex value on a screen stands for."""
+    parts = [int(hexadecimal[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return red, green, blue
+
+
+class Surface:
+    """A material under construction: `feed` sets what its shader gets, the rest makes textures."""
+
+    def __init__(self, name: str, **inputs: Any) -> None:
+        """Begin a material. The inputs go to its principled shader."""
+        self.material = bpy.data.materials.new(name)
+        self.material.use_nodes = True
+        self.nodes = self.material.node_tree.nodes
+        self.shader = self.nodes["Principled BSDF"]
+        self.feed(self.shader, **inputs)
+
+    def feed(self, node: bpy.types.Node, **inputs: Any) -> bpy.types.Node:
+        """Set or link inputs of a node, named as in Blender with _ for a space."""
+        for name, value in inputs.items():
+            spelled = name.replace("_", " ")
+            socket = next((s for s in node.inputs if s.name == spelled and s.enabled), None)
+            if socket is None:
+                setattr(node, name, value)
+            elif isinstance(value, Socket):
+                self.material.node_tree.links.new(value, socket)
+            elif isinstance(value, Colour) or (isinstance(value, str) and len(value) == 6):
+                self.material.node_tree.links.new(self.tint(value), socket)
+            elif isinstance(value, tuple) and len(value) == 3 and socket.type == "RGBA":
+                socket.default_value = (*value, 1)
+            else:
+                socket.default_value = value
+        return node
+
+    def node(self, kind: str, **inputs: Any) -> bpy.types.Node:
+        """Return a new node of a kind, such as "TexNoise"."""
+        made = self.nodes.new(f"ShaderNode{kind}")
+        properties = {k: v for k, v in inputs.items() if hasattr(made, k) and k.islower()}
+        for name, value in properties.items():
+            setattr(made, name, value)
+        return self.feed(made, **{k: v for k, v in inputs.items() if k not in properties})
+
+    def tint(self, colour: Tint) -> Socket:
+        """Return a colour, as a dye if it has a slot."""
+        node = self.nodes.new("ShaderNodeRGB")
+        if isinstance(colour, Colour) and colour.slot is not None:
+            node.label = f"dye {colour.slot}"
+        value = colour.hex if isinstance(colour, Colour) else colour
+        node.outputs[0].default_value = (*linear(value), 1)
+        return node.outputs[0]
+
+    def math(self, operation: str, a: Number, b: Number = 0.0) -> Socket:
+        """Return a sum, a product and so on of two numbers."""
+        return self._operate("ShaderNodeMath", operation, a, b)
+
+    def vector(self, operation: str, a: Any, b: Any) -> Socket:
+        """Return a sum or a product of two vectors."""
+        return self._operate("ShaderNodeVectorMath", operation, a, b)
+
+    def _operate(self, kind: str, operation: str, a: Any, b: Any) -> Socket:
+        node = self.nodes.new(kind)
+        node.operation = operation
+        for socket, value in zip(node.inputs, (a, b), strict=False):
+            if isinstance(value, Socket):
+                self.material.node_tree.links.new(value, socket)
+            else:
+                socket.default_value = value
+        return node.outputs[0]
+
+    def mix(self, part: Number, a: Any, b: Any) -> Socket:
+        """Return a colour between two: the first where the part is 0."""
+        node = self.nodes.new("ShaderNodeMix")
+        node.data_type = "RGBA"
+        self.feed(node, Factor=part, A=a, B=b)
+        return next(s for s in node.outputs if s.enabled)
+
+    def shade(self, colour: Any, factor: Number) -> Socket:
+        """Return a colour made darker, or lighter, by a factor."""
+        node = self.node("VectorMath", operation="SCALE", Scale=factor)
+        socket = self.tint(colour) if not isinstance(colour, Socket) else colour
+        self.material.node_tree.links.new(socket, node.inputs[0])
+        return node.outputs[0]
+
+    def span(
+        self, value: Socket, low: float, high: float, a: float = 0.0, b: float = 1.0
+    ) -> Socket:
+        """Return a number that goes from a to b while the value goes from low to high."""
+        made = self.node("MapRange", interpolation_type="SMOOTHSTEP")
+        self.feed(made, Value=value, From_Min=low, From_Max=high, To_Min=a, To_Max=b)
+        return made.outputs[0]
+
+    def space(self, stretch: Sequence[float] = (1, 1, 1), *, uv: bool = False) -> Socket:
+        """Return the place on the object, or in its UV map. A stretch makes waves long."""
+        where = self.node("TexCoord").outputs["UV" if uv else "Object"]
+        scale = tuple(1 / s for s in stretch)
+        return self.node("Mapping", Vector=where, Scale=scale).outputs[0]
+
+    def noise(
+        self, wave: float, *, detail: float = 3.0, where: Socket | None = None, bend: float = 0.0
+    ) -> Socket:
+        """Return noise between 0 and 1 whose waves are so many metres long."""
+        node = self.node("TexNoise", Scale=1 / wave, Detail=detail, Distortion=bend)
+        self.feed(node, Vector=where if where is not None else self.space())
+        return node.outputs[0]
+
+    def cells(self, wave: float, *, where: Socket | None = None, feature: str = "F1") -> Socket:
+        """Return the distance to the nearest of points that are scattered so far apart."""
+        node = self.node("TexVoronoi", feature=feature, Scale=1 / wave)
+        self.feed(node, Vector=where if where is not None else self.space())
+        return node.outputs["Distance"]
+
+    def height(self) -> Socket:
+        """Return the height on the object, in metres."""
+        return self.node("SeparateXYZ", Vector=self.space()).outputs["Z"]
+
+    def bump(self, height: Socket, depth: float, after: Socket | None = None) -> Socket:
+        """Return normals for a relief of a depth in metres, on top of those of another."""
+        node = self.node("Bump", Height=height, Distance=depth, Strength=1.0)
+        if after is not None:
+            self.feed(node, Normal=after)
+        return node.outputs[0]
+
+    def done(self, **inputs: Any) -> bpy.types.Material:
+        """Set the last inputs of the shader and return the material."""
+        self.feed(self.shader, **inputs)
+        return self.material
+
+
+def sweep_paper(colour: str) -> bpy.types.Material:
+    """Return the background: matt paper, with the faintest of mottling."""
+    s = Surface("sweep", Roughness=0.95, Specular_IOR_Level=0.1)
+    return s.done(Base_Color=s.shade(colour, s.span(s.noise(0.4), 0.2, 0.8, 0.985, 1.015)))
+
+
+def glaze(
+    outside: Tint,
+    inside: Tint | None = None,
+    *,
+    turn: float = 0.0,
+    gloss: float = 0.8,
+    foot: float = 0.0,
+    speckle: float = 0.25,
+    breaks: float = 0.5,
+    clay: str = "a98a68",
+) -> bpy.types.Material:
+    """Return glazed stoneware, pooled and speckled as out of the kiln.
+
+    On a turned shape, `inside` begins `turn` metres past the rim. The clay is raw below the height
+    `foot`, and shows through at edges as far as the glaze `breaks`.
+    """
+    s = Surface("glaze")
+    pool = s.noise(0.035, detail=5)
+    fine = s.noise(0.0022, detail=2)
+    colour = s.tint(outside)
+    if inside is not None:
+        along = s.node("Attribute", attribute_name="along").outputs["Fac"]
+        edge = s.math("ADD", along, s.span(s.noise(0.02), 0.2, 0.8, -0.0012, 0.0012))
+        colour = s.mix(s.span(edge, turn - 0.0006, turn + 0.0006), colour, inside)
+    uneven = s.math(
+        "MULTIPLY", s.span(pool, 0.25, 0.75, 0.9, 1.06), s.span(fine, 0.2, 0.8, 0.97, 1.03)
+    )
+    colour = s.shade(colour, uneven)
+    edges = s.node("NewGeometry").outputs["Pointiness"]
+    thin = s.math("MULTIPLY", s.span(edges, 0.53, 0.62), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
+    colour = s.mix(s.math("MULTIPLY", thin, breaks), colour, clay)
+    dots = s.math(
+        "MULTIPLY", s.span(s.cells(0.0034), 0.16, 0.05), s.span(s.noise(0.006), 0.52, 0.62)
+    )
+    colour = s.mix(s.math("MULTIPLY", dots, speckle), colour, "4a3526")
+    normal = s.bump(s.noise(0.014, detail=1), 0.00035, s.bump(fine, 0.00003))
+    raw: Number = 0.0
+    if foot:
+        line = s.math("ADD", s.height(), s.span(s.noise(0.03), 0.2, 0.8, -0.3 * foot, 0.3 * foot))
+        raw = s.span(line, foot + 0.0004, foot - 0.0004)
+        bare = s.shade(clay, s.span(s.noise(0.0012), 0.2, 0.8, 0.85, 1.1))
+        colour = s.mix(raw, colour, bare)
+    s.feed(s.shader, Base_Color=colour, Normal=normal, IOR=1.5)
+    rough = s.math("ADD", s.span(pool, 0.3, 0.7, 0.0, 0.06), 0.5 - 0.38 * gloss)
+    rough = s.math("MAXIMUM", rough, s.math("MULTIPLY", raw, 0.85))
+    return s.done(Roughness=rough, Coat_Weight=0.25 * gloss, Coat_Roughness=0.06)
+
+
+def clay(colour: Tint, *, grain: float = 0.0006) -> bpy.types.Material:
+    """Return fired clay without a glaze."""
+    s = Surface("clay", Roughness=0.9, Specular_IOR_Level=0.2)
+    sand = s.noise(grain, detail=4)
+    blot = s.math(
+        "MULTIPLY", s.span(s.noise(0.04), 0.2, 0.8, 0.9, 1.06), s.span(sand, 0.2, 0.8, 0.9, 1.1)
+    )
+    return s.done(Base_Color=s.shade(colour, blot), Normal=s.bump(sand, 0.0002))
+
+
+def lacquer(
+    colour: Tint, *, gloss: float = 0.5, peel: float = 0.00005, specks: float = 0.0
+) -> bpy.types.Material:
+    """Return paint on metal: enamel if glossy, powder coat if not. `peel` is its orange peel."""
+    s = Surface("lacquer", IOR=1.5)
+    grain = s.noise(0.0045 if gloss > 0.6 else 0.0009, detail=2)
+    tone = s.shade(colour, s.span(s.noise(0.05), 0.2, 0.8, 0.97, 1.02))
+    if specks:
+        dots = s.math(
+            "MULTIPLY", s.span(s.cells(0.004), 0.14, 0.09), s.span(s.noise(0.012), 0.5, 0.6)
+        )
+        tone = s.mix(s.math("MULTIPLY", dots, specks), tone, "2b2b2b")
+    rough = s.span(s.noise(0.03, detail=6), 0.3, 0.7, 0.58 - 0.5 * gloss, 0.66 - 0.5 * gloss)
+    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(grain, peel))
+
+
+def metal(
+    colour: str,
+    *,
+    rough: float = 0.25,
+    brushed: float = 0.6,
+    stretch: Sequence[float] = (1, 1, 60),
+    wear: float = 0.3,
+) -> bpy.types.Material:
+    """Return metal, brushed along the long axis of the stretch, with fingermarks and small wear."""
+    s = Surface("metal", Metallic=1.0)
+    lines = s.noise(0.0005, detail=4, where=s.space(stretch))
+    smear = s.noise(0.03, detail=6)
+    tone = s.shade(colour, s.span(smear, 0.25, 0.75, 1 - 0.25 * wear, 1.05))
+    marks = s.math("MULTIPLY", s.span(smear, 0.4, 0.75, 0, 0.35), wear)
+    level = s.math("ADD", s.math("ADD", s.span(lines, 0.3, 0.7, -0.06, 0.08), rough), marks)
+    return s.done(
+        Base_Color=tone, Roughness=level, Normal=s.bump(lines, 0.00006 * brushed), IOR=2.5
+    )
+
+
+def cast_iron(colour: str = "2d2d2e") -> bpy.types.Material:
+    """Return seasoned cast iron: pebbled, black and slightly oily."""
+    s = Surface("iron", Metallic=0.25, IOR=1.6)
+    sand = s.noise(0.0014, detail=3)
+    oil = s.noise(0.05, detail=5)
+    tone = s.shade(colour, s.span(oil, 0.3, 0.7, 0.75, 1.2))
+    rough = s.span(oil, 0.3, 0.7, 0.36, 0.55)
+    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(sand, 0.00022))
+
+
+def glass(
+    colour: str | None = None, *, depth: float = 0.004, rough: float = 0.0
+) -> bpy.types.Material:
+    """Return glass. Its colour is that of a wall of the given depth. Its shadows are light."""
+    s = Surface("glass", Transmission_Weight=1.0, Roughness=rough, IOR=1.5)
+    ripple = s.noise(0.02, detail=1)
+    s.feed(s.shader, Normal=s.bump(ripple, 0.0002))
+    tree, output = s.material.node_tree, s.nodes["Material Output"]
+    tone = linear(colour) if colour else (0.97, 0.985, 0.98)
+    clear = s.node("BsdfTransparent", Color=tuple(0.55 + 0.45 * c for c in tone))
+    shadow = s.node("LightPath").outputs["Is Shadow Ray"]
+    both = s.node("MixShader")
+    tree.links.new(shadow, both.inputs[0])
+    tree.links.new(s.shader.outputs[0], both.inputs[1])
+    tree.links.new(clear.outputs[0], both.inputs[2])
+    tree.links.new(both.outputs[0], output.inputs["Surface"])
+    body = s.node("VolumeAbsorption", Color=tone, Density=1 / depth)
+    tree.links.new(body.outputs[0], output.inputs["Volume"])
+    return s.done()
+
+
+# How wood looks, by its colour: how dark its rings and pores are, and how far apart the rings.
+WOODS = {"c79a63": (0.24, 0.7, 0.0075), "7a5338": (0.34, 0.55, 0.009), "dfb98a": (0.12, 0.3, 0.006)}
+
+
+def wood(
+    colour: str, *, grain: str = "X", offset: Sequence[float] = (0, 0.11, 0.09), gloss: float = 0.3
+) -> bpy.types.Material:
+    """Return oiled wood, sawn from a trunk that runs along an axis at the offset."""
+    dark, pores, ring = WOODS.get(colour, (0.25, 0.5, 0.007))
+    s = Surface("wood", IOR=1.45)
+    long, thread, flat = (
+        tuple(along if axis == grain else across for axis in "XYZ")
+        for along, across in ((9.0, 1.0), (45.0, 1.0), (0.0, 1.0))
+    )
+    where = s.vector("ADD", s.space(long), tuple(offset))
+    drift = s.node("TexNoise", Scale=5.0, Detail=3.0, Vector=where).outputs["Color"]
+    moved = s.vector("ADD", where, s.vector("MULTIPLY", drift, (0.03, 0.03, 0.03)))
+    radius = s.node("VectorMath", operation="LENGTH", Vector=s.vector("MULTIPLY", moved, flat))
+    year = s.math("FRACT", s.math("DIVIDE", radius.outputs["Value"], ring))
+    late = s.math("MULTIPLY", s.span(year, 0.35, 0.92), s.span(year, 1.0, 0.95))
+    fibre = s.noise(0.0011, detail=4, where=s.space(thread))
+    pore = s.math("MULTIPLY", s.span(s.noise(0.0007, detail=1, where=s.space(thread)), 0.63, 0.72),
+        s.span(year, 0.5, 0.1, 0.35, 1.0))  # fmt: skip
+    cloud = s.span(s.noise(0.05, where=s.space(long)), 0.25, 0.75, 0.9, 1.1)
+    tone = s.math("SUBTRACT", 1.12, s.math("MULTIPLY", late, dark))
+    tone = s.math("MULTIPLY", s.math("MULTIPLY", tone, cloud), s.span(fibre, 0.25, 0.75, 0.86, 1.1))
+    tone = s.math("SUBTRACT", tone, s.math("MULTIPLY", pore, pores * 0.6))
+    body = s.shade(colour, tone)
+    warm = s.mix(s.math("MULTIPLY", late, 0.35), body, s.shade(s.mix(0.5, colour, "8a4a22"), tone))
+    relief = s.bump(fibre, 0.00008, s.bump(s.math("SUBTRACT", 1.0, pore), 0.00012))
+    rough = s.span(fibre, 0.2, 0.8, 0.62 - 0.35 * gloss, 0.72 - 0.35 * gloss)
+    return s.done(Base_Color=warm, Roughness=rough, Normal=relief)
+
+
+def cork() -> bpy.types.Material:
+    """Return pressed cork."""
+    s = Surface("cork", Roughness=0.9, Specular_IOR_Level=0.2)
+    crumb = s.cells(0.0025)
+    tone = s.mix(s.span(crumb, 0.1, 0.6), "d3ab77", "9a6f44")
+    return s.done(Base_Color=s.shade(tone, s.noise(0.004)), Normal=s.bump(crumb, 0.0004))
+
+
+def liquid(colour: str, *, clear: float = 0.0) -> bpy.types.Material:
+    """Return coffee, tea or water."""
+    return Surface("liquid", Roughness=0.03, IOR=1.33).done(
+        Base_Color=colour, Transmission_Weight=clear
+    )
