@@ -100,16 +100,34 @@ def add_lights(floor: Vector, size: float) -> None:
         aim, Vector((-2.1, -0.75, 1.9)) * size, (1.5, 1.9), size, 104 * power, (1, 0.985, 0.965)
     )
     add_area(
-        aim, Vector((-3.4, -1.2, 3.1)) * size, (2.4, 3.0), size, 275 * power, (1, 0.985, 0.965)
+        aim, Vector((-3.4, -1.2, 3.1)) * size, (2.0, 2.6), size, 141 * power, (1, 0.985, 0.965)
     )
-    add_area(aim, Vector((3.6, -2.4, 1.8)) * size, (3.4, 3.4), size, 34 * power, (0.93, 0.96, 1))
-    add_area(aim, Vector((0.4, 2.6, 3.6)) * size, (4.0, 1.2), size, 62 * power, (1, 1, 1))
+    add_area(aim, Vector((3.6, -2.4, 1.8)) * size, (3.4, 3.4), size, 18 * power, (0.93, 0.96, 1))
+    add_area(aim, Vector((0.4, 2.6, 3.6)) * size, (4.0, 1.2), size, 32 * power, (1, 1, 1))
+    add_room()
+
+
+def add_room() -> None:
+    """Add the room around: light above and to the left, dim in front, which metal and glass show."""
     world = bpy.data.worlds.new("room")
     bpy.context.scene.world = world
     world.use_nodes = True
-    ambient = world.node_tree.nodes["Background"]
-    ambient.inputs["Color"].default_value = (1.0, 0.985, 0.965, 1)
-    ambient.inputs["Strength"].default_value = 0.36
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    where, along = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeVectorMath")
+    along.operation = "DOT_PRODUCT"
+    along.inputs[1].default_value = (-0.45, 0.5, 0.74)
+    links.new(where.outputs["Generated"], along.inputs[0])
+    level = nodes.new("ShaderNodeMapRange")
+    for name, value in (
+        ("From Min", -0.75),
+        ("From Max", 0.9),
+        ("To Min", 0.015),
+        ("To Max", 0.38),
+    ):
+        level.inputs[name].default_value = value
+    links.new(along.outputs["Value"], level.inputs["Value"])
+    nodes["Background"].inputs["Color"].default_value = (1.0, 0.985, 0.965, 1)
+    links.new(level.outputs[0], nodes["Background"].inputs["Strength"])
 
 
 def add_area(

@@ -20,8 +20,9 @@ from .materials import linear
 Light = np.ndarray
 
 
-def set_dye(slot: int, light: Sequence[float]) -> None:
-    """Dye all materials that have the slot."""
+def set_dye(slot: int, light: Sequence[float]) -> bool:
+    """Dye all materials that have the slot, and return whether there is one."""
+    found = False
     for material in bpy.data.materials:
         if not material.use_nodes:
             continue
@@ -29,6 +30,8 @@ def set_dye(slot: int, light: Sequence[float]) -> None:
             if node.label == f"dye {slot}":
                 node.outputs[0].default_value = (*light, 1)
                 material.node_tree.update_tag()
+                found = True
+    return found
 
 
 def set_quality(size: int, samples: int) -> None:
@@ -43,10 +46,10 @@ def set_quality(size: int, samples: int) -> None:
     scene.render.filter_size = 1.2
     cycles = scene.cycles
     cycles.device, cycles.samples, cycles.seed = "CPU", samples, 7
-    cycles.use_adaptive_sampling = False
+    cycles.use_adaptive_sampling = cycles.use_light_tree = False
     cycles.use_denoising, cycles.denoiser = True, "OPENIMAGEDENOISE"
     cycles.denoising_input_passes, cycles.denoising_prefilter = "RGB_ALBEDO_NORMAL", "ACCURATE"
-    cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 10, 4, 4
+    cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 10, 3, 4
     cycles.transmission_bounces, cycles.transparent_max_bounces = 10, 10
     cycles.caustics_reflective = cycles.caustics_refractive = False
     cycles.sample_clamp_indirect = 6.0
@@ -75,19 +78,21 @@ def mean_dyes(colours: Sequence[Sequence[str]]) -> list[np.ndarray]:
 def render_all(colours: Sequence[Sequence[str]]) -> list[Light]:
     """Render the passes and return the picture's light for each row of dyes."""
     means = mean_dyes(colours)
-    for slot in range(len(means)):
-        set_dye(slot, (0, 0, 0))
+    used = [set_dye(slot, (0, 0, 0)) for slot in range(len(means))]
     dark = render()
-    parts = []
+    parts: list[Light | float] = []
     for slot, mean in enumerate(means):
-        set_dye(slot, mean)
-        parts.append(render() - dark)
-        set_dye(slot, (0, 0, 0))
+        if used[slot]:
+            set_dye(slot, mean)
+            parts.append(render() - dark)
+            set_dye(slot, (0, 0, 0))
+        else:
+            parts.append(0.0)
     return [combine(dark, parts, means, row) for row in colours]
 
 
 def combine(
-    dark: Light, parts: Sequence[Light], means: Sequence[np.ndarray], colours: Sequence[str]
+    dark: Light, parts: Sequence[Light | float], means: Sequence[np.ndarray], colours: Sequence[str]
 ) -> Light:
     """Return a picture's light in the given dyes."""
     made = dark.copy()

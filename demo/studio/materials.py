@@ -7,6 +7,7 @@ All lengths are metres, and textures lie in the object's own space unless they f
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import bpy
@@ -168,7 +169,7 @@ def glaze(
     turn: float = 0.0,
     gloss: float = 0.8,
     foot: float = 0.0,
-    speckle: float = 0.25,
+    speckle: float = 0.55,
     breaks: float = 0.5,
     clay: str = "a98a68",
 ) -> bpy.types.Material:
@@ -178,25 +179,25 @@ def glaze(
     `foot`, and shows through at edges as far as the glaze `breaks`.
     """
     s = Surface("glaze")
-    pool = s.noise(0.035, detail=5)
-    fine = s.noise(0.0022, detail=2)
+    pool = s.noise(0.03, detail=6, where=s.space((1, 1, 1.8)), bend=0.6)
+    fine = s.noise(0.0016, detail=3)
     colour = s.tint(outside)
     if inside is not None:
         along = s.node("Attribute", attribute_name="along").outputs["Fac"]
         edge = s.math("ADD", along, s.span(s.noise(0.02), 0.2, 0.8, -0.0012, 0.0012))
         colour = s.mix(s.span(edge, turn - 0.0006, turn + 0.0006), colour, inside)
     uneven = s.math(
-        "MULTIPLY", s.span(pool, 0.25, 0.75, 0.9, 1.06), s.span(fine, 0.2, 0.8, 0.97, 1.03)
+        "MULTIPLY", s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05)
     )
     colour = s.shade(colour, uneven)
     edges = s.node("NewGeometry").outputs["Pointiness"]
-    thin = s.math("MULTIPLY", s.span(edges, 0.53, 0.62), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
+    thin = s.math("MULTIPLY", s.span(edges, 0.51, 0.57), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
     colour = s.mix(s.math("MULTIPLY", thin, breaks), colour, clay)
-    dots = s.math(
-        "MULTIPLY", s.span(s.cells(0.0034), 0.16, 0.05), s.span(s.noise(0.006), 0.52, 0.62)
-    )
-    colour = s.mix(s.math("MULTIPLY", dots, speckle), colour, "4a3526")
-    normal = s.bump(s.noise(0.014, detail=1), 0.00035, s.bump(fine, 0.00003))
+    for apart, big in ((0.0026, 0.2), (0.011, 0.1)):
+        rare = s.span(s.noise(apart * 2.5), 0.5, 0.6)
+        dots = s.math("MULTIPLY", s.span(s.cells(apart), big, big * 0.45), rare)
+        colour = s.mix(s.math("MULTIPLY", dots, speckle), colour, "4a3526")
+    normal = s.bump(s.noise(0.012, detail=2), 0.0005, s.bump(fine, 0.00003))
     raw: Number = 0.0
     if foot:
         line = s.math("ADD", s.height(), s.span(s.noise(0.03), 0.2, 0.8, -0.3 * foot, 0.3 * foot))
@@ -204,9 +205,9 @@ def glaze(
         bare = s.shade(clay, s.span(s.noise(0.0012), 0.2, 0.8, 0.85, 1.1))
         colour = s.mix(raw, colour, bare)
     s.feed(s.shader, Base_Color=colour, Normal=normal, IOR=1.5)
-    rough = s.math("ADD", s.span(pool, 0.3, 0.7, 0.0, 0.06), 0.5 - 0.38 * gloss)
+    rough = s.math("ADD", s.span(pool, 0.3, 0.7, 0.0, 0.06), 0.5 - 0.42 * gloss)
     rough = s.math("MAXIMUM", rough, s.math("MULTIPLY", raw, 0.85))
-    return s.done(Roughness=rough, Coat_Weight=0.25 * gloss, Coat_Roughness=0.06)
+    return s.done(Roughness=rough, Coat_Weight=0.4 * gloss, Coat_Roughness=0.04)
 
 
 def clay(colour: Tint, *, grain: float = 0.0006) -> bpy.types.Material:
@@ -240,12 +241,16 @@ def metal(
     *,
     rough: float = 0.25,
     brushed: float = 0.6,
-    stretch: Sequence[float] = (1, 1, 60),
+    stretch: Sequence[float] | None = None,
     wear: float = 0.3,
 ) -> bpy.types.Material:
-    """Return metal, brushed along the long axis of the stretch, with fingermarks and small wear."""
+    """Return metal with fingermarks. It is brushed along the longest axis of the stretch.
+
+    Without a stretch it is brushed around, as on a lathe.
+    """
     s = Surface("metal", Metallic=1.0)
-    lines = s.noise(0.0005, detail=4, where=s.space(stretch))
+    grain = s.space(stretch) if stretch else s.space((60, 1, 1), uv=True)
+    lines = s.noise(0.0004, detail=4, where=grain)
     smear = s.noise(0.03, detail=6)
     tone = s.shade(colour, s.span(smear, 0.25, 0.75, 1 - 0.25 * wear, 1.05))
     marks = s.math("MULTIPLY", s.span(smear, 0.4, 0.75, 0, 0.35), wear)
@@ -258,11 +263,11 @@ def metal(
 def cast_iron(colour: str = "2d2d2e") -> bpy.types.Material:
     """Return seasoned cast iron: pebbled, black and slightly oily."""
     s = Surface("iron", Metallic=0.25, IOR=1.6)
-    sand = s.noise(0.0014, detail=3)
+    sand = s.noise(0.0019, detail=4)
     oil = s.noise(0.05, detail=5)
     tone = s.shade(colour, s.span(oil, 0.3, 0.7, 0.75, 1.2))
     rough = s.span(oil, 0.3, 0.7, 0.36, 0.55)
-    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(sand, 0.00022))
+    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(sand, 0.00045))
 
 
 def glass(
@@ -281,7 +286,9 @@ def glass(
     tree.links.new(s.shader.outputs[0], both.inputs[1])
     tree.links.new(clear.outputs[0], both.inputs[2])
     tree.links.new(both.outputs[0], output.inputs["Surface"])
-    body = s.node("VolumeAbsorption", Color=tone, Density=1 / depth)
+    dark = [-log(c) for c in tone]
+    passed = tuple(1 - each / max(dark) for each in dark)
+    body = s.node("VolumeAbsorption", Color=passed, Density=max(dark) / depth)
     tree.links.new(body.outputs[0], output.inputs["Volume"])
     return s.done()
 
@@ -291,10 +298,12 @@ WOODS = {"c79a63": (0.24, 0.7, 0.0075), "7a5338": (0.34, 0.55, 0.009), "dfb98a":
 
 
 def wood(
-    colour: str, *, grain: str = "X", offset: Sequence[float] = (0, 0.11, 0.09), gloss: float = 0.3
+    colour: Tint, *, grain: str = "X", offset: Sequence[float] = (0, 0.11, 0.09), gloss: float = 0.3
 ) -> bpy.types.Material:
     """Return oiled wood, sawn from a trunk that runs along an axis at the offset."""
-    dark, pores, ring = WOODS.get(colour, (0.25, 0.5, 0.007))
+    dark, pores, ring = WOODS.get(
+        colour if isinstance(colour, str) else colour.hex, (0.25, 0.5, 0.007)
+    )
     s = Surface("wood", IOR=1.45)
     long, thread, flat = (
         tuple(along if axis == grain else across for axis in "XYZ")

@@ -38,14 +38,14 @@ def grid(
     material: bpy.types.Material | None,
     *,
     around: bool = False,
-    caps: bool = False,
+    caps: tuple[bool, bool] = (False, False),
     across: bool = False,
     zero: int = 0,
 ) -> bpy.types.Object:
     """Return a surface through rows of points.
 
-    `around` closes each row, `across` joins the last row to the first, and `caps` closes the two
-    ends. Its UV map is in metres: u along a row and v across the rows. The attribute `along` is v
+    `around` closes each row, `across` joins the last row to the first, and `caps` closes the first
+    and the last row. Its UV map is in metres: u along a row and v across the rows. The attribute `along` is v
     too, but counted from the row `zero`.
     """
     mesh = bpy.data.meshes.new(name)
@@ -69,8 +69,9 @@ def grid(
                     width[a] if a < count else turn,
                     heights[b] if b < levels else heights[-1],
                 )
-    if caps:
+    if caps[0]:
         bm.faces.new(verts[0][::-1])
+    if caps[1]:
         bm.faces.new(verts[-1])
     bmesh.ops.recalc_face_normals(bm, faces=bm.faces)
     bm.to_mesh(mesh)
@@ -106,7 +107,8 @@ def lathe(
     for r, z in line:
         turn = [2 * math.pi * i / steps for i in range(steps)]
         rows.append([(max(r, 1e-5) * math.cos(a), max(r, 1e-5) * math.sin(a), z) for a in turn])
-    return grid(name, rows, material, around=True, across=closed, caps=not closed, zero=rim)
+    caps = (line[0][0] < 0.003 and not closed, line[-1][0] < 0.003 and not closed)
+    return grid(name, rows, material, around=True, across=closed, caps=caps, zero=rim)
 
 
 def sweep(
@@ -119,6 +121,7 @@ def sweep(
     steps: int = 24,
     closed: bool = False,
     side: Point | None = None,
+    ends: bool = True,
     name: str = "swept",
 ) -> bpy.types.Object:
     """Return a round bar along a path.
@@ -144,7 +147,9 @@ def sweep(
                 for a in turn
             ]
         )
-    return grid(name, rows, material, around=True, across=closed, caps=not closed, zero=-1)
+    return grid(
+        name, rows, material, around=True, across=closed, caps=(ends and not closed,) * 2, zero=-1
+    )
 
 
 def _upright(line: Sequence[Vector]) -> Vector:
@@ -209,6 +214,27 @@ def wobble(made: bpy.types.Object, amount: float, wave: float, seed: int = 0) ->
         where = Vector(vert.co) / wave + Vector((seed * 7.3, 0, 0))
         vert.co = Vector(vert.co) + noise.noise_vector(where) * amount
     return made
+
+
+def thicken(made: bpy.types.Object, wall: float) -> bpy.types.Object:
+    """Give a surface a wall, to its inside."""
+    solid = made.modifiers.new("wall", "SOLIDIFY")
+    solid.thickness, solid.offset = wall, -1
+    return made
+
+
+def carve(
+    block: bpy.types.Object, cutters: Sequence[bpy.types.Object], bevel: float
+) -> bpy.types.Object:
+    """Cut shapes out of a block, and round all edges a little."""
+    for cutter in cutters:
+        cut = block.modifiers.new("cut", "BOOLEAN")
+        cut.object, cut.solver = cutter, "EXACT"
+        cutter.hide_render = True
+        cutter.parent = block
+    edge = block.modifiers.new("edge", "BEVEL")
+    edge.width, edge.segments, edge.limit_method = bevel, 3, "ANGLE"
+    return block
 
 
 def place(
