@@ -1,0 +1,289 @@
+"""Metal: enamelled, cast, ground and turned goods of the kitchen and the desk."""
+
+import math
+
+import bpy
+from mathutils import Vector
+
+from . import materials, shapes
+from .ceramics import thrown
+from .frame import View
+from .materials import Colour
+from .shapes import Shapes
+from .shots import Look, product
+
+STEEL, BRASS, CREAM = "c3c7c9", "c9a24e", "ece6d8"
+
+
+def ring(
+    radius: float, height: float, width: float, material: bpy.types.Material
+) -> bpy.types.Object:
+    """Return a ring of round wire about the z axis."""
+    turn = [math.tau * i / 96 for i in range(96)]
+    path = [(radius * math.cos(a), radius * math.sin(a), height) for a in turn]
+    return shapes.sweep(path, width, material, rounds=0, steps=16, closed=True, side=(0, 0, 1))
+
+
+@product(
+    "enamel-mug",
+    main=View(turn=-30),
+    second=View(turn=-65, pitch=44),
+    detail=View(turn=-30, at=(0.012, -0.041, 0.073), width=0.05, blur=0.05),
+)
+def enamel_mug(look: Look) -> Shapes:
+    """Return the camp mug of 330 ml: pressed steel under enamel, with a rolled rim."""
+    outside = materials.lacquer(look.colours[0], gloss=0.95, peel=0.00012, specks=0.35)
+    wall = [(0.001, 0.0015), (0.03, 0.0015), (0.0335, 0.0), (0.0385, 0.0015), (0.0402, 0.007)]
+    wall += [(0.0405, 0.02), (0.0405, 0.06), (0.0405, 0.079)]
+    shell = shapes.lathe(wall, outside, name="shell")
+    inner = [(0.0397, 0.079), (0.0397, 0.02), (0.0393, 0.008), (0.034, 0.003), (0.001, 0.003)]
+    white = materials.lacquer(CREAM, gloss=0.95, peel=0.00012, specks=0.2)
+    lining = shapes.lathe(inner, white, name="lining")
+    rim = ring(0.0402, 0.0795, 0.0014, materials.lacquer(look.colours[1], gloss=0.9))
+    strap = [(0.0385, 0, 0.066), (0.05, 0, 0.069), (0.07, 0, 0.066), (0.073, 0, 0.047)]
+    strap += [(0.066, 0, 0.028), (0.052, 0, 0.019), (0.0385, 0, 0.017)]
+    handle = shapes.sweep(strap, lambda t: 0.0075 + 0.003 * abs(2 * t - 1) ** 4, outside, flat=0.22)
+    return [shapes.wobble(each, 0.0004, 0.05, 2) for each in (shell, lining, rim, handle)]
+
+
+@product(
+    "stove-kettle",
+    main=View(turn=12, pitch=13),
+    second=View(turn=-50, pitch=30),
+    detail=View(turn=12, at=(0.0, -0.03, 0.232), width=0.12, blur=0.03),
+)
+def stove_kettle(look: Look) -> Shapes:
+    """Return the kettle of 1.8 litres: enamel, steel fittings and a beech handle."""
+    coat = materials.lacquer(look.colours[0], gloss=0.92, peel=0.0001)
+    steel = materials.metal(STEEL, rough=0.18)
+    beech = materials.wood(look.colours[1], offset=(0, 0.05, 0.02))
+    body = [(0.001, 0.002), (0.084, 0.002), (0.094, 0.003), (0.1, 0.009), (0.1, 0.03)]
+    body += [(0.094, 0.07), (0.078, 0.105), (0.055, 0.124), (0.048, 0.126)]
+    lid = [(0.05, 0.126), (0.0495, 0.1295), (0.04, 0.136), (0.02, 0.141), (0.001, 0.142)]
+    knob = [(0.001, 0.139), (0.007, 0.14), (0.0065, 0.147), (0.0135, 0.152), (0.014, 0.16)]
+    knob += [(0.009, 0.165), (0.001, 0.166)]
+    made = [shapes.lathe(body, coat), shapes.lathe(lid, coat), shapes.lathe(knob, beech)]
+    made += [ring(0.0495, 0.1265, 0.0016, steel), ring(0.0985, 0.0055, 0.0024, steel)]
+    path = [
+        (0.07, 0, 0.06),
+        (0.098, 0, 0.072),
+        (0.118, 0, 0.1),
+        (0.128, 0, 0.125),
+        (0.142, 0, 0.136),
+    ]
+    made.append(shapes.sweep(path, lambda t: 0.021 - 0.009 * t, coat, name="spout"))
+    cap = shapes.lathe(
+        [(0.001, 0), (0.014, 0), (0.0145, 0.012), (0.011, 0.018), (0.001, 0.019)], steel
+    )
+    made += shapes.place([cap], at=(0.137, 0, 0.132), roll=52)
+    for side in (-1, 1):
+        arm = [(side * 0.062, 0, 0.112), (side * 0.078, 0, 0.15), (side * 0.082, 0, 0.19)]
+        arm += [(side * 0.074, 0, 0.226), (side * 0.05, 0, 0.238)]
+        made.append(shapes.sweep(arm, 0.0036, steel, flat=0.75, name="arm"))
+        stud = shapes.lathe([(0.001, 0), (0.01, 0), (0.0085, 0.005), (0.001, 0.0065)], steel)
+        made += shapes.place([stud], at=(side * 0.063, 0, 0.112), roll=side * 48)
+    grip = [(-0.058, 0, 0.234), (-0.03, 0, 0.244), (0.03, 0, 0.244), (0.058, 0, 0.234)]
+    made.append(shapes.sweep(grip, lambda t: 0.0085 + 0.0045 * math.sin(math.pi * t) ** 0.6, beech))
+    return made
+
+
+@product(
+    "casserole",
+    main=View(turn=18, pitch=17, fill=0.76),
+    second=View(turn=30, pitch=38, fill=0.78),
+    detail=View(turn=18, at=(0.02, -0.03, 0.152), pitch=20, width=0.1, blur=0.03),
+)
+def casserole(look: Look) -> Shapes:
+    """Return the pot of three litres with its lid on, or beside it."""
+    coat = materials.lacquer(look.colours[0], gloss=0.88, peel=0.00022)
+    brass = materials.metal(BRASS, rough=0.24)
+    wall = [(0.09, 0.0), (0.1, 0.002), (0.108, 0.012), (0.111, 0.05), (0.112, 0.1), (0.113, 0.104)]
+    lining = materials.lacquer("e9e0cd", gloss=0.85, peel=0.0001, specks=0.3)
+    pot = thrown(wall, 0.005, coat, ring=0.001, hand=0.0004)
+    inner = [(0.1072, 0.1025), (0.1058, 0.05), (0.103, 0.016), (0.094, 0.0068), (0.001, 0.0065)]
+    made = [pot, shapes.lathe(inner, lining, name="lining")]
+    for side in (-1, 1):
+        loop = [(side * 0.108, -0.048, 0.083), (side * 0.125, -0.042, 0.086)]
+        loop += [(side * 0.143, -0.022, 0.088), (side * 0.143, 0.022, 0.088)]
+        loop += [(side * 0.125, 0.042, 0.086), (side * 0.108, 0.048, 0.083)]
+        made.append(
+            shapes.sweep(loop, lambda t: 0.0095 + 0.005 * abs(2 * t - 1) ** 5, coat, flat=0.6)
+        )
+    lid = [(0.108, 0.1035), (0.1135, 0.105), (0.1135, 0.109), (0.104, 0.116), (0.07, 0.127)]
+    lid += [(0.03, 0.133), (0.001, 0.134)]
+    under = [(0.001, 0.129), (0.06, 0.124), (0.1, 0.11), (0.1, 0.1)]
+    knob = [(0.001, 0.132), (0.0085, 0.132), (0.0085, 0.142), (0.012, 0.146), (0.0195, 0.149)]
+    knob += [(0.02, 0.154), (0.012, 0.1575), (0.001, 0.158)]
+    cover = [shapes.lathe([*under, *lid], coat, name="lid"), shapes.lathe(knob, brass, name="knob")]
+    if look.shot == "second":
+        shapes.place(cover, at=(0, 0, -0.106))
+        shapes.place(cover, at=shapes.turned((0.13, 0, 0.105), -62), turn=-62, roll=66)
+    return made + cover
+
+
+@product(
+    "iron-pan",
+    main=View(turn=-38, pitch=40, fill=0.82),
+    second=View(turn=140, pitch=20, fill=0.8),
+    detail=View(turn=-38, at=(0.13, 0, 0.034), pitch=34, width=0.1, blur=0.012),
+    dyed=False,
+)
+def iron_pan(look: Look) -> Shapes:
+    """Return the frying pan, its oak grip along x."""
+    iron = materials.cast_iron()
+    r = 0.14 if look.options.get("Size") == "28" else 0.12
+    wall = [
+        (r - 0.028, 0.0),
+        (r - 0.018, 0.002),
+        (r - 0.009, 0.014),
+        (r - 0.002, 0.036),
+        (r, 0.044),
+    ]
+    pan = thrown(wall, 0.0042, iron, ring=0.0008, hand=0.0006)
+    for vert in pan.data.vertices:
+        x, y, z = vert.co
+        pull = max(0.0, (z - 0.028) / 0.016) ** 2 * math.exp(
+            -((math.atan2(abs(y), x) - 1.57) ** 2) / 0.02
+        )
+        vert.co += Vector((0, math.copysign(0.009, y), -0.003)) * pull
+    neck = [
+        (r - 0.006, 0, 0.034),
+        (r + 0.015, 0, 0.037),
+        (r + 0.045, 0, 0.043),
+        (r + 0.07, 0, 0.046),
+    ]
+    arm = shapes.sweep(neck, lambda t: 0.016 - 0.006 * math.sin(math.pi * min(1, t * 1.3)), iron,
+        flat=0.5, side=(0, 1, 0))  # fmt: skip
+    grip = [
+        (r + 0.064, 0, 0.0455),
+        (r + 0.1, 0, 0.05),
+        (r + 0.14, 0, 0.0535),
+        (r + 0.185, 0, 0.056),
+    ]
+    oak = materials.wood("c79a63", offset=(0, 0.03, 0.05), gloss=0.45)
+    handle = shapes.sweep(grip, lambda t: 0.0105 + 0.0045 * math.sin(2.6 * t + 0.25), oak,
+        flat=0.72, side=(0, 1, 0), rounds=4)  # fmt: skip
+    return [pan, arm, handle]
+
+
+def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
+    """Return a cook's blade along x, its edge to -y, ground from the spine to nothing."""
+    rows = []
+    for i in range(61):
+        t = i / 60
+        spine = 0.021 - 0.018 * max(0, t - 0.25) ** 2.2
+        edge = -0.026 + 0.033 * max(0.0, (t - 0.3) / 0.7) ** 2.6
+        thick = (0.0012 - 0.0007 * t) * (1 if t < 0.995 else 0.4)
+        tip = max(spine - edge, 0.0004)
+        row = [(t * length, spine, thick), (t * length, spine - 0.45 * tip, thick * 0.8)]
+        row += [(t * length, edge + 0.0035, thick * 0.28), (t * length, edge, 0.00004)]
+        rows.append(row + [(x, y, -z) for x, y, z in reversed(row)])
+    made = shapes.grid("blade", rows, material, around=True, caps=(True, True))
+    made.data.set_sharp_from_angle(angle=math.radians(12))
+    return made
+
+
+@product(
+    "chefs-knife",
+    main=View(turn=38, pitch=64, fill=0.86, blur=0.01),
+    second=View(turn=-24, pitch=22, fill=0.86, blur=0.03),
+    detail=View(turn=38, at=(-0.01, 0.0, 0.006), pitch=60, width=0.12, blur=0.012),
+    dyed=False,
+)
+def chefs_knife(look: Look) -> Shapes:
+    """Return the knife, lying on its side: blade of 20 cm, full tang, three rivets."""
+    steel = materials.metal("b9bdc0", rough=0.2, brushed=0.9, stretch=(0.5, 90, 1), wear=0.3)
+    sides = [(0.0, 0.02), (-0.02, 0.0175), (-0.06, 0.0165), (-0.1, 0.0185), (-0.126, 0.019)]
+    sides += [(-0.134, 0.01), (-0.132, -0.008), (-0.122, -0.014), (-0.1, -0.0095), (-0.06, -0.0075)]
+    sides += [(-0.025, -0.009), (-0.004, -0.0135), (0.0, -0.012)]
+    outline = [(p.x, p.y) for p in shapes.smooth(sides, 2, closed=True)]
+    tang = shapes.extrude(outline, 0.0026, steel, bevel=0.0003)
+    made = [*shapes.place([blade(0.2, steel)], at=(-0.002, 0, 0.0013)), tang]
+    scale = [(x - 0.0006, y) for x, y in outline]
+    for i, z in enumerate((0.0026, -0.0084)):
+        wood = materials.wood(look.colours[0], offset=(0.3 * i, 0.02, 0.035), gloss=0.5)
+        half = shapes.extrude(scale, 0.0084, wood, bevel=0.0022)
+        made += shapes.place([half], at=(0, 0, z))
+    for x in (-0.022, -0.066, -0.11):
+        pin = shapes.lathe([(0.001, 0), (0.0032, 0), (0.0032, 0.0196), (0.0028, 0.0198), (0.001, 0.0199)],
+            materials.metal(STEEL, rough=0.2), rounds=1)  # fmt: skip
+        made += shapes.place([pin], at=(x, 0.0045, -0.0086))
+    return shapes.place(made, at=(0, 0, 0.0086), roll=2.1)
+
+
+@product(
+    "insulated-bottle",
+    main=View(pitch=10, fill=0.78),
+    second=View(pitch=24, fill=0.74, turn=20),
+    detail=View(at=(0, -0.03, 0.186), pitch=14, width=0.085, blur=0.04),
+)
+def insulated_bottle(look: Look) -> Shapes:
+    """Return the bottle, 22 or 27 cm high, closed; or open, with its lid beside it."""
+    high = 0.242 if look.options.get("Size") == "750" else 0.192
+    coat = materials.lacquer(look.colours[0], gloss=0.22, peel=0.00011)
+    steel = materials.metal(STEEL, rough=0.22)
+    body = [(0.001, 0.003), (0.028, 0.003), (0.0325, 0.0012), (0.0355, 0.004), (0.036, 0.012)]
+    body += [
+        (0.036, high - 0.05),
+        (0.036, high - 0.036),
+        (0.031, high - 0.018),
+        (0.026, high - 0.008),
+    ]
+    body += [(0.0255, high - 0.002)]
+    neck = [
+        (0.0254, high - 0.003),
+        (0.0254, high),
+        (0.0246, high + 0.001),
+        (0.0235, high),
+        (0.0232, 0.02),
+    ]
+    lid = [
+        (0.001, high + 0.001),
+        (0.0262, high + 0.001),
+        (0.0268, high + 0.002),
+        (0.0268, high + 0.02),
+    ]
+    lid += [(0.0264, high + 0.0205), (0.001, high + 0.0205)]
+    top = [(0.001, high + 0.0206), (0.0262, high + 0.0206), (0.0268, high + 0.0215)]
+    top += [(0.0268, high + 0.0265), (0.0255, high + 0.028), (0.001, high + 0.0282)]
+    wood = materials.wood(look.colours[1], offset=(0, 0.05, 0.03), gloss=0.35)
+    base = shapes.lathe(
+        [(0.0325, 0), (0.036, 0.001), (0.0362, 0.006), (0.0358, 0.0075)], steel, rounds=1
+    )
+    cap = [shapes.lathe(lid, steel, rounds=2), shapes.lathe(top, wood, rounds=2)]
+    if look.shot == "second":
+        shapes.place(cap, at=(0.06, -0.04, -high - 0.001))
+    return [shapes.lathe(body, coat), shapes.lathe(neck, steel, rounds=1), base, *cap]
+
+
+def pen_metal(look: Look) -> bpy.types.Material:
+    """Return the pen's metal, or lacquer over it."""
+    if look.code == "blk":
+        return materials.lacquer(Colour("2c2e31"), gloss=0.35, peel=0.00002)
+    colour = BRASS if look.code == "bra" else "b4babe"
+    return materials.metal(colour, rough=0.22, brushed=0.8, wear=0.5)
+
+
+@product(
+    "brass-pen",
+    main=View(turn=40, pitch=58, fill=0.82, blur=0.015),
+    second=View(turn=-20, pitch=20, fill=0.84, blur=0.03),
+    detail=View(turn=40, at=(0.05, 0.0, 0.005), pitch=50, width=0.045, blur=0.015),
+    dyed=False,
+)
+def brass_pen(look: Look) -> Shapes:
+    """Return the pen, lying along x: a turned barrel with a grip of rings, a clip and a button."""
+    body = pen_metal(look)
+    barrel = [(0.0008, 0.0), (0.0012, 0.0005), (0.0015, 0.003), (0.0016, 0.003), (0.003, 0.01)]
+    barrel += [(0.0046, 0.02), (0.0049, 0.026)]
+    rings = [(r, 0.028 + 0.0016 * i + dz) for i in range(12)
+             for r, dz in ((0.005, 0.0), (0.005, 0.0010), (0.0045, 0.0011), (0.0045, 0.0015))]  # fmt: skip
+    upper = [(0.005, 0.049), (0.005, 0.08), (0.0047, 0.0804), (0.0047, 0.081), (0.005, 0.0814)]
+    upper += [(0.005, 0.126), (0.0046, 0.128), (0.003, 0.1285), (0.0028, 0.1285), (0.0028, 0.137)]
+    pen = shapes.lathe([*barrel, *rings, *upper, (0.0022, 0.138), (0.001, 0.138)], body, rounds=1)
+    pen.data.set_sharp_from_angle(angle=math.radians(35))
+    path = [(-0.0045, 0, 0.1235), (-0.0075, 0, 0.124), (-0.0078, 0, 0.12), (-0.0066, 0, 0.1)]
+    path += [(-0.0058, 0, 0.086)]
+    clip = shapes.sweep(path, 0.0021, body, flat=0.28, side=(0, 1, 0))
+    shapes.place([pen, clip], turn=-35)
+    return shapes.place([pen, clip], at=(-0.069, 0, 0.005), roll=90)
