@@ -41,7 +41,7 @@ def tumbler(material: bpy.types.Material) -> bpy.types.Object:
 def glass_tumblers(look: Look) -> Shapes:
     """Return four tumblers, or one with water in it."""
     clear = look.code == "cle"
-    material = materials.glass(None if clear else look.colours[0].hex, depth=0.009)
+    material = materials.glass(None if clear else look.colours[0].hex, depth=0.012)
     if look.shot == "second":
         water = [(0.001, 0.0102), (0.02, 0.0107), (0.0288, 0.016), (0.0318, 0.03), (0.034, 0.056)]
         filled = shapes.lathe(

@@ -139,6 +139,14 @@ class Surface:
         self.feed(node, Vector=where if where is not None else self.space())
         return node.outputs["Distance"]
 
+    def lined(self, outside: Tint, inside: Tint | None, turn: float) -> Socket:
+        """Return the colour of a turned vessel, whose lining begins so far past the rim."""
+        if inside is None:
+            return self.tint(outside)
+        along = self.node("Attribute", attribute_name="along").outputs["Fac"]
+        edge = self.math("ADD", along, self.span(self.noise(0.02), 0.2, 0.8, -0.0012, 0.0012))
+        return self.mix(self.span(edge, turn - 0.0006, turn + 0.0006), outside, inside)
+
     def height(self) -> Socket:
         """Return the height on the object, in metres."""
         return self.node("SeparateXYZ", Vector=self.space()).outputs["Z"]
@@ -181,11 +189,7 @@ def glaze(
     s = Surface("glaze")
     pool = s.noise(0.03, detail=6, where=s.space((1, 1, 1.8)), bend=0.6)
     fine = s.noise(0.0016, detail=3)
-    colour = s.tint(outside)
-    if inside is not None:
-        along = s.node("Attribute", attribute_name="along").outputs["Fac"]
-        edge = s.math("ADD", along, s.span(s.noise(0.02), 0.2, 0.8, -0.0012, 0.0012))
-        colour = s.mix(s.span(edge, turn - 0.0006, turn + 0.0006), colour, inside)
+    colour = s.lined(outside, inside, turn)
     uneven = s.math(
         "MULTIPLY", s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05)
     )
@@ -221,12 +225,18 @@ def clay(colour: Tint, *, grain: float = 0.0006) -> bpy.types.Material:
 
 
 def lacquer(
-    colour: Tint, *, gloss: float = 0.5, peel: float = 0.00005, specks: float = 0.0
+    colour: Tint,
+    inside: Tint | None = None,
+    *,
+    turn: float = 0.0,
+    gloss: float = 0.5,
+    peel: float = 0.00005,
+    specks: float = 0.0,
 ) -> bpy.types.Material:
     """Return paint on metal: enamel if glossy, powder coat if not. `peel` is its orange peel."""
     s = Surface("lacquer", IOR=1.5)
     grain = s.noise(0.0045 if gloss > 0.6 else 0.0009, detail=2)
-    tone = s.shade(colour, s.span(s.noise(0.05), 0.2, 0.8, 0.97, 1.02))
+    tone = s.shade(s.lined(colour, inside, turn), s.span(s.noise(0.05), 0.2, 0.8, 0.97, 1.02))
     if specks:
         dots = s.math(
             "MULTIPLY", s.span(s.cells(0.004), 0.14, 0.09), s.span(s.noise(0.012), 0.5, 0.6)
@@ -279,7 +289,7 @@ def glass(
     s.feed(s.shader, Normal=s.bump(ripple, 0.0002))
     tree, output = s.material.node_tree, s.nodes["Material Output"]
     tone = linear(colour) if colour else (0.97, 0.985, 0.98)
-    clear = s.node("BsdfTransparent", Color=tuple(0.55 + 0.45 * c for c in tone))
+    clear = s.node("BsdfTransparent", Color=tuple(c**0.6 for c in tone))
     shadow = s.node("LightPath").outputs["Is Shadow Ray"]
     both = s.node("MixShader")
     tree.links.new(shadow, both.inputs[0])
@@ -293,40 +303,49 @@ def glass(
     return s.done()
 
 
-# How wood looks, by its colour: how dark its rings and pores are, and how far apart the rings.
-WOODS = {"c79a63": (0.24, 0.7, 0.0075), "7a5338": (0.34, 0.55, 0.009), "dfb98a": (0.12, 0.3, 0.006)}
+# How wood looks, by its colour: the contrast of its rings, their width, its pores and its flecks.
+WOODS = {
+    "c79a63": (0.13, 0.0034, 0.62, 0.16),  # oak
+    "7a5338": (0.22, 0.0052, 0.5, 0.0),  # walnut
+    "dfb98a": (0.07, 0.0036, 0.1, 0.3),  # beech
+}
 
 
 def wood(
     colour: Tint, *, grain: str = "X", offset: Sequence[float] = (0, 0.11, 0.09), gloss: float = 0.3
 ) -> bpy.types.Material:
     """Return oiled wood, sawn from a trunk that runs along an axis at the offset."""
-    dark, pores, ring = WOODS.get(
-        colour if isinstance(colour, str) else colour.hex, (0.25, 0.5, 0.007)
-    )
+    known = colour if isinstance(colour, str) else colour.hex
+    contrast, ring, pores, flecks = WOODS.get(known, (0.16, 0.004, 0.4, 0.1))
     s = Surface("wood", IOR=1.45)
-    long, thread, flat = (
+    long, thread, short, flat = (
         tuple(along if axis == grain else across for axis in "XYZ")
-        for along, across in ((9.0, 1.0), (45.0, 1.0), (0.0, 1.0))
+        for along, across in ((9.0, 1.0), (40.0, 1.0), (7.0, 1.0), (0.0, 1.0))
     )
     where = s.vector("ADD", s.space(long), tuple(offset))
     drift = s.node("TexNoise", Scale=5.0, Detail=3.0, Vector=where).outputs["Color"]
     moved = s.vector("ADD", where, s.vector("MULTIPLY", drift, (0.03, 0.03, 0.03)))
     radius = s.node("VectorMath", operation="LENGTH", Vector=s.vector("MULTIPLY", moved, flat))
-    year = s.math("FRACT", s.math("DIVIDE", radius.outputs["Value"], ring))
-    late = s.math("MULTIPLY", s.span(year, 0.35, 0.92), s.span(year, 1.0, 0.95))
-    fibre = s.noise(0.0011, detail=4, where=s.space(thread))
-    pore = s.math("MULTIPLY", s.span(s.noise(0.0007, detail=1, where=s.space(thread)), 0.63, 0.72),
-        s.span(year, 0.5, 0.1, 0.35, 1.0))  # fmt: skip
-    cloud = s.span(s.noise(0.05, where=s.space(long)), 0.25, 0.75, 0.9, 1.1)
-    tone = s.math("SUBTRACT", 1.12, s.math("MULTIPLY", late, dark))
-    tone = s.math("MULTIPLY", s.math("MULTIPLY", tone, cloud), s.span(fibre, 0.25, 0.75, 0.86, 1.1))
-    tone = s.math("SUBTRACT", tone, s.math("MULTIPLY", pore, pores * 0.6))
-    body = s.shade(colour, tone)
-    warm = s.mix(s.math("MULTIPLY", late, 0.35), body, s.shade(s.mix(0.5, colour, "8a4a22"), tone))
-    relief = s.bump(fibre, 0.00008, s.bump(s.math("SUBTRACT", 1.0, pore), 0.00012))
+    years = s.math("DIVIDE", radius.outputs["Value"], ring)
+    uneven = s.node("TexNoise", noise_dimensions="1D", W=s.math("MULTIPLY", years, 0.35), Scale=1.0)
+    year = s.math("FRACT", s.math("ADD", years, s.math("MULTIPLY", uneven.outputs[0], 3.0)))
+    late = s.math("MULTIPLY", s.span(year, 0.1, 0.9), s.span(year, 1.0, 0.9))
+    fibre = s.noise(0.0009, detail=5, where=s.space(thread))
+    streak = s.noise(0.0006, detail=2, where=s.space(thread))
+    pore = s.math("MULTIPLY", s.span(streak, 0.58, 0.68), s.span(year, 0.75, 0.05, 0.15, 1.0))
+    fleck = s.span(s.noise(0.0011, detail=1, where=s.space(short)), 0.62, 0.7)
+    cloud = s.span(s.noise(0.03, where=s.space(long)), 0.25, 0.75, 0.88, 1.1)
+    tone = s.math("SUBTRACT", 1.06, s.math("MULTIPLY", late, contrast))
+    tone = s.math(
+        "MULTIPLY", s.math("MULTIPLY", tone, cloud), s.span(fibre, 0.25, 0.75, 0.84, 1.12)
+    )
+    tone = s.math("MULTIPLY", tone, s.math("SUBTRACT", 1.0, s.math("MULTIPLY", pore, pores)))
+    tone = s.math("MULTIPLY", tone, s.math("SUBTRACT", 1.0, s.math("MULTIPLY", fleck, flecks)))
+    brown = s.shade(s.mix(0.4, colour, "6b3d20"), 1.0)
+    body = s.shade(s.mix(s.math("MULTIPLY", late, 0.3), colour, brown), tone)
+    relief = s.bump(fibre, 0.00006, s.bump(s.math("SUBTRACT", 1.0, pore), 0.00012))
     rough = s.span(fibre, 0.2, 0.8, 0.62 - 0.35 * gloss, 0.72 - 0.35 * gloss)
-    return s.done(Base_Color=warm, Roughness=rough, Normal=relief)
+    return s.done(Base_Color=body, Roughness=rough, Normal=relief)
 
 
 def cork() -> bpy.types.Material:

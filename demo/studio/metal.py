@@ -32,18 +32,14 @@ def ring(
 )
 def enamel_mug(look: Look) -> Shapes:
     """Return the camp mug of 330 ml: pressed steel under enamel, with a rolled rim."""
-    outside = materials.lacquer(look.colours[0], gloss=0.95, peel=0.00012, specks=0.35)
-    wall = [(0.001, 0.0015), (0.03, 0.0015), (0.0335, 0.0), (0.0385, 0.0015), (0.0402, 0.007)]
-    wall += [(0.0405, 0.02), (0.0405, 0.06), (0.0405, 0.079)]
-    shell = shapes.lathe(wall, outside, name="shell")
-    inner = [(0.0397, 0.079), (0.0397, 0.02), (0.0393, 0.008), (0.034, 0.003), (0.001, 0.003)]
-    white = materials.lacquer(CREAM, gloss=0.95, peel=0.00012, specks=0.2)
-    lining = shapes.lathe(inner, white, name="lining")
+    coat = materials.lacquer(look.colours[0], CREAM, gloss=0.95, peel=0.00012, specks=0.35)
+    wall = [(0.0325, 0.0003), (0.0385, 0.0015), (0.0402, 0.007), (0.0405, 0.02), (0.0405, 0.06)]
+    shell = thrown([*wall, (0.0405, 0.0793)], 0.0009, coat, ring=0.0015, hand=0.0004)
     rim = ring(0.0402, 0.0795, 0.0014, materials.lacquer(look.colours[1], gloss=0.9))
     strap = [(0.0385, 0, 0.066), (0.05, 0, 0.069), (0.07, 0, 0.066), (0.073, 0, 0.047)]
     strap += [(0.066, 0, 0.028), (0.052, 0, 0.019), (0.0385, 0, 0.017)]
-    handle = shapes.sweep(strap, lambda t: 0.0075 + 0.003 * abs(2 * t - 1) ** 4, outside, flat=0.22)
-    return [shapes.wobble(each, 0.0004, 0.05, 2) for each in (shell, lining, rim, handle)]
+    handle = shapes.sweep(strap, lambda t: 0.0075 + 0.003 * abs(2 * t - 1) ** 4, coat, flat=0.22)
+    return [shell, *(shapes.wobble(each, 0.0004, 0.07, 3) for each in (rim, handle))]
 
 
 @product(
@@ -95,13 +91,11 @@ def stove_kettle(look: Look) -> Shapes:
 )
 def casserole(look: Look) -> Shapes:
     """Return the pot of three litres with its lid on, or beside it."""
-    coat = materials.lacquer(look.colours[0], gloss=0.88, peel=0.00022)
+    coat = materials.lacquer(look.colours[0], "e9e0cd", turn=0.004, gloss=0.88, peel=0.00018)
     brass = materials.metal(BRASS, rough=0.24)
     wall = [(0.09, 0.0), (0.1, 0.002), (0.108, 0.012), (0.111, 0.05), (0.112, 0.1), (0.113, 0.104)]
-    lining = materials.lacquer("e9e0cd", gloss=0.85, peel=0.0001, specks=0.3)
     pot = thrown(wall, 0.005, coat, ring=0.001, hand=0.0004)
-    inner = [(0.1072, 0.1025), (0.1058, 0.05), (0.103, 0.016), (0.094, 0.0068), (0.001, 0.0065)]
-    made = [pot, shapes.lathe(inner, lining, name="lining")]
+    made = [pot]
     for side in (-1, 1):
         loop = [(side * 0.108, -0.048, 0.083), (side * 0.125, -0.042, 0.086)]
         loop += [(side * 0.143, -0.022, 0.088), (side * 0.143, 0.022, 0.088)]
@@ -192,7 +186,7 @@ def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
 )
 def chefs_knife(look: Look) -> Shapes:
     """Return the knife, lying on its side: blade of 20 cm, full tang, three rivets."""
-    steel = materials.metal("b9bdc0", rough=0.2, brushed=0.9, stretch=(0.5, 90, 1), wear=0.3)
+    steel = materials.metal("b9bdc0", rough=0.2, brushed=0.9, stretch=(0.5, 90, 1), wear=0.15)
     sides = [(0.0, 0.02), (-0.02, 0.0175), (-0.06, 0.0165), (-0.1, 0.0185), (-0.126, 0.019)]
     sides += [(-0.134, 0.01), (-0.132, -0.008), (-0.122, -0.014), (-0.1, -0.0095), (-0.06, -0.0075)]
     sides += [(-0.025, -0.009), (-0.004, -0.0135), (0.0, -0.012)]
@@ -200,7 +194,7 @@ def chefs_knife(look: Look) -> Shapes:
     tang = shapes.extrude(outline, 0.0026, steel, bevel=0.0003)
     made = [*shapes.place([blade(0.2, steel)], at=(-0.002, 0, 0.0013)), tang]
     scale = [(x - 0.0006, y) for x, y in outline]
-    for i, z in enumerate((0.0026, -0.0084)):
+    for i, z in enumerate((0.0004, -0.0062)):
         wood = materials.wood(look.colours[0], offset=(0.3 * i, 0.02, 0.035), gloss=0.5)
         half = shapes.extrude(scale, 0.0084, wood, bevel=0.0022)
         made += shapes.place([half], at=(0, 0, z))
@@ -287,3 +281,127 @@ def brass_pen(look: Look) -> Shapes:
     clip = shapes.sweep(path, 0.0021, body, flat=0.28, side=(0, 1, 0))
     shapes.place([pen, clip], turn=-35)
     return shapes.place([pen, clip], at=(-0.069, 0, 0.005), roll=90)
+
+
+def blade_half(side: int, look: Look) -> Shapes:
+    """Return a half of the scissors: a blade along x, and the grip that it ends in."""
+    steel = materials.metal("b4b9bd", rough=0.16, stretch=(0.4, 60, 1), wear=0.25)
+    line = [(0.118, 0.0), (0.116, 0.0025), (0.06, 0.0075), (0.008, 0.0105), (-0.01, 0.0085)]
+    line += [(-0.022, 0.004), (-0.02, -0.007), (-0.004, -0.0085), (0.02, -0.0065), (0.07, -0.003)]
+    outline = [(p.x, p.y * side) for p in shapes.smooth(line, 2, closed=True)]
+    made = [shapes.extrude(outline[::side], 0.0026, steel, bevel=0.0005, name="blade")]
+    paint = materials.lacquer(look.colours[0], gloss=0.85, peel=0.00005)
+    shank = [(-0.008, 0.0, 0.0013), (-0.025, -0.004, 0.0015), (-0.042, -0.014, 0.002)]
+    loop = []
+    for k in range(25):
+        a = math.radians(24 + 360 * k / 24)
+        loop.append((-0.06 + 0.024 * math.cos(a), -0.0245 + 0.0165 * math.sin(a), 0.002))
+    paths = [(shank, 0.0052), (loop[:-1], 0.0042)]
+    for path, width in paths:
+        bent = [(x, y * side, z) for x, y, z in path]
+        closed = path is not shank
+        made.append(
+            shapes.sweep(bent, width, paint, flat=0.8, closed=closed, side=(0, 0, 1), steps=16)
+        )
+    return made
+
+
+@product(
+    "paper-scissors",
+    main=View(turn=52, pitch=66, fill=0.84, blur=0.01),
+    second=View(turn=-30, pitch=26, fill=0.84, blur=0.02),
+    detail=View(turn=52, at=(0.005, 0.0, 0.005), pitch=55, width=0.06, blur=0.012),
+)
+def paper_scissors(look: Look) -> Shapes:
+    """Return the scissors, a little open on the table."""
+    steel = materials.metal("b4b9bd", rough=0.2)
+    screw = [
+        (0.0001, 0.0052),
+        (0.0048, 0.0052),
+        (0.0052, 0.0058),
+        (0.004, 0.0072),
+        (0.0001, 0.0076),
+    ]
+    slot = shapes.box((0.0012, 0.012, 0.002), None, bevel=0)
+    head = shapes.lathe(screw, steel, rounds=1, name="screw")
+    shapes.place([slot], at=(0, 0, 0.0071), turn=35)
+    made = shapes.place(blade_half(1, look), at=(0, 0, 0.0022), turn=-9)
+    made += shapes.place(blade_half(-1, look), at=(0, 0, 0.0049), turn=9)
+    return [*made, *shapes.place([shapes.carve(head, [slot], 0.0001)], at=(0, 0, 0.0022))]
+
+
+@product(
+    "watering-can",
+    main=View(turn=8, pitch=12, fill=0.82),
+    second=View(turn=-48, pitch=32, fill=0.78),
+    detail=View(turn=8, at=(0.03, -0.056, 0.075), pitch=14, width=0.1, blur=0.03),
+)
+def watering_can(look: Look) -> Shapes:
+    """Return the can of 1.2 litres: a low drum, a slender spout to the right, one hoop for a handle."""
+    coat = materials.lacquer(look.colours[0], gloss=0.25, peel=0.00011)
+    drum = [(0.001, 0.002), (0.058, 0.002), (0.062, 0.0), (0.063, 0.003), (0.062, 0.006)]
+    drum += [(0.0605, 0.03), (0.056, 0.1), (0.055, 0.115), (0.0555, 0.1175), (0.0535, 0.119)]
+    drum += [(0.05, 0.1195), (0.036, 0.124), (0.034, 0.1255), (0.0325, 0.125), (0.0325, 0.118)]
+    made = [shapes.lathe(drum, coat, name="drum")]
+    dark = shapes.lathe([(0.033, 0.112), (0.001, 0.11)], materials.liquid("1c2322"), rounds=1)
+    spout = [(0.045, 0, 0.022), (0.075, 0, 0.026), (0.11, 0, 0.05), (0.14, 0, 0.095)]
+    spout += [(0.17, 0, 0.145), (0.205, 0, 0.178), (0.245, 0, 0.188), (0.268, 0, 0.178)]
+    tube = shapes.sweep(spout, lambda t: 0.0125 - 0.0068 * t**0.6, coat, ends=False, name="spout")
+    made += [dark, shapes.thicken(tube, 0.0008)]
+    hoop = [(0.02, 0, 0.119), (0.008, 0, 0.155), (-0.03, 0, 0.188), (-0.085, 0, 0.18)]
+    hoop += [(-0.115, 0, 0.13), (-0.108, 0, 0.075), (-0.085, 0, 0.04), (-0.058, 0, 0.035)]
+    made.append(shapes.sweep(hoop, 0.0072, coat, flat=0.55, name="hoop"))
+    return [shapes.wobble(each, 0.0004, 0.08, 2) for each in made]
+
+
+TEAS = {"black": "BREAKFAST\nBLACK", "green": "GREEN\nSENCHA", "mint": "GARDEN\nMINT"}
+
+
+@product(
+    "loose-leaf-tea",
+    main=View(turn=0, pitch=14, fill=0.72),
+    second=View(turn=14, pitch=38, fill=0.74),
+    detail=View(turn=0, at=(0.004, -0.039, 0.062), pitch=10, width=0.06, blur=0.03),
+    dyed=False,
+)
+def tea_tin(look: Look) -> Shapes:
+    """Return the tin of 100 g with its paper label; the second shot has it open, with tea beside."""
+    coat = materials.lacquer(look.colours[0], gloss=0.35, peel=0.00004)
+    tin = materials.metal("c9ccca", rough=0.25, wear=0.5)
+    body = [(0.001, 0.001), (0.036, 0.001), (0.0385, 0.0), (0.039, 0.0015), (0.039, 0.09)]
+    neck = [(0.0383, 0.088), (0.0383, 0.101), (0.0376, 0.1015), (0.0374, 0.1), (0.0374, 0.02)]
+    lid = [(0.0389, 0.0905), (0.0394, 0.0905), (0.0394, 0.106), (0.0385, 0.1085), (0.034, 0.109)]
+    lid += [(0.033, 0.1082), (0.001, 0.1082)]
+    made = [shapes.lathe(body, coat, rounds=2), shapes.lathe(neck, tin, rounds=1)]
+    cover = [shapes.lathe(lid, coat, rounds=2, name="lid")]
+    label = []
+    for z in (0.03, 0.036, 0.07, 0.076):
+        row = [math.radians(-90 + a) for a in range(-42, 43, 2)]
+        label.append([(0.03915 * math.cos(a), 0.03915 * math.sin(a), z) for a in row])
+    made.append(shapes.grid("label", label, materials.clay(look.colours[1], grain=0.0003)))
+    words = TEAS.get(look.code, "ROOIBOS\n& ORANGE")
+    for text, size, z in ((words, 0.0085, 0.0605), ("loose leaf tea\n100 g", 0.0042, 0.0415)):
+        ink = materials.lacquer("2f2b28", gloss=0.1)
+        made.append(shapes.wrap(shapes.lettering(text, size, ink), 0.03922, z))
+    if look.shot == "second":
+        shapes.place(cover, at=(0.085, -0.03, -0.0905))
+        made += leaves(look, 0.0365, 0.082)
+    return made + cover
+
+
+def leaves(look: Look, radius: float, height: float) -> Shapes:
+    """Return a heap of rolled tea leaves in a tin."""
+    tones = {"black": "3a2a20", "green": "5f6b3c", "mint": "6f8050"}
+    leaf = materials.clay(tones.get(look.code, "8a4526"), grain=0.001)
+    twist = [(-0.005, 0, 0), (-0.002, 0.0008, 0.0004), (0.002, -0.0006, 0.0003), (0.005, 0.0004, 0)]
+    first = shapes.sweep(
+        twist, lambda t: 0.0009 * math.sin(0.3 + 2.5 * t), leaf, flat=0.6, steps=6, rounds=1
+    )
+    made = []
+    for _ in range(420):
+        r, a = radius * look.chance.random() ** 0.5 - 0.004, look.chance.uniform(0, math.tau)
+        at = (r * math.cos(a), r * math.sin(a), height + look.chance.uniform(-0.004, 0.004))
+        made += shapes.place(shapes.copy([first]), at=at, turn=look.chance.uniform(0, 360),
+            tip=look.chance.uniform(-40, 40), roll=look.chance.uniform(-35, 35))  # fmt: skip
+    shapes.place([first], at=(0, 0, height))
+    return [first, *made]

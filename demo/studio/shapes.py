@@ -177,16 +177,23 @@ def extrude(
         spline.use_cyclic_u = True
         for point, (x, y) in zip(spline.points, ring, strict=True):
             point.co = (x, y, 0, 1)
-    curve.extrude, curve.bevel_depth = max(thickness / 2 - bevel, 0), bevel
-    curve.bevel_resolution, curve.offset = 3, -bevel
+    curve.extrude = thickness / 2
     holder = bpy.data.objects.new(name, curve)
     bpy.context.scene.collection.objects.link(holder)
     graph = bpy.context.evaluated_depsgraph_get()
     mesh = bpy.data.meshes.new_from_object(holder.evaluated_get(graph))
     bpy.data.objects.remove(holder)
-    mesh.transform(Matrix.Translation((0, 0, thickness / 2)))
+    bm = bmesh.new()
+    bm.from_mesh(mesh)
+    bmesh.ops.remove_doubles(bm, verts=bm.verts, dist=1e-6)
+    bmesh.ops.translate(bm, vec=(0, 0, thickness / 2), verts=bm.verts)
+    bm.to_mesh(mesh)
+    bm.free()
     made = add(name, mesh, material)
-    mesh.set_sharp_from_angle(angle=math.radians(50))
+    mesh.set_sharp_from_angle(angle=math.radians(60))
+    edge = made.modifiers.new("edge", "BEVEL")
+    edge.width, edge.segments = min(bevel, thickness * 0.49), 4
+    edge.limit_method, edge.angle_limit, edge.harden_normals = "ANGLE", math.radians(50), True
     return made
 
 
@@ -205,6 +212,30 @@ def box(
     bm.free()
     made = add(name, mesh, material)
     mesh.set_sharp_from_angle(angle=math.radians(60))
+    return made
+
+
+def lettering(
+    text: str, size: float, material: bpy.types.Material | None, depth: float = 0.00004
+) -> bpy.types.Object:
+    """Return words, centred about the origin in the xy plane. `size` is the height of a line."""
+    curve = bpy.data.curves.new("words", "FONT")
+    curve.body, curve.size, curve.extrude = text, size, depth
+    curve.align_x, curve.align_y, curve.space_line = "CENTER", "CENTER", 0.95
+    holder = bpy.data.objects.new("words", curve)
+    bpy.context.scene.collection.objects.link(holder)
+    graph = bpy.context.evaluated_depsgraph_get()
+    mesh = bpy.data.meshes.new_from_object(holder.evaluated_get(graph))
+    bpy.data.objects.remove(holder)
+    return add("words", mesh, material)
+
+
+def wrap(made: bpy.types.Object, radius: float, height: float) -> bpy.types.Object:
+    """Wrap a flat shape around the front of a cylinder."""
+    for vert in made.data.vertices:
+        x, y, z = vert.co
+        a = x / radius - math.pi / 2
+        vert.co = ((radius + z) * math.cos(a), (radius + z) * math.sin(a), height + y)
     return made
 
 
