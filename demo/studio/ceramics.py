@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from . import materials, shapes
 from .frame import View
-from .shapes import Shapes
+from .shapes import Shapes, mm
 from .shots import Look, product
 
 Line = list[tuple[float, float]]
@@ -22,7 +22,7 @@ def thrown(
     hand: float = 0.0006,
     seed: int = 3,
 ) -> bpy.types.Object:
-    """Return a vessel with a foot ring. `outside` goes from the foot to the rim, `ring` is its height."""
+    """Return a vessel with a foot ring. `outside` goes from the foot to the rim."""
     line = [Vector(p) for p in outside]
     inside = []
     for i, point in enumerate(line):
@@ -79,7 +79,7 @@ def mug(look: Look) -> Shapes:
     """Return the mug: 350 ml and 9 cm high, or 450 ml and 10.5 cm high."""
     high = 0.105 if look.options.get("Size") == "450" else 0.09
     material = materials.glaze(*look.colours, turn=0.002, foot=0.0035)
-    wall = [(0.033, 0.0005), (0.0405, 0.006), (0.0428, 0.018), (0.0428, 0.03)]
+    wall = mm("33 0.5, 40.5 6, 42.8 18, 42.8 30")
     wall += [(0.0426, high * 0.6), (0.0422, high - 0.008), (0.042, high)]
     body = thrown(wall, 0.0036, material)
     return [body, ear((0.0415, high * 0.82), (0.0415, high * 0.24), 0.03, material)]
@@ -94,8 +94,8 @@ def mug(look: Look) -> Shapes:
 def espresso_cups(look: Look) -> Shapes:
     """Return two cups on their saucers, with coffee."""
     material = materials.glaze(look.colours[0], foot=0.003, speckle=0.5, breaks=0.8)
-    wall = [(0.02, 0.0005), (0.0245, 0.004), (0.029, 0.014), (0.0305, 0.03), (0.031, 0.052)]
-    rim = [(0.03, 0.001), (0.036, 0.003), (0.05, 0.008), (0.0585, 0.0135)]
+    wall = mm("20 0.5, 24.5 4, 29 14, 30.5 30, 31 52")
+    rim = mm("30 1, 36 3, 50 8, 58.5 13.5")
     made = []
     for seed, (x, y) in enumerate(((-0.05, -0.03), (0.056, 0.045))):
         cup = thrown(wall, 0.0038, material, ring=0.003, seed=seed)
@@ -116,20 +116,17 @@ def espresso_cups(look: Look) -> Shapes:
 def teapot(look: Look) -> Shapes:
     """Return the pot of one litre, with its spout to the right and its lid on."""
     material = materials.glaze(look.colours[0], foot=0.006, speckle=0.35)
-    wall = [(0.042, 0.0005), (0.056, 0.008), (0.072, 0.03), (0.0755, 0.055), (0.07, 0.083)]
-    wall += [(0.055, 0.104), (0.04, 0.112), (0.036, 0.113)]
+    wall = mm("42 0.5, 56 8, 72 30, 75.5 55, 70 83, 55 104, 40 112, 36 113")
     body = thrown(wall, 0.0045, material, hand=0.001)
-    lid = [(0.001, 0.114), (0.03, 0.113), (0.0385, 0.1145), (0.0385, 0.117), (0.03, 0.1225)]
-    lid += [(0.012, 0.127), (0.0075, 0.129), (0.007, 0.132), (0.0115, 0.136), (0.012, 0.141)]
-    lid += [(0.007, 0.1455), (0.001, 0.146)]
+    lid = mm("1 114, 30 113, 38.5 114.5, 38.5 117, 30 122.5, 12 127, 7.5 129")
+    lid += mm("7 132, 11.5 136, 12 141, 7 145.5, 1 146")
     cover = shapes.wobble(shapes.lathe(lid, material, name="lid"), 0.0004, 0.05)
-    path = [(0.06, 0, 0.04), (0.085, 0, 0.05), (0.1, 0, 0.075), (0.112, 0, 0.1), (0.128, 0, 0.113)]
+    path = mm("60 0 40, 85 0 50, 100 0 75, 112 0 100, 128 0 113")
     spout = shapes.sweep(
         path, lambda t: 0.018 - 0.0105 * t**0.7, material, ends=False, name="spout"
     )
     shapes.thicken(spout, 0.0025)
-    loop = [(-0.066, 0, 0.09), (-0.085, 0, 0.103), (-0.118, 0, 0.1), (-0.13, 0, 0.07)]
-    loop += [(-0.118, 0, 0.042), (-0.092, 0, 0.03), (-0.07, 0, 0.034)]
+    loop = mm("-66 0 90, -85 0 103, -118 0 100, -130 0 70, -118 0 42, -92 0 30, -70 0 34")
     handle = shapes.sweep(
         loop, lambda t: 0.0085 + 0.004 * abs(2 * t - 1) ** 6, material, flat=0.6, name="handle"
     )
@@ -161,14 +158,7 @@ def dinner_plate(look: Look) -> Shapes:
     return made
 
 
-BOWL = [
-    (0.031, 0.001),
-    (0.036, 0.007),
-    (0.05, 0.015),
-    (0.063, 0.033),
-    (0.0685, 0.055),
-    (0.07, 0.07),
-]
+BOWL = mm("31 1, 36 7, 50 15, 63 33, 68.5 55, 70 70")
 
 
 @product(
@@ -198,7 +188,7 @@ def breakfast_bowl(look: Look) -> Shapes:
 def serving_bowl(look: Look) -> Shapes:
     """Return the wide bowl with its thick lip."""
     material = materials.glaze(*look.colours, turn=0.006, foot=0.007, speckle=0.5)
-    wall = [(0.062, 0.001), (0.07, 0.008), (0.105, 0.02), (0.138, 0.05), (0.15, 0.078)]
+    wall = mm("62 1, 70 8, 105 20, 138 50, 150 78")
     return [thrown([*wall, (0.155, 0.09)], 0.0075, material, ring=0.006, hand=0.0016)]
 
 
@@ -211,13 +201,13 @@ def serving_bowl(look: Look) -> Shapes:
 def jug(look: Look) -> Shapes:
     """Return the straight jug of 1.1 litres, its lip to -x."""
     material = materials.glaze(look.colours[0], foot=0.012, speckle=0.45)
-    wall = [(0.046, 0.0005), (0.0515, 0.005), (0.053, 0.02), (0.053, 0.08), (0.05, 0.13)]
+    wall = mm("46 0.5, 51.5 5, 53 20, 53 80, 50 130")
     body = thrown([*wall, (0.047, 0.16), (0.0465, 0.182)], 0.0042, material, hand=0.0009)
     for vert in body.data.vertices:
         x, y, z = vert.co
         part = max(0.0, (z - 0.135) / 0.047) ** 2.2
-        round_ = math.exp(-((math.atan2(y, -x) / 0.34) ** 2))
-        vert.co += Vector((-0.02, -y * 0.25, 0.005)) * part * round_
+        round_ = math.exp(-((math.atan2(y, -x) / 0.42) ** 2))
+        vert.co += Vector((-0.016, -y * 0.2, 0.003)) * part * round_
     return [body, ear((0.0475, 0.155), (0.0525, 0.05), 0.036, material, width=0.0085)]
 
 
@@ -232,8 +222,7 @@ def vase(look: Look) -> Shapes:
     """Return the vase: 18 cm high, or 28."""
     size = 28 / 18 if look.options.get("Size") == "L" else 1.0
     material = materials.glaze(look.colours[0], foot=0.045 * size, gloss=0.55, speckle=0.5)
-    wall = [(0.036, 0.0005), (0.043, 0.006), (0.058, 0.04), (0.07, 0.085), (0.073, 0.115)]
-    wall += [(0.062, 0.142), (0.035, 0.156), (0.0235, 0.164), (0.023, 0.172), (0.0275, 0.18)]
+    wall = mm("36 0.5, 43 6, 58 40, 70 85, 73 115, 62 142, 35 156, 23.5 164, 23 172, 27.5 180")
     return [thrown([(r * size, z * size) for r, z in wall], 0.0045, material, hand=0.0014)]
 
 
@@ -246,9 +235,8 @@ def vase(look: Look) -> Shapes:
 def bud_vase(look: Look) -> Shapes:
     """Return the small matt bottle, or three in a row."""
     material = materials.glaze(look.colours[0], foot=0.003, gloss=0.12, speckle=0.8)
-    wall = [(0.02, 0.0005), (0.026, 0.003), (0.0345, 0.02), (0.035, 0.04), (0.0285, 0.06)]
-    wall += [(0.0135, 0.073), (0.0095, 0.085), (0.009, 0.105), (0.0095, 0.114), (0.013, 0.12)]
-    places = [(0, 0)] if look.shot != "second" else [(-0.085, 0.03), (0, -0.01), (0.088, 0.025)]
+    wall = mm("20 0.5, 26 3, 34.5 20, 35 40, 28.5 60, 13.5 73, 9.5 85, 9 105, 9.5 114, 13 120")
+    places = [(0, 0)] if look.shot != "second" else mm("-85 30, 0 -10, 88 25")
     made = []
     for i, (x, y) in enumerate(places):
         bottle = thrown(wall, 0.0032, material, ring=0.002, hand=0.0012, seed=i)
@@ -268,10 +256,9 @@ def plant_pot(look: Look) -> Shapes:
     across = float(look.options.get("Size", "16")) / 100
     size = across / 0.16
     material = materials.glaze(look.colours[0], "b4714d", turn=0.006, foot=0.0, gloss=0.45)
-    wall = [(0.05, 0.0005), (0.055, 0.002), (0.0685, 0.085), (0.073, 0.112), (0.0775, 0.114)]
-    wall += [(0.08, 0.118), (0.08, 0.142)]
+    wall = mm("50 0.5, 55 2, 68.5 85, 73 112, 77.5 114, 80 118, 80 142")
     pot = thrown([(r * size, z * size) for r, z in wall], 0.006, material, hand=0.001)
-    dish = [(0.06, 0.0005), (0.066, 0.002), (0.072, 0.012), (0.075, 0.024)]
+    dish = mm("60 0.5, 66 2, 72 12, 75 24")
     saucer = thrown([(r * size, z * size) for r, z in dish], 0.005, material, seed=9)
     shapes.place([pot], at=(0, 0, 0.0075))
     return [pot, saucer]

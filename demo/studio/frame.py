@@ -108,7 +108,7 @@ def add_lights(floor: Vector, size: float) -> None:
 
 
 def add_room() -> None:
-    """Add the room around: light above and to the left, dim in front, which metal and glass show."""
+    """Add the room that metal and glass show: light above and to the left, dim in front."""
     world = bpy.data.worlds.new("room")
     bpy.context.scene.world = world
     world.use_nodes = True

@@ -1,4 +1,4 @@
-"""Glass: what is blown and pressed. Colour is in the melt, so each colour is rendered for itself."""
+"""Glass: what is blown and pressed. Its colour is in the melt, so each is rendered for itself."""
 
 import math
 
@@ -7,16 +7,15 @@ from mathutils import Vector
 
 from . import materials, shapes
 from .frame import View
-from .shapes import Shapes
+from .shapes import Shapes, mm
 from .shots import Look, product
 
 
 def tumbler(material: bpy.types.Material) -> bpy.types.Object:
     """Return a thick tumbler, 9 cm high, with ribs around it and a heavy bottom."""
-    outside = [(0.001, 0.0016), (0.02, 0.0012), (0.026, 0), (0.0305, 0.002), (0.0325, 0.008)]
-    outside += [(0.034, 0.03), (0.0365, 0.065), (0.038, 0.0885)]
-    rim = [(0.0378, 0.09), (0.0368, 0.09)]
-    inside = [(0.0362, 0.085), (0.0345, 0.06), (0.032, 0.03), (0.029, 0.016), (0.02, 0.0105)]
+    outside = mm("1 1.6, 20 1.2, 26 0, 30.5 2, 32.5 8, 34 30, 36.5 65, 38 88.5")
+    rim = mm("37.8 90, 36.8 90")
+    inside = mm("36.2 85, 34.5 60, 32 30, 29 16, 20 10.5")
     made = shapes.lathe(
         [*outside, *rim, *inside, (0.001, 0.01)], material, steps=288, name="tumbler"
     )
@@ -43,7 +42,7 @@ def glass_tumblers(look: Look) -> Shapes:
     clear = look.code == "cle"
     material = materials.glass(None if clear else look.colours[0].hex, depth=0.012)
     if look.shot == "second":
-        water = [(0.001, 0.0102), (0.02, 0.0107), (0.0288, 0.016), (0.0318, 0.03), (0.034, 0.056)]
+        water = mm("1 10.2, 20 10.7, 28.8 16, 31.8 30, 34 56")
         filled = shapes.lathe(
             [*water, (0.0345, 0.06), (0.001, 0.06)], materials.liquid("ffffff", clear=1)
         )

@@ -204,7 +204,9 @@ def glaze(
     normal = s.bump(s.noise(0.012, detail=2), 0.0005, s.bump(fine, 0.00003))
     raw: Number = 0.0
     if foot:
-        line = s.math("ADD", s.height(), s.span(s.noise(0.03), 0.2, 0.8, -0.3 * foot, 0.3 * foot))
+        line = s.math(
+            "ADD", s.height(), s.span(s.noise(0.05, detail=1), 0.2, 0.8, -0.25 * foot, 0.25 * foot)
+        )
         raw = s.span(line, foot + 0.0004, foot - 0.0004)
         bare = s.shade(clay, s.span(s.noise(0.0012), 0.2, 0.8, 0.85, 1.1))
         colour = s.mix(raw, colour, bare)
@@ -253,14 +255,15 @@ def metal(
     brushed: float = 0.6,
     stretch: Sequence[float] | None = None,
     wear: float = 0.3,
+    line: float = 0.0004,
 ) -> bpy.types.Material:
     """Return metal with fingermarks. It is brushed along the longest axis of the stretch.
 
-    Without a stretch it is brushed around, as on a lathe.
+    Without a stretch it is brushed around, as on a lathe. `line` is how wide its scratches are.
     """
     s = Surface("metal", Metallic=1.0)
     grain = s.space(stretch) if stretch else s.space((60, 1, 1), uv=True)
-    lines = s.noise(0.0004, detail=4, where=grain)
+    lines = s.noise(line, detail=4, where=grain)
     smear = s.noise(0.03, detail=6)
     tone = s.shade(colour, s.span(smear, 0.25, 0.75, 1 - 0.25 * wear, 1.05))
     marks = s.math("MULTIPLY", s.span(smear, 0.4, 0.75, 0, 0.35), wear)

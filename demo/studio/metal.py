@@ -9,7 +9,7 @@ from . import materials, shapes
 from .ceramics import thrown
 from .frame import View
 from .materials import Colour
-from .shapes import Shapes
+from .shapes import Shapes, mm
 from .shots import Look, product
 
 STEEL, BRASS, CREAM = "c3c7c9", "c9a24e", "ece6d8"
@@ -33,11 +33,10 @@ def ring(
 def enamel_mug(look: Look) -> Shapes:
     """Return the camp mug of 330 ml: pressed steel under enamel, with a rolled rim."""
     coat = materials.lacquer(look.colours[0], CREAM, gloss=0.95, peel=0.00012, specks=0.35)
-    wall = [(0.0325, 0.0003), (0.0385, 0.0015), (0.0402, 0.007), (0.0405, 0.02), (0.0405, 0.06)]
+    wall = mm("32.5 0.3, 38.5 1.5, 40.2 7, 40.5 20, 40.5 60")
     shell = thrown([*wall, (0.0405, 0.0793)], 0.0009, coat, ring=0.0015, hand=0.0004)
     rim = ring(0.0402, 0.0795, 0.0014, materials.lacquer(look.colours[1], gloss=0.9))
-    strap = [(0.0385, 0, 0.066), (0.05, 0, 0.069), (0.07, 0, 0.066), (0.073, 0, 0.047)]
-    strap += [(0.066, 0, 0.028), (0.052, 0, 0.019), (0.0385, 0, 0.017)]
+    strap = mm("38.5 0 66, 50 0 69, 70 0 66, 73 0 47, 66 0 28, 52 0 19, 38.5 0 17")
     handle = shapes.sweep(strap, lambda t: 0.0075 + 0.003 * abs(2 * t - 1) ** 4, coat, flat=0.22)
     return [shell, *(shapes.wobble(each, 0.0004, 0.07, 3) for each in (rim, handle))]
 
@@ -53,32 +52,22 @@ def stove_kettle(look: Look) -> Shapes:
     coat = materials.lacquer(look.colours[0], gloss=0.92, peel=0.0001)
     steel = materials.metal(STEEL, rough=0.18)
     beech = materials.wood(look.colours[1], offset=(0, 0.05, 0.02))
-    body = [(0.001, 0.002), (0.084, 0.002), (0.094, 0.003), (0.1, 0.009), (0.1, 0.03)]
-    body += [(0.094, 0.07), (0.078, 0.105), (0.055, 0.124), (0.048, 0.126)]
-    lid = [(0.05, 0.126), (0.0495, 0.1295), (0.04, 0.136), (0.02, 0.141), (0.001, 0.142)]
-    knob = [(0.001, 0.139), (0.007, 0.14), (0.0065, 0.147), (0.0135, 0.152), (0.014, 0.16)]
-    knob += [(0.009, 0.165), (0.001, 0.166)]
+    body = mm("1 2, 84 2, 94 3, 100 9, 100 30, 94 70, 78 105, 55 124, 48 126")
+    lid = mm("50 126, 49.5 129.5, 40 136, 20 141, 1 142")
+    knob = mm("1 139, 7 140, 6.5 147, 13.5 152, 14 160, 9 165, 1 166")
     made = [shapes.lathe(body, coat), shapes.lathe(lid, coat), shapes.lathe(knob, beech)]
     made += [ring(0.0495, 0.1265, 0.0016, steel), ring(0.0985, 0.0055, 0.0024, steel)]
-    path = [
-        (0.07, 0, 0.06),
-        (0.098, 0, 0.072),
-        (0.118, 0, 0.1),
-        (0.128, 0, 0.125),
-        (0.142, 0, 0.136),
-    ]
+    path = mm("70 0 60, 98 0 72, 118 0 100, 128 0 125, 142 0 136")
     made.append(shapes.sweep(path, lambda t: 0.021 - 0.009 * t, coat, name="spout"))
-    cap = shapes.lathe(
-        [(0.001, 0), (0.014, 0), (0.0145, 0.012), (0.011, 0.018), (0.001, 0.019)], steel
-    )
+    cap = shapes.lathe(mm("1 0, 14 0, 14.5 12, 11 18, 1 19"), steel)
     made += shapes.place([cap], at=(0.137, 0, 0.132), roll=52)
     for side in (-1, 1):
         arm = [(side * 0.062, 0, 0.112), (side * 0.078, 0, 0.15), (side * 0.082, 0, 0.19)]
         arm += [(side * 0.074, 0, 0.226), (side * 0.05, 0, 0.238)]
         made.append(shapes.sweep(arm, 0.0036, steel, flat=0.75, name="arm"))
-        stud = shapes.lathe([(0.001, 0), (0.01, 0), (0.0085, 0.005), (0.001, 0.0065)], steel)
+        stud = shapes.lathe(mm("1 0, 10 0, 8.5 5, 1 6.5"), steel)
         made += shapes.place([stud], at=(side * 0.063, 0, 0.112), roll=side * 48)
-    grip = [(-0.058, 0, 0.234), (-0.03, 0, 0.244), (0.03, 0, 0.244), (0.058, 0, 0.234)]
+    grip = mm("-58 0 234, -30 0 244, 30 0 244, 58 0 234")
     made.append(shapes.sweep(grip, lambda t: 0.0085 + 0.0045 * math.sin(math.pi * t) ** 0.6, beech))
     return made
 
@@ -93,7 +82,7 @@ def casserole(look: Look) -> Shapes:
     """Return the pot of three litres with its lid on, or beside it."""
     coat = materials.lacquer(look.colours[0], "e9e0cd", turn=0.004, gloss=0.88, peel=0.00018)
     brass = materials.metal(BRASS, rough=0.24)
-    wall = [(0.09, 0.0), (0.1, 0.002), (0.108, 0.012), (0.111, 0.05), (0.112, 0.1), (0.113, 0.104)]
+    wall = mm("90 0, 100 2, 108 12, 111 50, 112 100, 113 104")
     pot = thrown(wall, 0.005, coat, ring=0.001, hand=0.0004)
     made = [pot]
     for side in (-1, 1):
@@ -103,11 +92,9 @@ def casserole(look: Look) -> Shapes:
         made.append(
             shapes.sweep(loop, lambda t: 0.0095 + 0.005 * abs(2 * t - 1) ** 5, coat, flat=0.6)
         )
-    lid = [(0.108, 0.1035), (0.1135, 0.105), (0.1135, 0.109), (0.104, 0.116), (0.07, 0.127)]
-    lid += [(0.03, 0.133), (0.001, 0.134)]
-    under = [(0.001, 0.129), (0.06, 0.124), (0.1, 0.11), (0.1, 0.1)]
-    knob = [(0.001, 0.132), (0.0085, 0.132), (0.0085, 0.142), (0.012, 0.146), (0.0195, 0.149)]
-    knob += [(0.02, 0.154), (0.012, 0.1575), (0.001, 0.158)]
+    lid = mm("108 103.5, 113.5 105, 113.5 109, 104 116, 70 127, 30 133, 1 134")
+    under = mm("1 129, 60 124, 100 110, 100 100")
+    knob = mm("1 132, 8.5 132, 8.5 142, 12 146, 19.5 149, 20 154, 12 157.5, 1 158")
     cover = [shapes.lathe([*under, *lid], coat, name="lid"), shapes.lathe(knob, brass, name="knob")]
     if look.shot == "second":
         shapes.place(cover, at=(0, 0, -0.106))
@@ -187,9 +174,8 @@ def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
 def chefs_knife(look: Look) -> Shapes:
     """Return the knife, lying on its side: blade of 20 cm, full tang, three rivets."""
     steel = materials.metal("b9bdc0", rough=0.2, brushed=0.9, stretch=(0.5, 90, 1), wear=0.15)
-    sides = [(0.0, 0.02), (-0.02, 0.0175), (-0.06, 0.0165), (-0.1, 0.0185), (-0.126, 0.019)]
-    sides += [(-0.134, 0.01), (-0.132, -0.008), (-0.122, -0.014), (-0.1, -0.0095), (-0.06, -0.0075)]
-    sides += [(-0.025, -0.009), (-0.004, -0.0135), (0.0, -0.012)]
+    sides = mm("0 20, -20 17.5, -60 16.5, -100 18.5, -126 19, -134 10, -132 -8, -122 -14")
+    sides += mm("-100 -9.5, -60 -7.5, -25 -9, -4 -13.5, 0 -12")
     outline = [(p.x, p.y) for p in shapes.smooth(sides, 2, closed=True)]
     tang = shapes.extrude(outline, 0.0026, steel, bevel=0.0003)
     made = [*shapes.place([blade(0.2, steel)], at=(-0.002, 0, 0.0013)), tang]
@@ -198,11 +184,11 @@ def chefs_knife(look: Look) -> Shapes:
         wood = materials.wood(look.colours[0], offset=(0.3 * i, 0.02, 0.035), gloss=0.5)
         half = shapes.extrude(scale, 0.0084, wood, bevel=0.0022)
         made += shapes.place([half], at=(0, 0, z))
+    rivet = mm("1 0, 3.2 0, 3.2 15.2, 2.8 15.4, 1 15.5")
     for x in (-0.022, -0.066, -0.11):
-        pin = shapes.lathe([(0.001, 0), (0.0032, 0), (0.0032, 0.0196), (0.0028, 0.0198), (0.001, 0.0199)],
-            materials.metal(STEEL, rough=0.2), rounds=1)  # fmt: skip
-        made += shapes.place([pin], at=(x, 0.0045, -0.0086))
-    return shapes.place(made, at=(0, 0, 0.0086), roll=2.1)
+        pin = shapes.lathe(rivet, materials.metal(STEEL, rough=0.2), rounds=1)
+        made += shapes.place([pin], at=(x, 0.0045, -0.0063))
+    return shapes.place(made, at=(0, 0, 0.0063), roll=1.6)
 
 
 @product(
@@ -216,7 +202,7 @@ def insulated_bottle(look: Look) -> Shapes:
     high = 0.242 if look.options.get("Size") == "750" else 0.192
     coat = materials.lacquer(look.colours[0], gloss=0.22, peel=0.00011)
     steel = materials.metal(STEEL, rough=0.22)
-    body = [(0.001, 0.003), (0.028, 0.003), (0.0325, 0.0012), (0.0355, 0.004), (0.036, 0.012)]
+    body = mm("1 3, 28 3, 32.5 1.2, 35.5 4, 36 12")
     body += [
         (0.036, high - 0.05),
         (0.036, high - 0.036),
@@ -241,9 +227,7 @@ def insulated_bottle(look: Look) -> Shapes:
     top = [(0.001, high + 0.0206), (0.0262, high + 0.0206), (0.0268, high + 0.0215)]
     top += [(0.0268, high + 0.0265), (0.0255, high + 0.028), (0.001, high + 0.0282)]
     wood = materials.wood(look.colours[1], offset=(0, 0.05, 0.03), gloss=0.35)
-    base = shapes.lathe(
-        [(0.0325, 0), (0.036, 0.001), (0.0362, 0.006), (0.0358, 0.0075)], steel, rounds=1
-    )
+    base = shapes.lathe(mm("32.5 0, 36 1, 36.2 6, 35.8 7.5"), steel, rounds=1)
     cap = [shapes.lathe(lid, steel, rounds=2), shapes.lathe(top, wood, rounds=2)]
     if look.shot == "second":
         shapes.place(cap, at=(0.06, -0.04, -high - 0.001))
@@ -255,7 +239,7 @@ def pen_metal(look: Look) -> bpy.types.Material:
     if look.code == "blk":
         return materials.lacquer(Colour("2c2e31"), gloss=0.35, peel=0.00002)
     colour = BRASS if look.code == "bra" else "b4babe"
-    return materials.metal(colour, rough=0.22, brushed=0.8, wear=0.5)
+    return materials.metal(colour, rough=0.2, brushed=0.15, wear=0.35, line=0.00008)
 
 
 @product(
@@ -268,16 +252,13 @@ def pen_metal(look: Look) -> bpy.types.Material:
 def brass_pen(look: Look) -> Shapes:
     """Return the pen, lying along x: a turned barrel with a grip of rings, a clip and a button."""
     body = pen_metal(look)
-    barrel = [(0.0008, 0.0), (0.0012, 0.0005), (0.0015, 0.003), (0.0016, 0.003), (0.003, 0.01)]
-    barrel += [(0.0046, 0.02), (0.0049, 0.026)]
-    rings = [(r, 0.028 + 0.0016 * i + dz) for i in range(12)
-             for r, dz in ((0.005, 0.0), (0.005, 0.0010), (0.0045, 0.0011), (0.0045, 0.0015))]  # fmt: skip
-    upper = [(0.005, 0.049), (0.005, 0.08), (0.0047, 0.0804), (0.0047, 0.081), (0.005, 0.0814)]
-    upper += [(0.005, 0.126), (0.0046, 0.128), (0.003, 0.1285), (0.0028, 0.1285), (0.0028, 0.137)]
+    barrel = mm("0.8 0, 1.2 0.5, 1.5 3, 1.6 3, 3 10, 4.6 20, 4.9 26")
+    groove = mm("5 28, 5 29, 4.5 29.1, 4.5 29.5")
+    rings = [(r, z + 0.0016 * i) for i in range(12) for r, z in groove]
+    upper = mm("5 49, 5 80, 4.7 80.4, 4.7 81, 5 81.4, 5 126, 4.6 128, 3 128.5, 2.8 128.5, 2.8 137")
     pen = shapes.lathe([*barrel, *rings, *upper, (0.0022, 0.138), (0.001, 0.138)], body, rounds=1)
     pen.data.set_sharp_from_angle(angle=math.radians(35))
-    path = [(-0.0045, 0, 0.1235), (-0.0075, 0, 0.124), (-0.0078, 0, 0.12), (-0.0066, 0, 0.1)]
-    path += [(-0.0058, 0, 0.086)]
+    path = mm("-4.5 0 123.5, -7.5 0 124, -7.8 0 120, -6.6 0 100, -5.8 0 86")
     clip = shapes.sweep(path, 0.0021, body, flat=0.28, side=(0, 1, 0))
     shapes.place([pen, clip], turn=-35)
     return shapes.place([pen, clip], at=(-0.069, 0, 0.005), roll=90)
@@ -286,17 +267,16 @@ def brass_pen(look: Look) -> Shapes:
 def blade_half(side: int, look: Look) -> Shapes:
     """Return a half of the scissors: a blade along x, and the grip that it ends in."""
     steel = materials.metal("b4b9bd", rough=0.16, stretch=(0.4, 60, 1), wear=0.25)
-    line = [(0.118, 0.0), (0.116, 0.0025), (0.06, 0.0075), (0.008, 0.0105), (-0.01, 0.0085)]
-    line += [(-0.022, 0.004), (-0.02, -0.007), (-0.004, -0.0085), (0.02, -0.0065), (0.07, -0.003)]
+    line = mm("118 0, 116 2.5, 60 7.5, 8 10.5, -10 8.5, -22 4, -20 -7, -4 -8.5, 20 -6.5, 70 -3")
     outline = [(p.x, p.y * side) for p in shapes.smooth(line, 2, closed=True)]
     made = [shapes.extrude(outline[::side], 0.0026, steel, bevel=0.0005, name="blade")]
     paint = materials.lacquer(look.colours[0], gloss=0.85, peel=0.00005)
-    shank = [(-0.008, 0.0, 0.0013), (-0.025, -0.004, 0.0015), (-0.042, -0.014, 0.002)]
+    shank = mm("-8 0 1.3, -25 -4 1.5, -42 -14 2")
     loop = []
     for k in range(25):
         a = math.radians(24 + 360 * k / 24)
         loop.append((-0.06 + 0.024 * math.cos(a), -0.0245 + 0.0165 * math.sin(a), 0.002))
-    paths = [(shank, 0.0052), (loop[:-1], 0.0042)]
+    paths = [(shank, lambda t: 0.0052 * min(1.0, 0.35 + 7 * t)), (loop[:-1], 0.0042)]
     for path, width in paths:
         bent = [(x, y * side, z) for x, y, z in path]
         closed = path is not shank
@@ -315,13 +295,7 @@ def blade_half(side: int, look: Look) -> Shapes:
 def paper_scissors(look: Look) -> Shapes:
     """Return the scissors, a little open on the table."""
     steel = materials.metal("b4b9bd", rough=0.2)
-    screw = [
-        (0.0001, 0.0052),
-        (0.0048, 0.0052),
-        (0.0052, 0.0058),
-        (0.004, 0.0072),
-        (0.0001, 0.0076),
-    ]
+    screw = mm("0.1 5.2, 4.8 5.2, 5.2 5.8, 4 7.2, 0.1 7.6")
     slot = shapes.box((0.0012, 0.012, 0.002), None, bevel=0)
     head = shapes.lathe(screw, steel, rounds=1, name="screw")
     shapes.place([slot], at=(0, 0, 0.0071), turn=35)
@@ -337,19 +311,16 @@ def paper_scissors(look: Look) -> Shapes:
     detail=View(turn=8, at=(0.03, -0.056, 0.075), pitch=14, width=0.1, blur=0.03),
 )
 def watering_can(look: Look) -> Shapes:
-    """Return the can of 1.2 litres: a low drum, a slender spout to the right, one hoop for a handle."""
+    """Return the can of 1.2 litres: a drum, a slender spout to the right and a hoop to carry it."""
     coat = materials.lacquer(look.colours[0], gloss=0.25, peel=0.00011)
-    drum = [(0.001, 0.002), (0.058, 0.002), (0.062, 0.0), (0.063, 0.003), (0.062, 0.006)]
-    drum += [(0.0605, 0.03), (0.056, 0.1), (0.055, 0.115), (0.0555, 0.1175), (0.0535, 0.119)]
-    drum += [(0.05, 0.1195), (0.036, 0.124), (0.034, 0.1255), (0.0325, 0.125), (0.0325, 0.118)]
+    drum = mm("1 2, 58 2, 62 0, 63 3, 62 6, 60.5 30, 56 100, 55 115, 55.5 117.5, 53.5 119")
+    drum += mm("50 119.5, 36 124, 34 125.5, 32.5 125, 32.5 118")
     made = [shapes.lathe(drum, coat, name="drum")]
     dark = shapes.lathe([(0.033, 0.112), (0.001, 0.11)], materials.liquid("1c2322"), rounds=1)
-    spout = [(0.045, 0, 0.022), (0.075, 0, 0.026), (0.11, 0, 0.05), (0.14, 0, 0.095)]
-    spout += [(0.17, 0, 0.145), (0.205, 0, 0.178), (0.245, 0, 0.188), (0.268, 0, 0.178)]
+    spout = mm("45 0 22, 75 0 26, 110 0 50, 140 0 95, 170 0 145, 205 0 178, 245 0 188, 268 0 178")
     tube = shapes.sweep(spout, lambda t: 0.0125 - 0.0068 * t**0.6, coat, ends=False, name="spout")
     made += [dark, shapes.thicken(tube, 0.0008)]
-    hoop = [(0.02, 0, 0.119), (0.008, 0, 0.155), (-0.03, 0, 0.188), (-0.085, 0, 0.18)]
-    hoop += [(-0.115, 0, 0.13), (-0.108, 0, 0.075), (-0.085, 0, 0.04), (-0.058, 0, 0.035)]
+    hoop = mm("20 0 119, 8 0 155, -30 0 188, -85 0 180, -115 0 130, -108 0 75, -85 0 40, -58 0 35")
     made.append(shapes.sweep(hoop, 0.0072, coat, flat=0.55, name="hoop"))
     return [shapes.wobble(each, 0.0004, 0.08, 2) for each in made]
 
@@ -365,13 +336,12 @@ TEAS = {"black": "BREAKFAST\nBLACK", "green": "GREEN\nSENCHA", "mint": "GARDEN\n
     dyed=False,
 )
 def tea_tin(look: Look) -> Shapes:
-    """Return the tin of 100 g with its paper label; the second shot has it open, with tea beside."""
+    """Return the tin of 100 g with its paper label, in the second shot open."""
     coat = materials.lacquer(look.colours[0], gloss=0.35, peel=0.00004)
     tin = materials.metal("c9ccca", rough=0.25, wear=0.5)
-    body = [(0.001, 0.001), (0.036, 0.001), (0.0385, 0.0), (0.039, 0.0015), (0.039, 0.09)]
-    neck = [(0.0383, 0.088), (0.0383, 0.101), (0.0376, 0.1015), (0.0374, 0.1), (0.0374, 0.02)]
-    lid = [(0.0389, 0.0905), (0.0394, 0.0905), (0.0394, 0.106), (0.0385, 0.1085), (0.034, 0.109)]
-    lid += [(0.033, 0.1082), (0.001, 0.1082)]
+    body = mm("1 1, 36 1, 38.5 0, 39 1.5, 39 90")
+    neck = mm("38.3 88, 38.3 101, 37.6 101.5, 37.4 100, 37.4 20")
+    lid = mm("38.9 90.5, 39.4 90.5, 39.4 106, 38.5 108.5, 34 109, 33 108.2, 1 108.2")
     made = [shapes.lathe(body, coat, rounds=2), shapes.lathe(neck, tin, rounds=1)]
     cover = [shapes.lathe(lid, coat, rounds=2, name="lid")]
     label = []
@@ -393,7 +363,7 @@ def leaves(look: Look, radius: float, height: float) -> Shapes:
     """Return a heap of rolled tea leaves in a tin."""
     tones = {"black": "3a2a20", "green": "5f6b3c", "mint": "6f8050"}
     leaf = materials.clay(tones.get(look.code, "8a4526"), grain=0.001)
-    twist = [(-0.005, 0, 0), (-0.002, 0.0008, 0.0004), (0.002, -0.0006, 0.0003), (0.005, 0.0004, 0)]
+    twist = mm("-5 0 0, -2 0.8 0.4, 2 -0.6 0.3, 5 0.4 0")
     first = shapes.sweep(
         twist, lambda t: 0.0009 * math.sin(0.3 + 2.5 * t), leaf, flat=0.6, steps=6, rounds=1
     )

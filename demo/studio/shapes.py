@@ -22,6 +22,11 @@ def smooth(points: Sequence[Point], rounds: int = 3, *, closed: bool = False) ->
     return line
 
 
+def mm(points: str) -> list[tuple[float, ...]]:
+    """Return points that are given in millimetres, such as "40 0, 42.5 18"."""
+    return [tuple(float(n) / 1000 for n in point.split()) for point in points.split(",")]
+
+
 def add(name: str, mesh: bpy.types.Mesh, material: bpy.types.Material | None) -> bpy.types.Object:
     """Return a new object in the scene, shaded smooth."""
     made = bpy.data.objects.new(name, mesh)
@@ -45,8 +50,8 @@ def grid(
     """Return a surface through rows of points.
 
     `around` closes each row, `across` joins the last row to the first, and `caps` closes the first
-    and the last row. Its UV map is in metres: u along a row and v across the rows. The attribute `along` is v
-    too, but counted from the row `zero`.
+    and the last row. Its UV map is in metres: u along a row and v across the rows. The attribute
+    `along` is v too, but counted from the row `zero`.
     """
     mesh = bpy.data.meshes.new(name)
     bm = bmesh.new()

@@ -9,7 +9,7 @@ from mathutils import Vector
 from . import materials, shapes
 from .frame import View
 from .materials import Surface
-from .shapes import Shapes
+from .shapes import Shapes, mm
 from .shots import Look, product
 
 
@@ -38,11 +38,11 @@ def cutting_board(look: Look) -> Shapes:
 
 def spoon(kind: str, wood: bpy.types.Material) -> bpy.types.Object:
     """Return a spoon, a slotted spoon or a spatula of 30 cm, along x with its head at +x."""
-    half = [(-0.15, 0.0), (-0.15, 0.0075), (-0.13, 0.009), (-0.03, 0.0062), (0.04, 0.0065)]
+    half = mm("-150 0, -150 7.5, -130 9, -30 6.2, 40 6.5")
     if kind == "spatula":
-        half += [(0.07, 0.012), (0.09, 0.026), (0.148, 0.031), (0.15, 0.029), (0.15, 0.0)]
+        half += mm("70 12, 90 26, 148 31, 150 29, 150 0")
     else:
-        half += [(0.068, 0.013), (0.09, 0.029), (0.125, 0.031), (0.147, 0.019), (0.15, 0.0)]
+        half += mm("68 13, 90 29, 125 31, 147 19, 150 0")
     ring = [*half, *[(x, -y) for x, y in reversed(half[1:-1])]]
     outline = [(p.x, p.y) for p in shapes.smooth(ring, 3, closed=True)]
     slots = []
@@ -106,39 +106,21 @@ def carved(made: bpy.types.Object, *, deep: bool) -> bpy.types.Object:
 def plant_stool(look: Look) -> Shapes:
     """Return the stool: a dished seat, three splayed legs whose tenons are wedged through it."""
     wood = materials.wood(look.colours[0].hex, offset=(0.0, 0.05, -0.36))
-    seat = [
-        (0.001, 0.406),
-        (0.12, 0.406),
-        (0.148, 0.41),
-        (0.159, 0.42),
-        (0.16, 0.43),
-        (0.157, 0.438),
-    ]
-    seat += [(0.148, 0.44), (0.13, 0.4385), (0.08, 0.434), (0.001, 0.432)]
+    seat = mm(
+        "1 406, 120 406, 148 410, 159 420, 160 430, 157 438, 148 440, 130 438.5, 80 434, 1 432"
+    )
     made = [shapes.lathe(seat, wood, name="seat")]
     leg_wood = materials.wood(look.colours[0].hex, grain="Z", offset=(0.05, 0.03, 0.0))
     end_wood = materials.wood(look.colours[0].hex, grain="Z", offset=(0.006, 0.004, 0.0), gloss=0.1)
     for i in range(3):
-        leg = [
-            (0.001, 0.0),
-            (0.012, 0.0),
-            (0.0135, 0.002),
-            (0.0165, 0.16),
-            (0.019, 0.33),
-            (0.0165, 0.412),
-        ]
-        leg += [(0.0125, 0.425), (0.001, 0.426)]
+        leg = mm("1 0, 12 0, 13.5 2, 16.5 160, 19 330, 16.5 412, 12.5 425, 1 426")
         turned = shapes.lathe(leg, leg_wood, name="leg")
-        tenon = shapes.lathe([(0.001, 0.4), (0.0125, 0.4), (0.0125, 0.4425), (0.001, 0.4428)], end_wood,
-            rounds=1, name="tenon")  # fmt: skip
+        tenon = shapes.lathe(mm("1 400, 12.5 400, 12.5 442.5, 1 442.8"), end_wood, rounds=1)
         slit = shapes.box((0.0022, 0.023, 0.02), materials.wood("7a5338", grain="X"), bevel=0.0002)
         shapes.place([slit], at=(0, 0, 0.4231))
         angle = 120 * i + 90
-        tilt = 12
-        foot = 0.185
-        made += shapes.place(
-            shapes.place([turned, tenon, slit], roll=-tilt), at=shapes.turned((foot, 0, 0.0035), angle),
-            turn=angle)  # fmt: skip
+        leg_parts = shapes.place([turned, tenon, slit], roll=-12)
+        made += shapes.place(leg_parts, at=shapes.turned((0.185, 0, 0.0035), angle), turn=angle)
     return made
 
 
