@@ -3,6 +3,7 @@
 import argparse
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("name", nargs="?", help="a product's key or a scene; without it, all")
     parser.add_argument("--colour", help="a colour's code, such as rus")
     parser.add_argument("--shot", help="main, second or detail; without it, all of them")
-    parser.add_argument("--ending", default="", help="an option with a shape of its own, as -60")
+    parser.add_argument("--ending", help="an option with a shape of its own, as -60")
     parser.add_argument("--size", type=int, default=1600)
     parser.add_argument("--samples", type=int, default=12)
     parser.add_argument("--out", type=Path, default=shots.DATA / "photographs")
@@ -36,13 +37,10 @@ def groups(asked: argparse.Namespace) -> Iterator[list[Picture]]:
     """Return the pictures to render, those that share their light passes together."""
     names = [asked.name] if asked.name else [*sorted(shots.PRODUCTS), *sorted(shots.SCENES)]
     for name in names:
-        if asked.name and (asked.colour or asked.shot):
-            yield shots.in_all(name, asked.shot or "main", asked.colour, asked.ending)
-        elif name in shots.SCENES:
-            yield [Picture(name, "scene")]
-        else:
-            for _, group in groupby(shots.pictures(name), key=lambda p: (p.shot, p.ending)):
-                yield list(group)
+        for (shot, ending), same in groupby(shots.pictures(name), lambda p: (p.shot, p.ending)):
+            if asked.shot in {None, shot} and asked.ending in {None, ending}:
+                group = list(same)
+                yield [replace(group[0], code=asked.colour)] if asked.colour else group
 
 
 def check(group: list[Picture], light: light_passes.Light, size: int, samples: int) -> None:
@@ -61,7 +59,7 @@ def main() -> None:
     asked = read_arguments()
     shots.load()
     asked.out.mkdir(parents=True, exist_ok=True)
-    every = [each for each in groups(asked) if each]
+    every = list(groups(asked))
     for number, group in enumerate(every, 1):
         paths = [asked.out / f"{each.name}{asked.suffix}" for each in group]
         asked_for = asked.again or asked.name or asked.check

@@ -5,7 +5,7 @@ import math
 import bpy
 from mathutils import Vector
 
-from . import materials, shapes
+from . import materials, plants, shapes
 from .frame import View
 from .shapes import Shapes, mm
 from .shots import Look, product
@@ -239,7 +239,7 @@ def bud_vase(look: Look) -> Shapes:
     places = [(0, 0)] if look.shot != "second" else mm("-85 30, 0 -10, 88 25")
     made = []
     for i, (x, y) in enumerate(places):
-        bottle = thrown(wall, 0.0032, material, ring=0.002, hand=0.0012, seed=i)
+        bottle = thrown(wall, 0.0032, material, ring=0.002, hand=0.0008, seed=i)
         made += shapes.place([bottle], at=(x, y, 0), turn=50 * i)
     return made
 
@@ -252,7 +252,7 @@ def bud_vase(look: Look) -> Shapes:
     options={"main": {"Size": "16"}, "second": {"Size": "12"}, "detail": {"Size": "16"}},
 )
 def plant_pot(look: Look) -> Shapes:
-    """Return the pot on its saucer, with earth. A plant grows in it, but for the second shot."""
+    """Return the pot on its saucer. A plant grows in it, but for the second shot."""
     across = float(look.options.get("Size", "16")) / 100
     size = across / 0.16
     material = materials.glaze(look.colours[0], "b4714d", turn=0.006, foot=0.0, gloss=0.45)
@@ -261,4 +261,8 @@ def plant_pot(look: Look) -> Shapes:
     dish = mm("60 0.5, 66 2, 72 12, 75 24")
     saucer = thrown([(r * size, z * size) for r, z in dish], 0.005, material, seed=9)
     shapes.place([pot], at=(0, 0, 0.0075))
-    return [pot, saucer]
+    if look.shot == "second":
+        return [pot, saucer]
+    leaves = plants.pilea(0.26 * size, look.colours[1], look.chance)
+    shapes.place(leaves, at=(0, 0, 0.13 * size))
+    return [pot, saucer, *plants.earth(0.0745 * size, 0.132 * size), *leaves]

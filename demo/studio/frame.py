@@ -15,7 +15,7 @@ from mathutils import Vector
 from . import materials, shapes
 
 # The colour of the paper, by the root of the category.
-PAPERS = {"house": "e6dccd", "kitchen": "dedbd3", "clothing": "e3dedb", "desk": "d9dcda"}
+PAPERS = {"house": "ebe3d6", "kitchen": "dedbd3", "clothing": "e3dedb", "desk": "d9dcda"}
 LENS = 85.0
 SENSOR = 36.0
 

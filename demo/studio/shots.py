@@ -9,7 +9,7 @@ import random
 import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,9 +49,9 @@ class Product:
     """A product of the shop in the studio.
 
     `dyed` products get all their colours from one set of light passes. The others are rendered in
-    each colour, as their colours differ in texture. `second_code` and `detail_code` choose the
-    colour of these shots, the product's first by default. `options` chooses, for a shot, the codes
-    of other options, such as {"second": {"Size": "450"}}.
+    each colour, as their colours differ in texture. `codes` chooses the colour of the second shot
+    and the detail, such as {"detail": "rus"}: by default the product's first. `options` chooses
+    the codes of other options for a shot, such as {"second": {"Size": "450"}}.
     """
 
     key: str
@@ -72,29 +72,19 @@ class Scene:
     paper: str
 
 
+MAIN, SECOND, DETAIL = View(), View(turn=40, pitch=38), View(fill=2.2, blur=0.08)
 PRODUCTS: dict[str, Product] = {}
 SCENES: dict[str, Scene] = {}
 
 
 def product(
-    key: str,
-    *,
-    main: View | None = None,
-    second: View | None = None,
-    detail: View | None = None,
-    dyed: bool = True,
-    codes: dict[str, str] | None = None,
-    options: dict[str, dict[str, str]] | None = None,
+    key: str, main: View = MAIN, second: View = SECOND, detail: View = DETAIL, **more: Any
 ) -> Callable[[Builder], Builder]:
-    """Register the builder of a product, and how the camera sees it in each shot."""
+    """Register the builder of a product, how the camera sees it, and what else `Product` says."""
 
     def register(build: Builder) -> Builder:
-        views = {
-            "main": main or View(),
-            "second": second or View(turn=40, pitch=38),
-            "detail": detail or View(fill=2.2, blur=0.08),
-        }
-        PRODUCTS[key] = Product(key, build, views, dyed, codes or {}, options or {})
+        views = {"main": main, "second": second, "detail": detail}
+        PRODUCTS[key] = Product(key, build, views, **more)
         return build
 
     return register
@@ -184,7 +174,10 @@ class Picture:
 
 
 def pictures(key: str) -> Iterator[Picture]:
-    """Return all pictures of a product, in a fixed order."""
+    """Return all pictures of a product, or a scene's one, in a fixed order."""
+    if key in SCENES:
+        yield Picture(key, "scene")
+        return
     codes = colours_of(key)
     for ending in shapes_of(key):
         for code in codes:
@@ -220,9 +213,8 @@ def set_scene(picture: Picture, *, slots: bool = False) -> None:
     entry = PRODUCTS[picture.subject]
     options = shapes_of(picture.subject)[picture.ending]
     objects = build(picture.subject, picture.code, picture.shot, options, slots)
-    view = entry.views[picture.shot]
     paper = frame.PAPERS[catalogue()[picture.subject]["root"]]
-    frame.set_up(objects, view, paper)
+    frame.set_up(objects, entry.views[picture.shot], paper)
 
 
 def render(group: Sequence[Picture], size: int, samples: int) -> Iterator[light_passes.Light]:
@@ -239,13 +231,3 @@ def render(group: Sequence[Picture], size: int, samples: int) -> Iterator[light_
         set_scene(each)
         light_passes.set_quality(size, samples)
         yield light_passes.render()
-
-
-def in_all(subject: str, shot: str, code: str | None, ending: str = "") -> list[Picture]:
-    """Return the pictures of one shot that a command asks for."""
-    if subject in SCENES:
-        return [Picture(subject, "scene")]
-    found = [p for p in pictures(subject) if p.shot == shot and p.ending == ending]
-    if code is not None:
-        found = [replace(found[0], code=code)]
-    return found
