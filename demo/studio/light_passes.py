@@ -1,10 +1,11 @@
 """Light passes: one set of renders gives a picture in every colour.
 
-A render is a sum over the ways of light, and a dye scales the ways that touch it. The dark pass has
-black dyes, and each other pass has one dye at the mean of its colours. The difference of two passes
-is what that dye adds, in linear light, and each colour scales it. Direct light, gloss, and light
-that the object throws on the paper come out exact. Light that strikes the dye twice is off by how
-far the colour is from the mean: the reason for the mean.
+A render is a sum over the ways of light, and a dye scales the ways that touch it. In the first pass
+each dye is at the darkest of its colours, and in one more pass for each dye that one is at its
+brightest, channel by channel. The difference of the two is what the dye adds, in linear light. Each
+colour lies between, so its picture is a mixture of two that were rendered and denoised. Direct
+light, gloss and light that the object throws on the paper come out exact. Light that strikes a dye
+twice is exact at both ends, and a little too bright between.
 """
 
 import tempfile
@@ -69,36 +70,32 @@ def render() -> Light:
     return flat.reshape(height, width, -1)[::-1, :, :3].copy()
 
 
-def mean_dyes(colours: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """Return the mean light of each slot's colours, none of it too dark to divide by."""
-    slots = zip(*colours, strict=True)
-    return [np.maximum(np.mean([linear(each) for each in slot], axis=0), 0.06) for slot in slots]
+def ends(colours: Sequence[Sequence[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the darkest and the brightest light of each dye, channel by channel."""
+    found = []
+    for slot in zip(*colours, strict=True):
+        lights = np.array([linear(each) for each in slot])
+        found.append(
+            (lights.min(axis=0), np.maximum(lights.max(axis=0), lights.min(axis=0) + 0.02))
+        )
+    return found
 
 
 def render_all(colours: Sequence[Sequence[str]]) -> list[Light]:
     """Render the passes and return the picture's light for each row of dyes."""
-    means = mean_dyes(colours)
-    used = [set_dye(slot, (0, 0, 0)) for slot in range(len(means))]
-    dark = render()
-    parts: list[Light | float] = []
-    for slot, mean in enumerate(means):
-        if used[slot]:
-            set_dye(slot, mean)
-            parts.append(render() - dark)
-            set_dye(slot, (0, 0, 0))
-        else:
-            parts.append(0.0)
-    return [combine(dark, parts, means, row) for row in colours]
-
-
-def combine(
-    dark: Light, parts: Sequence[Light | float], means: Sequence[np.ndarray], colours: Sequence[str]
-) -> Light:
-    """Return a picture's light in the given dyes."""
-    made = dark.copy()
-    for part, mean, colour in zip(parts, means, colours, strict=True):
-        made += part * (np.array(linear(colour)) / mean).astype(np.float32)
-    return np.maximum(made, 0)
+    dyes = ends(colours)
+    used = [set_dye(slot, low) for slot, (low, _) in enumerate(dyes)]
+    first = render()
+    made = [first.copy() for _ in colours]
+    for slot, (low, high) in enumerate(dyes):
+        if not used[slot] or len({row[slot] for row in colours}) == 1:
+            continue
+        set_dye(slot, high)
+        added = render() - first
+        set_dye(slot, low)
+        for light, row in zip(made, colours, strict=True):
+            light += added * ((np.array(linear(row[slot])) - low) / (high - low))
+    return [np.maximum(light, 0) for light in made]
 
 
 def develop(light: Light) -> Image.Image:

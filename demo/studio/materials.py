@@ -126,7 +126,7 @@ class Surface:
         return self.node("Mapping", Vector=where, Scale=scale).outputs[0]
 
     def noise(
-        self, wave: float, *, detail: float = 3.0, where: Socket | None = None, bend: float = 0.0
+        self, wave: float, *, detail: float = 2.0, where: Socket | None = None, bend: float = 0.0
     ) -> Socket:
         """Return noise between 0 and 1 whose waves are so many metres long."""
         node = self.node("TexNoise", Scale=1 / wave, Detail=detail, Distortion=bend)
@@ -139,12 +139,17 @@ class Surface:
         self.feed(node, Vector=where if where is not None else self.space())
         return node.outputs["Distance"]
 
+    def along(self) -> Socket:
+        """Return how far past the rim of a turned shape, in metres. The outside is below 0."""
+        return self.node("Attribute", attribute_name="along").outputs["Fac"]
+
     def lined(self, outside: Tint, inside: Tint | None, turn: float) -> Socket:
         """Return the colour of a turned vessel, whose lining begins so far past the rim."""
         if inside is None:
             return self.tint(outside)
-        along = self.node("Attribute", attribute_name="along").outputs["Fac"]
-        edge = self.math("ADD", along, self.span(self.noise(0.02), 0.2, 0.8, -0.0012, 0.0012))
+        edge = self.math(
+            "ADD", self.along(), self.span(self.noise(0.02), 0.2, 0.8, -0.0012, 0.0012)
+        )
         return self.mix(self.span(edge, turn - 0.0006, turn + 0.0006), outside, inside)
 
     def height(self) -> Socket:
@@ -187,27 +192,26 @@ def glaze(
     `foot`, and shows through at edges as far as the glaze `breaks`.
     """
     s = Surface("glaze")
-    pool = s.noise(0.03, detail=6, where=s.space((1, 1, 1.8)), bend=0.6)
-    fine = s.noise(0.0016, detail=3)
+    pool = s.noise(0.03, detail=4, where=s.space((1, 1, 1.8)), bend=0.6)
+    fine = s.noise(0.0016)
     colour = s.lined(outside, inside, turn)
     uneven = s.math(
         "MULTIPLY", s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05)
     )
     colour = s.shade(colour, uneven)
     edges = s.node("NewGeometry").outputs["Pointiness"]
-    thin = s.math("MULTIPLY", s.span(edges, 0.51, 0.57), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
+    thin = s.math("MULTIPLY", s.span(edges, 0.525, 0.6), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
     colour = s.mix(s.math("MULTIPLY", thin, breaks), colour, clay)
     for apart, big in ((0.0026, 0.2), (0.011, 0.1)):
-        rare = s.span(s.noise(apart * 2.5), 0.5, 0.6)
+        rare = s.span(s.noise(apart * 2.5, detail=0), 0.5, 0.6)
         dots = s.math("MULTIPLY", s.span(s.cells(apart), big, big * 0.45), rare)
         colour = s.mix(s.math("MULTIPLY", dots, speckle), colour, "4a3526")
-    normal = s.bump(s.noise(0.012, detail=2), 0.0005, s.bump(fine, 0.00003))
+    normal = s.bump(s.noise(0.012, detail=1), 0.0005, s.bump(fine, 0.00003))
     raw: Number = 0.0
     if foot:
-        line = s.math(
-            "ADD", s.height(), s.span(s.noise(0.05, detail=1), 0.2, 0.8, -0.25 * foot, 0.25 * foot)
-        )
-        raw = s.span(line, foot + 0.0004, foot - 0.0004)
+        drip = s.span(s.noise(0.045, detail=2), 0.2, 0.8, -0.18 * foot, 0.18 * foot)
+        line = s.span(s.math("ADD", s.height(), drip), foot + 0.0004, foot - 0.0004)
+        raw = s.math("MULTIPLY", line, s.span(s.along(), 0.001, 0.0))
         bare = s.shade(clay, s.span(s.noise(0.0012), 0.2, 0.8, 0.85, 1.1))
         colour = s.mix(raw, colour, bare)
     s.feed(s.shader, Base_Color=colour, Normal=normal, IOR=1.5)
@@ -333,7 +337,7 @@ def wood(
     uneven = s.node("TexNoise", noise_dimensions="1D", W=s.math("MULTIPLY", years, 0.35), Scale=1.0)
     year = s.math("FRACT", s.math("ADD", years, s.math("MULTIPLY", uneven.outputs[0], 3.0)))
     late = s.math("MULTIPLY", s.span(year, 0.1, 0.9), s.span(year, 1.0, 0.9))
-    fibre = s.noise(0.0009, detail=5, where=s.space(thread))
+    fibre = s.noise(0.0009, detail=4, where=s.space(thread))
     streak = s.noise(0.0006, detail=2, where=s.space(thread))
     pore = s.math("MULTIPLY", s.span(streak, 0.58, 0.68), s.span(year, 0.75, 0.05, 0.15, 1.0))
     fleck = s.span(s.noise(0.0011, detail=1, where=s.space(short)), 0.62, 0.7)

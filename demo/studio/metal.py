@@ -276,7 +276,7 @@ def blade_half(side: int, look: Look) -> Shapes:
     for k in range(25):
         a = math.radians(24 + 360 * k / 24)
         loop.append((-0.06 + 0.024 * math.cos(a), -0.0245 + 0.0165 * math.sin(a), 0.002))
-    paths = [(shank, lambda t: 0.0052 * min(1.0, 0.35 + 7 * t)), (loop[:-1], 0.0042)]
+    paths = [(shank, lambda t: 0.0052 * min(1.0, 0.1 + 12 * t) ** 0.5), (loop[:-1], 0.0042)]
     for path, width in paths:
         bent = [(x, y * side, z) for x, y, z in path]
         closed = path is not shank
