@@ -23,7 +23,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--shot", help="main, second or detail; without it, all of them")
     parser.add_argument("--ending", help="an option with a shape of its own, as -60")
     parser.add_argument("--size", type=int, default=1600)
-    parser.add_argument("--samples", type=int, default=12)
+    parser.add_argument("--samples", type=int, default=10)
     parser.add_argument("--out", type=Path, default=shots.DATA / "photographs")
     parser.add_argument("--suffix", default=".avif", help="the kind of file, such as .png")
     parser.add_argument("--again", action="store_true", help="render what is there, too")

@@ -49,7 +49,7 @@ def set_quality(size: int, samples: int) -> None:
     cycles.device, cycles.samples, cycles.seed = "CPU", samples, 7
     cycles.use_adaptive_sampling = cycles.use_light_tree = False
     cycles.use_denoising, cycles.denoiser = True, "OPENIMAGEDENOISE"
-    cycles.denoising_input_passes, cycles.denoising_prefilter = "RGB_ALBEDO_NORMAL", "ACCURATE"
+    cycles.denoising_input_passes, cycles.denoising_prefilter = "RGB_ALBEDO_NORMAL", "FAST"
     cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 10, 3, 4
     cycles.transmission_bounces, cycles.transparent_max_bounces = 10, 10
     cycles.caustics_reflective = cycles.caustics_refractive = False

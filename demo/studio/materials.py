@@ -83,6 +83,12 @@ class Surface:
         """Return a sum, a product and so on of two numbers."""
         return self._operate("ShaderNodeMath", operation, a, b)
 
+    def times(self, a: Number, *others: Number) -> Socket | Number:
+        """Return the product of numbers."""
+        for b in others:
+            a = self.math("MULTIPLY", a, b)
+        return a
+
     def vector(self, operation: str, a: Any, b: Any) -> Socket:
         """Return a sum or a product of two vectors."""
         return self._operate("ShaderNodeVectorMath", operation, a, b)
@@ -195,28 +201,26 @@ def glaze(
     pool = s.noise(0.03, detail=4, where=s.space((1, 1, 1.8)), bend=0.6)
     fine = s.noise(0.0016)
     colour = s.lined(outside, inside, turn)
-    uneven = s.math(
-        "MULTIPLY", s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05)
-    )
+    uneven = s.times(s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05))
     colour = s.shade(colour, uneven)
     edges = s.node("NewGeometry").outputs["Pointiness"]
-    thin = s.math("MULTIPLY", s.span(edges, 0.525, 0.6), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
-    colour = s.mix(s.math("MULTIPLY", thin, breaks), colour, clay)
+    thin = s.times(s.span(edges, 0.525, 0.6), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
+    colour = s.mix(s.times(thin, breaks), colour, clay)
     for apart, big in ((0.0026, 0.2), (0.011, 0.1)):
         rare = s.span(s.noise(apart * 2.5, detail=0), 0.5, 0.6)
-        dots = s.math("MULTIPLY", s.span(s.cells(apart), big, big * 0.45), rare)
-        colour = s.mix(s.math("MULTIPLY", dots, speckle), colour, "4a3526")
+        dots = s.times(s.span(s.cells(apart), big, big * 0.45), rare)
+        colour = s.mix(s.times(dots, speckle), colour, "4a3526")
     normal = s.bump(s.noise(0.012, detail=1), 0.0005, s.bump(fine, 0.00003))
     raw: Number = 0.0
     if foot:
         drip = s.span(s.noise(0.045, detail=2), 0.2, 0.8, -0.18 * foot, 0.18 * foot)
         line = s.span(s.math("ADD", s.height(), drip), foot + 0.0004, foot - 0.0004)
-        raw = s.math("MULTIPLY", line, s.span(s.along(), 0.001, 0.0))
+        raw = s.times(line, s.span(s.along(), 0.001, 0.0))
         bare = s.shade(clay, s.span(s.noise(0.0012), 0.2, 0.8, 0.85, 1.1))
         colour = s.mix(raw, colour, bare)
     s.feed(s.shader, Base_Color=colour, Normal=normal, IOR=1.5)
     rough = s.math("ADD", s.span(pool, 0.3, 0.7, 0.0, 0.06), 0.5 - 0.42 * gloss)
-    rough = s.math("MAXIMUM", rough, s.math("MULTIPLY", raw, 0.85))
+    rough = s.math("MAXIMUM", rough, s.times(raw, 0.85))
     return s.done(Roughness=rough, Coat_Weight=0.4 * gloss, Coat_Roughness=0.04)
 
 
@@ -224,9 +228,7 @@ def clay(colour: Tint, *, grain: float = 0.0006) -> bpy.types.Material:
     """Return fired clay without a glaze."""
     s = Surface("clay", Roughness=0.9, Specular_IOR_Level=0.2)
     sand = s.noise(grain, detail=4)
-    blot = s.math(
-        "MULTIPLY", s.span(s.noise(0.04), 0.2, 0.8, 0.9, 1.06), s.span(sand, 0.2, 0.8, 0.9, 1.1)
-    )
+    blot = s.times(s.span(s.noise(0.04), 0.2, 0.8, 0.9, 1.06), s.span(sand, 0.2, 0.8, 0.9, 1.1))
     return s.done(Base_Color=s.shade(colour, blot), Normal=s.bump(sand, 0.0002))
 
 
@@ -244,10 +246,8 @@ def lacquer(
     grain = s.noise(0.0045 if gloss > 0.6 else 0.0009, detail=2)
     tone = s.shade(s.lined(colour, inside, turn), s.span(s.noise(0.05), 0.2, 0.8, 0.97, 1.02))
     if specks:
-        dots = s.math(
-            "MULTIPLY", s.span(s.cells(0.004), 0.14, 0.09), s.span(s.noise(0.012), 0.5, 0.6)
-        )
-        tone = s.mix(s.math("MULTIPLY", dots, specks), tone, "2b2b2b")
+        dots = s.times(s.span(s.cells(0.004), 0.14, 0.09), s.span(s.noise(0.012), 0.5, 0.6))
+        tone = s.mix(s.times(dots, specks), tone, "2b2b2b")
     rough = s.span(s.noise(0.03, detail=6), 0.3, 0.7, 0.58 - 0.5 * gloss, 0.66 - 0.5 * gloss)
     return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(grain, peel))
 
@@ -270,7 +270,7 @@ def metal(
     lines = s.noise(line, detail=4, where=grain)
     smear = s.noise(0.03, detail=6)
     tone = s.shade(colour, s.span(smear, 0.25, 0.75, 1 - 0.25 * wear, 1.05))
-    marks = s.math("MULTIPLY", s.span(smear, 0.4, 0.75, 0, 0.35), wear)
+    marks = s.times(s.span(smear, 0.4, 0.75, 0, 0.35), wear)
     level = s.math("ADD", s.math("ADD", s.span(lines, 0.3, 0.7, -0.06, 0.08), rough), marks)
     return s.done(
         Base_Color=tone, Roughness=level, Normal=s.bump(lines, 0.00006 * brushed), IOR=2.5
@@ -334,22 +334,20 @@ def wood(
     moved = s.vector("ADD", where, s.vector("MULTIPLY", drift, (0.03, 0.03, 0.03)))
     radius = s.node("VectorMath", operation="LENGTH", Vector=s.vector("MULTIPLY", moved, flat))
     years = s.math("DIVIDE", radius.outputs["Value"], ring)
-    uneven = s.node("TexNoise", noise_dimensions="1D", W=s.math("MULTIPLY", years, 0.35), Scale=1.0)
-    year = s.math("FRACT", s.math("ADD", years, s.math("MULTIPLY", uneven.outputs[0], 3.0)))
-    late = s.math("MULTIPLY", s.span(year, 0.1, 0.9), s.span(year, 1.0, 0.9))
+    uneven = s.node("TexNoise", noise_dimensions="1D", W=s.times(years, 0.35), Scale=1.0)
+    year = s.math("FRACT", s.math("ADD", years, s.times(uneven.outputs[0], 3.0)))
+    late = s.times(s.span(year, 0.1, 0.9), s.span(year, 1.0, 0.9))
     fibre = s.noise(0.0009, detail=4, where=s.space(thread))
     streak = s.noise(0.0006, detail=2, where=s.space(thread))
-    pore = s.math("MULTIPLY", s.span(streak, 0.58, 0.68), s.span(year, 0.75, 0.05, 0.15, 1.0))
+    pore = s.times(s.span(streak, 0.58, 0.68), s.span(year, 0.75, 0.05, 0.15, 1.0))
     fleck = s.span(s.noise(0.0011, detail=1, where=s.space(short)), 0.62, 0.7)
     cloud = s.span(s.noise(0.03, where=s.space(long)), 0.25, 0.75, 0.88, 1.1)
-    tone = s.math("SUBTRACT", 1.06, s.math("MULTIPLY", late, contrast))
-    tone = s.math(
-        "MULTIPLY", s.math("MULTIPLY", tone, cloud), s.span(fibre, 0.25, 0.75, 0.84, 1.12)
-    )
-    tone = s.math("MULTIPLY", tone, s.math("SUBTRACT", 1.0, s.math("MULTIPLY", pore, pores)))
-    tone = s.math("MULTIPLY", tone, s.math("SUBTRACT", 1.0, s.math("MULTIPLY", fleck, flecks)))
+    tone = s.math("SUBTRACT", 1.06, s.times(late, contrast))
+    tone = s.times(s.times(tone, cloud), s.span(fibre, 0.25, 0.75, 0.84, 1.12))
+    tone = s.times(tone, s.math("SUBTRACT", 1.0, s.times(pore, pores)))
+    tone = s.times(tone, s.math("SUBTRACT", 1.0, s.times(fleck, flecks)))
     brown = s.shade(s.mix(0.4, colour, "6b3d20"), 1.0)
-    body = s.shade(s.mix(s.math("MULTIPLY", late, 0.3), colour, brown), tone)
+    body = s.shade(s.mix(s.times(late, 0.3), colour, brown), tone)
     relief = s.bump(fibre, 0.00006, s.bump(s.math("SUBTRACT", 1.0, pore), 0.00012))
     rough = s.span(fibre, 0.2, 0.8, 0.62 - 0.35 * gloss, 0.72 - 0.35 * gloss)
     return s.done(Base_Color=body, Roughness=rough, Normal=relief)

@@ -167,7 +167,7 @@ def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
 @product(
     "chefs-knife",
     main=View(turn=38, pitch=64, fill=0.86, blur=0.01),
-    second=View(turn=-24, pitch=22, fill=0.86, blur=0.03),
+    second=View(turn=152, pitch=32, fill=0.86, blur=0.02),
     detail=View(turn=38, at=(-0.01, 0.0, 0.006), pitch=60, width=0.12, blur=0.012),
     dyed=False,
 )

@@ -310,6 +310,12 @@ def copy(objects: Sequence[bpy.types.Object]) -> Shapes:
     return made
 
 
+def mirrored(half: Sequence[Point]) -> list[tuple[float, float]]:
+    """Return a smooth outline from the half of it above the x axis."""
+    ring = [*half, *[(x, -y) for x, y in reversed(half[1:-1])]]
+    return [(p.x, p.y) for p in smooth(ring, 3, closed=True)]
+
+
 def rounded(width: float, depth: float, corner: float, steps: int = 8) -> list[tuple[float, float]]:
     """Return the outline of a rectangle with round corners, about the origin."""
     centres = ((1, 1, 0), (-1, 1, 90), (-1, -1, 180), (1, -1, 270))

@@ -29,10 +29,9 @@ def cutting_board(look: Look) -> Shapes:
     half = [(x0, 0), (x0, w), (x0 + 0.004, w), (x1 - 0.02, w), (x1, w), (x1 + 0.012, w * 0.62)]
     half += [(x1 + 0.03, 0.027), (x1 + grip * 0.55, 0.0235), (x1 + grip - 0.012, 0.029)]
     half += [(x1 + grip, 0.022), (x1 + grip, 0)]
-    ring = [*half, *[(x, -y) for x, y in reversed(half[1:-1])]]
-    outline = [(p.x, p.y) for p in shapes.smooth(ring, 3, closed=True)]
+    outline = shapes.mirrored(half)
     hole = shapes.circle(0.0085, at=(x1 + grip - 0.028, 0))
-    wood = materials.wood(look.colours[0].hex, offset=(0.1, 0.04, 0.055))
+    wood = materials.wood(look.colours[0], offset=(0.1, 0.04, 0.055))
     return [shapes.extrude(outline, 0.02, wood, bevel=0.0028, holes=[hole], name="board")]
 
 
@@ -43,15 +42,13 @@ def spoon(kind: str, wood: bpy.types.Material) -> bpy.types.Object:
         half += mm("70 12, 90 26, 148 31, 150 29, 150 0")
     else:
         half += mm("68 13, 90 29, 125 31, 147 19, 150 0")
-    ring = [*half, *[(x, -y) for x, y in reversed(half[1:-1])]]
-    outline = [(p.x, p.y) for p in shapes.smooth(ring, 3, closed=True)]
+    outline = shapes.mirrored(half)
     slots = []
     if kind == "slotted":
         for y in (-0.012, 0, 0.012):
             slot = shapes.rounded(0.042 - abs(y) * 0.6, 0.0048, 0.0023, 5)
             slots.append([(px + 0.11, py + y) for px, py in slot])
-    made = shapes.extrude(outline, 0.0085, wood, bevel=0.0032, holes=slots, name=kind)
-    return made
+    return shapes.extrude(outline, 0.0085, wood, bevel=0.0032, holes=slots, name=kind)
 
 
 @product(
@@ -65,9 +62,7 @@ def wooden_spoons(look: Look) -> Shapes:
     """Return the three, side by side."""
     made = []
     for i, kind in enumerate(("spatula", "spoon", "slotted")):
-        wood = materials.wood(
-            look.colours[0].hex, offset=(0.2 * i, 0.03 + 0.02 * i, 0.04), gloss=0.2
-        )
+        wood = materials.wood(look.colours[0], offset=(0.2 * i, 0.03 + 0.02 * i, 0.04), gloss=0.2)
         one = carved(spoon(kind, wood), deep=kind != "spatula")
         at = (0.012 * (i % 2) - 0.004, 0.074 * (i - 1), 0)
         made += shapes.place([one], at=at, turn=look.chance.uniform(-3, 3))
@@ -76,7 +71,6 @@ def wooden_spoons(look: Look) -> Shapes:
 
 def carved(made: bpy.types.Object, *, deep: bool) -> bpy.types.Object:
     """Bend a flat spoon as carved: the handle round and lifted, the bowl hollow."""
-    bpy.context.view_layer.objects.active = made
     remesh = made.modifiers.new("even", "REMESH")
     remesh.mode, remesh.voxel_size, remesh.use_smooth_shade = "VOXEL", 0.0008, True
     graph = bpy.context.evaluated_depsgraph_get()
@@ -105,13 +99,13 @@ def carved(made: bpy.types.Object, *, deep: bool) -> bpy.types.Object:
 )
 def plant_stool(look: Look) -> Shapes:
     """Return the stool: a dished seat, three splayed legs whose tenons are wedged through it."""
-    wood = materials.wood(look.colours[0].hex, offset=(0.0, 0.05, -0.36))
+    wood = materials.wood(look.colours[0], offset=(0.0, 0.05, -0.36))
     seat = mm(
         "1 406, 120 406, 148 410, 159 420, 160 430, 157 438, 148 440, 130 438.5, 80 434, 1 432"
     )
     made = [shapes.lathe(seat, wood, name="seat")]
-    leg_wood = materials.wood(look.colours[0].hex, grain="Z", offset=(0.05, 0.03, 0.0))
-    end_wood = materials.wood(look.colours[0].hex, grain="Z", offset=(0.006, 0.004, 0.0), gloss=0.1)
+    leg_wood = materials.wood(look.colours[0], grain="Z", offset=(0.05, 0.03, 0.0))
+    end_wood = materials.wood(look.colours[0], grain="Z", offset=(0.006, 0.004, 0.0), gloss=0.1)
     for i in range(3):
         leg = mm("1 0, 12 0, 13.5 2, 16.5 160, 19 330, 16.5 412, 12.5 425, 1 426")
         turned = shapes.lathe(leg, leg_wood, name="leg")
@@ -133,7 +127,7 @@ def plant_stool(look: Look) -> Shapes:
 )
 def desk_organiser(look: Look) -> Shapes:
     """Return the block with its wells cut out, pencils in the deep one, on its sheet of cork."""
-    wood = materials.wood(look.colours[0].hex, offset=(0.0, 0.06, 0.11))
+    wood = materials.wood(look.colours[0], offset=(0.0, 0.06, 0.11))
     cutters = []
     wells = (((-0.08, 0, 0.014), (0.064, 0.08, 0.09)), ((-0.022, 0, 0.03), (0.016, 0.2, 0.09)))
     wells += (((0.066, 0, 0.05), (0.136, 0.2, 0.09)), ((0.058, 0, 0.018), (0.11, 0.08, 0.09)))
@@ -157,21 +151,21 @@ def seagrass() -> bpy.types.Material:
     """Return twisted, dried grass: strands along the coil, each of its own tone."""
     s = Surface("seagrass", Roughness=0.75, Specular_IOR_Level=0.3)
     place = s.node("SeparateXYZ", Vector=s.space(uv=True))
-    along = s.math("ADD", place.outputs["Y"], s.math("MULTIPLY", place.outputs["X"], 0.18))
+    along = s.math("ADD", place.outputs["Y"], s.times(place.outputs["X"], 0.18))
     along = s.math("ADD", along, s.span(s.noise(0.01), 0.2, 0.8, -0.002, 0.002))
     strand = s.math("DIVIDE", along, 0.0052)
-    bulge = s.math("SINE", s.math("MULTIPLY", s.math("FRACT", strand), math.pi))
+    bulge = s.math("SINE", s.times(s.math("FRACT", strand), math.pi))
     bulge = s.math("POWER", bulge, 0.5)
     each = s.node("TexWhiteNoise", noise_dimensions="1D", W=s.math("FLOOR", strand)).outputs[
         "Value"
     ]
     fibre = s.noise(0.0008, detail=3, where=s.space((18, 1, 1), uv=True))
     tone = s.mix(s.span(each, 0.0, 1.0), "cdb47c", "a98d55")
-    tone = s.mix(s.math("MULTIPLY", s.span(each, 0.85, 0.95), 0.4), tone, "868a58")
+    tone = s.mix(s.times(s.span(each, 0.85, 0.95), 0.4), tone, "868a58")
     tone = s.shade(
-        tone, s.math("MULTIPLY", s.span(fibre, 0.3, 0.7, 0.75, 1.12), s.span(bulge, 0, 1, 0.4, 1.1))
+        tone, s.times(s.span(fibre, 0.3, 0.7, 0.75, 1.12), s.span(bulge, 0, 1, 0.4, 1.1))
     )
-    relief = s.math("ADD", bulge, s.math("MULTIPLY", fibre, 0.25))
+    relief = s.math("ADD", bulge, s.times(fibre, 0.25))
     return s.done(Base_Color=tone, Normal=s.bump(relief, 0.0011))
 
 
