@@ -12,7 +12,7 @@ import numpy as np
 from . import light_passes, shots
 from .shots import Picture
 
-QUALITY = 62
+QUALITY = 66
 
 
 def read_arguments() -> argparse.Namespace:
