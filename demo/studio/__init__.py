@@ -1,0 +1,1 @@
+"""The picture studio: the demo shop’s photographs, rendered from models in code. See README.md."""
