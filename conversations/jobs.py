@@ -69,6 +69,7 @@ JOBS = [
         timedelta(seconds=20),
         sweep_conversations,
         normal_lag=PENDING.max_write_delay + timedelta(minutes=1),
+        idle_every=timedelta(minutes=1),
     ),
     Job(
         EMPTIED.job,

@@ -28,6 +28,8 @@ ATTEMPT_LABELS = {
     "voucher": _("entering codes"),
     "invitation": _("inviting people to carts"),
     "waiting": _("back-in-stock emails"),
+    "message": _("writing messages"),
+    "contact": _("confirming a first message"),
 }
 
 

@@ -45,7 +45,7 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
         "It should arrive between",
         "email you when it leaves",
         "ada@example.com",
-        "contact us",
+        "Ask about this order",
     ):
         assert expected in text(page), expected
     assert page.xpath("//button[@data-print]")
