@@ -139,9 +139,9 @@ class Surface:
         self.feed(node, Vector=where if where is not None else self.space())
         return node.outputs[0]
 
-    def cells(self, wave: float, *, where: Socket | None = None, feature: str = "F1") -> Socket:
+    def cells(self, wave: float, *, where: Socket | None = None) -> Socket:
         """Return the distance to the nearest of points that are scattered so far apart."""
-        node = self.node("TexVoronoi", feature=feature, Scale=1 / wave)
+        node = self.node("TexVoronoi", Scale=1 / wave)
         self.feed(node, Vector=where if where is not None else self.space())
         return node.outputs["Distance"]
 

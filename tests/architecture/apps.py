@@ -46,11 +46,11 @@ def model_name(model: Any) -> str:
 
 
 def list_modules(app: str) -> list[str]:
-    """Return the dotted names of an app's modules, without its management commands."""
+    """Return the dotted names of an app's modules, without its management commands and the studio, which needs Blender."""
     found = []
     for path in sorted((ROOT / app).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if "management" in parts or parts[-1] in {"settings", "wsgi"}:
+        if {"management", "studio"} & set(parts) or parts[-1] in {"settings", "wsgi"}:
             continue
         found.append(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
     return found

@@ -56,13 +56,15 @@ def test_s58_no_subject_has_a_word_that_somebody_typed() -> None:
             for variable in re.findall(r"(?:\{\{ |with \w+=)([\w.]+)", text)
             # An answer has the subject of what its reader wrote.
             if (variable, subject.name) != ("subject", "conversation_reply.subject.txt")
-            and variable not in allowed
-            or (
-                variable == "name"
-                and subject.name.split(".")[0]
-                not in (
-                    *("back_in_stock", "confirm_subscription", "review_refused"),
-                    *("question_answered", "question_refused"),
+            and (
+                variable not in allowed
+                or (
+                    variable == "name"
+                    and subject.name.split(".")[0]
+                    not in (
+                        *("back_in_stock", "confirm_subscription", "review_refused"),
+                        *("question_answered", "question_refused"),
+                    )
                 )
             )
         ]

@@ -16,6 +16,12 @@ from conversations.rules import SHOP_MAILBOX
 from tests.factories import make_user, sign_in_staff
 
 
+@pytest.fixture(autouse=True)
+def long_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show a folder whole: other tests' conversations are among them."""
+    monkeypatch.setattr(queries, "PAGE_SIZE", 1_000)
+
+
 @pytest.fixture
 def sue() -> User:
     return make_user("Sue", role="support")
