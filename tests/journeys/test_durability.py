@@ -181,6 +181,7 @@ MAX_PAGES_REFUSED = 2
 # Where an order is found: its copies in a dozen partitions, written in one go.
 COPIES = {
     "orders_by_status",
+    "board_counts",
     "order_days_by_status",
     "orders_by_user",
     "order_years_by_user",
