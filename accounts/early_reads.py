@@ -8,35 +8,36 @@ Nothing that they read is used before the view's own check of the visitor.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any
 from uuid import UUID
 
+from django.contrib.auth import SESSION_KEY
 from django.http import HttpRequest, HttpResponse
 
-_View = TypeVar("_View", bound=Callable[..., HttpResponse])
-# Starts reads for a request of a member, and returns what the view will collect.
-StartReads = Callable[[HttpRequest, UUID], Any]
+from web.decorators import View
+
+_EARLY_READS = "early_reads"
 
 
-def starts_reads(start: StartReads) -> Callable[[_View], _View]:
-    """Mark a view whose GET requests start reads early."""
+def starts_reads(start: Callable[..., Any]) -> Callable[[View[...]], View[...]]:
+    """Mark a member's view whose reads begin beside that of the member, so that they take no round of their own.
 
-    def decorated(view: _View) -> _View:
-        view.start_reads = start  # type: ignore[attr-defined]
-        return view
+    `start(request, user_id, **address)` starts them; `get_early_reads` returns what it returned.
+    """
+
+    def decorated(view: View[...]) -> View[...]:
+        @wraps(view)
+        def started(request: HttpRequest, /, *args: Any, **kwargs: Any) -> HttpResponse:
+            if user_id := request.session.get(SESSION_KEY):
+                vars(request)[_EARLY_READS] = start(request, UUID(user_id), **kwargs)
+            return view(request, *args, **kwargs)
+
+        return started
 
     return decorated
 
 
-def start_early_reads(
-    request: HttpRequest, view: Callable[..., HttpResponse], user_id: UUID
-) -> None:
-    """Start the reads of a marked view."""
-    start = getattr(view, "start_reads", None)
-    if start and request.method in ("GET", "HEAD"):
-        vars(request)["early_reads"] = start(request, user_id)
-
-
 def get_early_reads(request: HttpRequest) -> Any:
-    """Return what the view's function of `starts_reads` has returned; None if it was not called."""
-    return vars(request).get("early_reads")
+    """Return what the view's function of `starts_reads` has returned; None for a visitor who is not signed in."""
+    return vars(request).get(_EARLY_READS)

@@ -16,7 +16,6 @@ from django.utils.functional import SimpleLazyObject
 
 from accounts import queries
 from accounts.bell import prefetch_bell
-from accounts.early_reads import start_early_reads
 from accounts.sessions import SessionStore
 from web.devices import browser_name
 
@@ -72,7 +71,6 @@ class UserMiddleware:
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.prefetch_user(UUID(user_id))
             prefetch_bell(request, view, UUID(user_id))
-            start_early_reads(request, view, UUID(user_id))
             # A page that refreshes itself does not keep a session alive.
             if isinstance(request.session, SessionStore) and not request.headers.get(
                 "X-Refreshes-Itself"

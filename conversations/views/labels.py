@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts.access import current_member, member_required
+from accounts.early_reads import get_early_reads, starts_reads
 from conversations import queries
-from conversations.access import get_reads, starts_reading
 from conversations.entities import Label
 from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
 from conversations.forms import LabelForm
@@ -23,12 +23,12 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 
-def _start_labels(user_id: UUID, request: HttpRequest, **address: UUID) -> queries.PendingResult:
+def _start_labels(request: HttpRequest, user_id: UUID, **address: UUID) -> queries.PendingResult:
     return queries.prefetch_labels(user_id)
 
 
 @get_or_post
-@starts_reading(_start_labels)
+@starts_reads(_start_labels)
 @member_required
 def label_list(request: HttpRequest) -> HttpResponse:
     """List the member's labels with their counts, and add one on submit."""
@@ -36,7 +36,7 @@ def label_list(request: HttpRequest) -> HttpResponse:
     if form.is_bound and _save(form, partial(operations.create_label, user_id)):
         messages.success(request, _("The label is added."))
         return redirect("conversations:labels")
-    labels = queries.labels_from_rows(user_id, get_reads(request).rows())
+    labels = queries.labels_from_rows(user_id, get_early_reads(request).rows())
     context = {"labels": sort_own(labels), "form": form}
     status = 422 if form.is_bound else 200
     return render_page(request, "conversations/labels.html", context, status=status)
@@ -59,12 +59,12 @@ def _save(form: LabelForm, save: Callable[[str, str], Label]) -> bool:
 
 
 @get_or_post
-@starts_reading(_start_labels)
+@starts_reads(_start_labels)
 @member_required
 def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Show a label, and change it on submit."""
     user_id = current_member(request).pk
-    label = queries.labels_from_rows(user_id, get_reads(request).rows()).get(label_id)
+    label = queries.labels_from_rows(user_id, get_early_reads(request).rows()).get(label_id)
     if label is None or (label.is_fixed and label.key not in EMPTIABLE):
         raise Http404("no such label")
     form = LabelForm(request.POST or None, initial={"name": label.name, "color": label.color})

@@ -16,9 +16,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
+from accounts.early_reads import get_early_reads, starts_reads
 from cassandra_db import InvalidPageToken, PendingResult
 from conversations import queries
-from conversations.access import get_reads, starts_reading
 from conversations.entities import Label
 from conversations.errors import NoSuchLabel, TooManyLabels
 from conversations.forms import ChangeForm
@@ -32,16 +32,16 @@ from web.rendering import render_page
 _STAYS = ("star", "unstar", "inbox", "restore")
 
 
-def _start_labels(user_id: UUID, request: HttpRequest) -> PendingResult:
+def _start_labels(request: HttpRequest, user_id: UUID) -> PendingResult:
     return queries.prefetch_labels(user_id)
 
 
 @require_safe
-@starts_reading(_start_labels)
+@starts_reads(_start_labels)
 @member_required
 def message_list(request: HttpRequest) -> HttpResponse:
     """Show a page of the conversations under a label."""
-    return _render(request, get_reads(request))
+    return _render(request, get_early_reads(request))
 
 
 def _render(

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
+from accounts.early_reads import get_early_reads, starts_reads
 from cassandra_db import PendingResult, current_time
 from conversations import queries
-from conversations.access import get_own_conversation, get_reads, require_own, starts_reading
+from conversations.access import get_own_conversation, require_own
 from conversations.entities import Conversation, NewMessage
 from conversations.errors import NoSuchConversation
 from conversations.forms import MessageForm
@@ -39,7 +40,7 @@ _PAGE, _GUEST_PAGE = "conversations/thread.html", "conversations/guest.html"
 _Reads = tuple[PendingThread, PendingResult, PendingResult, PendingResult]
 
 
-def _start(user_id: UUID, request: HttpRequest, conversation_id: UUID) -> _Reads | None:
+def _start(request: HttpRequest, user_id: UUID, conversation_id: UUID) -> _Reads | None:
     thread = prefetch_thread(conversation_id, request.GET.get("before", ""))
     if thread is None:
         return None
@@ -49,7 +50,7 @@ def _start(user_id: UUID, request: HttpRequest, conversation_id: UUID) -> _Reads
 
 
 @require_safe
-@starts_reading(_start)
+@starts_reads(_start)
 @member_required
 def conversation_detail(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Show a member's conversation. `before` in the address asks for older messages."""
@@ -58,7 +59,7 @@ def conversation_detail(request: HttpRequest, conversation_id: UUID) -> HttpResp
 
 def _member_context(request: HttpRequest, conversation_id: UUID) -> dict[str, Any]:
     """Return the page's context. Raises Http404, CassandraUnavailable."""
-    user, reads = current_member(request), get_reads(request)
+    user, reads = current_member(request), get_early_reads(request)
     if reads is None:
         raise Http404("no such conversation")
     pending, labels_read, entries_read, draft_read = reads
@@ -89,7 +90,7 @@ def _member_context(request: HttpRequest, conversation_id: UUID) -> dict[str, An
 
 
 @takes_message_files
-@starts_reading(_start)
+@starts_reads(_start)
 @member_required
 @post_only("conversations:detail", "conversation_id")
 def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
