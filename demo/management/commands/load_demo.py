@@ -61,8 +61,8 @@ class Command(BaseCommand):
         began, now = monotonic(), current_time()
         plans = plan_orders(now, orders)
         if older_than is not None:
-            left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
             load_conversations(now, plans)
+            left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
             )
@@ -95,7 +95,7 @@ class Command(BaseCommand):
             load_readings(now)
             load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
-        if newest is None:  # otherwise they come with the older orders, while the shop is open
+        if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
