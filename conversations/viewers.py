@@ -1,11 +1,9 @@
 """The staff who have a conversation open. The page reports them every few seconds. Without reports a viewer's row expires."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.models import User
-from cassandra_db import PendingResult, Row, read, write
+from cassandra_db import PendingResult, read, write
 
 # M9: the viewers of a conversation, at most 20.
 VIEWERS = read(
@@ -24,22 +22,9 @@ DELETE_VIEWER = write(
 )
 
 
-@dataclass(frozen=True)
-class Viewer:
-    """A staff member who has a conversation open."""
-
-    user_id: UUID
-    name: str
-
-
 def prefetch_viewers(conversation_id: UUID) -> PendingResult:
-    """Start reading the viewers of a conversation, for `viewers_from_rows`."""
+    """Start reading the viewers of a conversation, for `orders.viewers.viewers_from_rows`."""
     return VIEWERS.start(conversation_id=conversation_id)
-
-
-def viewers_from_rows(rows: Iterable[Row]) -> tuple[Viewer, ...]:
-    """Return the viewers in the rows of VIEWERS, sorted by name."""
-    return tuple(sorted((Viewer(*row) for row in rows), key=lambda each: (each.name, each.user_id)))
 
 
 def record_viewer(conversation_id: UUID, user: User) -> PendingResult:

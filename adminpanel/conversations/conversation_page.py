@@ -1,7 +1,6 @@
 """The contents of a conversation's page: its messages with the order's events between them, and what stands beside them."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -10,6 +9,7 @@ from accounts.access import has_permission
 from accounts.models import User
 from adminpanel.conversations.inbox_page import people_from_rows, prefetch_people
 from adminpanel.orders.history import StaffHistoryEntry, staff_history
+from adminpanel.other_viewers import OtherViewers, list_other_viewers
 from catalogue.entities import Product
 from catalogue.queries import prefetch_product, product_from_rows
 from conversations import queries, viewers
@@ -23,6 +23,7 @@ from conversations.saved_replies import CURRENT_REPLIES, SavedReply, list_replie
 from conversations.states import ORDER, PRODUCT
 from orders.lifecycle.entities import Order
 from orders.queries import order_from_rows, prefetch_order
+from orders.viewers import viewers_from_rows
 
 MAX_OTHERS = 10
 
@@ -34,15 +35,6 @@ class Moment:
     at: datetime
     message: Message | None = None
     event: StaffHistoryEntry | None = None
-
-
-@dataclass(frozen=True)
-class OtherViewers:
-    """Who else has a conversation open. An open page compares `fingerprint`."""
-
-    conversation_id: UUID
-    names: list[str]
-    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -133,15 +125,6 @@ class ConversationPage:
         }
 
 
-def list_other_viewers(
-    conversation_id: UUID, found: Iterable[viewers.Viewer], own: User
-) -> OtherViewers:
-    """Return the viewers of a conversation without one user."""
-    names = [each.name for each in found if each.user_id != own.pk]
-    fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-    return OtherViewers(conversation_id, names, fingerprint)
-
-
 def get_conversation_page(
     conversation_id: UUID, staff: User, before: UUID | None = None
 ) -> ConversationPage | None:
@@ -172,9 +155,7 @@ def get_conversation_page(
         entry=queries.entries_from_rows(entries.rows()).get(conversation_id),
         people=people_from_rows(people),
         replies=list_replies(CURRENT_REPLIES.get()),
-        viewers=list_other_viewers(
-            conversation_id, viewers.viewers_from_rows(viewing.rows()), staff
-        ),
+        viewers=list_other_viewers(conversation_id, viewers_from_rows(viewing.rows()), staff),
         draft=found_draft.body if found_draft else "",
         order=order_from_rows(order.rows()) if order else None,
         product=product_from_rows(product.rows()) if product else None,

@@ -1,7 +1,6 @@
 """Reads the data of an order's page."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -101,19 +100,3 @@ def get_order_page(order: Order) -> OrderPage:
 def manual_refunds(order: Order) -> Sequence[Refund]:
     """Return the refunds that staff have to pay out by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()
-
-
-@dataclass(frozen=True)
-class OtherViewers:
-    """Who else has an order's page open. An open page compares `fingerprint`."""
-
-    number: str
-    names: list[str]
-    fingerprint: str
-
-
-def list_other_viewers(number: str, found: Iterable[viewers.Viewer], own: User) -> OtherViewers:
-    """Return the viewers of an order without one user."""
-    names = [each.name for each in found if each.user_id != own.pk]
-    fingerprint = hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
-    return OtherViewers(number, names, fingerprint)

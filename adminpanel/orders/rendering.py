@@ -11,16 +11,11 @@ from adminpanel.orders.available_forms import AnyForm, build_order_forms
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.history import staff_history
 from adminpanel.orders.labels import actor_label, event_label
-from adminpanel.orders.order_page import (
-    OrderPage,
-    address_lines,
-    get_order_page,
-    list_other_viewers,
-    manual_refunds,
-)
+from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm
 from adminpanel.orders.refund_permission import may_refund
+from adminpanel.other_viewers import list_other_viewers
 from adminpanel.templatetags.ages import ago
 from orders.lifecycle import balance, states
 from orders.lifecycle.errors import OrderChanged, TransitionRefused

@@ -16,7 +16,7 @@ from accounts.audit_log import mailbox_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.models import User
 from accounts.roles import MESSAGE_STAFF
-from adminpanel.conversations.conversation_page import get_conversation_page, list_other_viewers
+from adminpanel.conversations.conversation_page import get_conversation_page
 from adminpanel.conversations.forms import (
     AssignForm,
     ConversationLabelsForm,
@@ -27,6 +27,7 @@ from adminpanel.conversations.forms import (
 )
 from adminpanel.conversations.inbox_page import people_from_rows, prefetch_people
 from adminpanel.conversations.labels import CONVERSATION_LOOK, STATES
+from adminpanel.other_viewers import list_other_viewers
 from adminpanel.parameters import found_or_404, parse_id
 from cassandra_db import current_time
 from conversations import queries, viewers
@@ -49,6 +50,7 @@ from conversations.rules import MAX_LABELS, SHOP_MAILBOX
 from conversations.saved_replies import CURRENT_REPLIES, SAVED_REPLIES, fill_in
 from conversations.states import DONE, NOTE, SHOP, WAITING_FOR_CUSTOMER
 from conversations.uploads import store_files, takes_message_files
+from orders.viewers import viewers_from_rows
 from web.decorators import post_only
 from web.rendering import render_page
 from web.uploads import upload_url
@@ -311,7 +313,7 @@ def list_viewers(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         return redirect("adminpanel:conversation", conversation_id)
     viewing = viewers.record_viewer(conversation_id, viewer)
     others = viewers.prefetch_viewers(conversation_id)
-    found = list_other_viewers(conversation_id, viewers.viewers_from_rows(others.rows()), viewer)
+    found = list_other_viewers(conversation_id, viewers_from_rows(others.rows()), viewer)
     viewing.rows()
     if request.GET.get("seen") == found.fingerprint:
         return HttpResponse(status=204)

@@ -11,15 +11,11 @@ from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.order_page import (
-    ORDER_LOOK,
-    get_order_or_404,
-    get_order_page,
-    list_other_viewers,
-)
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import answer_submit, order_submit
+from adminpanel.other_viewers import list_other_viewers
 from cassandra_db import current_time
 from orders import operations
 from orders.lifecycle import balance
