@@ -25,7 +25,9 @@ BOUNDS = {
     "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
     "order": (14, 6),  # the order leads to its customer, and to that customer's other orders
     "person": (8, 6),
+    "products": (56, 5),  # two for each of 25 rows
     "searches": (40, 3),  # a partition of each of 30 days
+    "spreadsheets": (56, 4),  # the names of those who started each of the fifty
     "stock": (110, 4),  # two for each of fifty rows
     "system": (64, 3),  # a lease of each job
     "visits": (72, 3),  # two partitions of each of 30 days
