@@ -148,8 +148,7 @@ def get_label(case: Case, key: str) -> Label:
     """Return a label of the mailbox as it is now."""
     from conversations import queries
 
-    rows = queries.prefetch_labels(case.user_id).rows()
-    return queries.find_label(case.user_id, queries.labels_from_rows(case.user_id, rows), key)
+    return queries.find_label(case.user_id, queries.get_labels(case.user_id), key)
 
 
 def list_label(case: Case, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
@@ -146,14 +147,13 @@ def _check_entry(user_id: UUID, conversation: Conversation) -> Iterator[Violatio
     conversation_id = conversation.conversation_id
     subject = f"mailbox {user_id} conversation {conversation_id}"
     follow = call(messages.follow_conversation, conversation_id)
-    mailbox, head, entry = entries.read_entry(user_id, conversation_id)
+    seen = entries.read_entry(user_id, conversation_id)
+    mailbox, head, entry = seen.mailbox, seen.head, seen.entry
     if entry is None:
         yield Violation("I45", subject, "it is missing in the mailbox", fix=follow)
         return
     kept = mailboxes.without_gone_labels(mailbox, entry)
-    turn = mailboxes.follow_in_shop if user_id == SHOP_MAILBOX else mailboxes.follow_in_members
-    wanted = turn(mailbox, head, kept)
-    if wanted != kept:
+    if mailboxes.follow(replace(seen, entry=kept)) != kept:
         yield Violation("I45", subject, "its labels, place or mark are stale", fix=follow)
         return
     renew = call(mailboxes.renew_entry, user_id, conversation_id)
@@ -187,7 +187,7 @@ def _check_mailbox(user_id: UUID) -> Iterator[Violation]:
             fix = call(deletion.delete_mailbox, user_id)
             yield Violation("I45", f"mailbox {user_id}", fault, fix=fix)
         return
-    before = _list_labels(user_id)
+    before = queries.get_labels(user_id)
     counts, unread, after = Counter[UUID](), Counter[UUID](), ""
     while rows := ENTRIES.all(user_id=user_id, after=after, most=_PAGE):
         after = rows[-1].key
@@ -195,7 +195,7 @@ def _check_mailbox(user_id: UUID) -> Iterator[Violation]:
             counts.update(row.labels or ())
             unread.update(row.labels or () if row.unread else ())
         yield from _check_owners(user_id, rows)
-    now = _list_labels(user_id)
+    now = queries.get_labels(user_id)
     for label_id, label in now.items():
         seen, wanted = (label.count, label.unread_count), (counts[label_id], unread[label_id])
         # What has changed meanwhile cannot be compared.
@@ -218,10 +218,6 @@ def _check_owners(user_id: UUID, rows: list[Row]) -> Iterator[Violation]:
             yield Violation("I45", subject, "its conversation is gone", fix=fix)
 
 
-def _list_labels(user_id: UUID) -> dict[UUID, Label]:
-    return queries.labels_from_rows(user_id, queries.prefetch_labels(user_id).rows())
-
-
 def _set_counts(user_id: UUID, label: Label, counts: tuple[int, int]) -> None:
     SET_COUNTS.apply(
         if_lost=SEND_AGAIN,
@@ -241,7 +237,7 @@ def _iterate_years(scope: Scope | None) -> Iterator[tuple[UUID, UUID, int]]:
             yield row.user_id, row.label_id, row.year
         return
     for user_id in sorted(scope.users):
-        for label in _list_labels(user_id).values():
+        for label in queries.get_labels(user_id).values():
             for year in range(label.first_year, current_time().year + 1):
                 yield user_id, label.label_id, year
 
@@ -249,7 +245,7 @@ def _iterate_years(scope: Scope | None) -> Iterator[tuple[UUID, UUID, int]]:
 def _check_year(partition: tuple[UUID, UUID, int]) -> Iterator[Violation]:
     user_id, label_id, year = partition
     subject = f"mailbox {user_id} label {label_id}"
-    if label_id not in _list_labels(user_id):
+    if label_id not in queries.get_labels(user_id):
         now = current_time()
         if any(row.label_id == label_id for row in EMPTIED.list_between(now - FINISH_DELAY, now)):
             return

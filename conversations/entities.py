@@ -90,6 +90,7 @@ class Conversation:
     version: int
     follows_id: UUID | None = None
     continued_id: UUID | None = None  # the conversation that continues this full one
+    is_continuing: bool = False  # it has one, which may not be begun, and is not done yet
     last_customer_id: UUID | None = None  # the newest message of each side
     last_shop_id: UUID | None = None
     told_until: UUID | None = None  # up to here the customer was mailed and notified

@@ -18,22 +18,16 @@ from web.types import StrOrPromise
 
 MAX_NAME = 100
 MAX_LABEL_NAME = 40
-COLORS: Mapping[str, StrOrPromise] = dict(
-    zip(
-        LABEL_COLORS,
-        (
-            gettext_lazy("Grey"),
-            gettext_lazy("Red"),
-            gettext_lazy("Orange"),
-            gettext_lazy("Yellow"),
-            gettext_lazy("Green"),
-            gettext_lazy("Teal"),
-            gettext_lazy("Blue"),
-            gettext_lazy("Purple"),
-        ),
-        strict=True,
-    )
-)
+COLORS: Mapping[str, StrOrPromise] = {
+    "grey": gettext_lazy("Grey"),
+    "red": gettext_lazy("Red"),
+    "orange": gettext_lazy("Orange"),
+    "yellow": gettext_lazy("Yellow"),
+    "green": gettext_lazy("Green"),
+    "teal": gettext_lazy("Teal"),
+    "blue": gettext_lazy("Blue"),
+    "purple": gettext_lazy("Purple"),
+}
 
 
 def is_quote_only(text: str) -> bool:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import User
 from cassandra_db import PendingResult
@@ -31,15 +32,17 @@ LABEL_ACTS = {
 
 @dataclass(frozen=True)
 class Folder:
-    """A label of the mailbox as its page lists it."""
+    """A label of a mailbox as a page lists it: what addresses call it, its name, and whether it is the open one."""
 
     slug: str
     label: Label
-    is_current: bool = False
+    title: StrOrPromise
+    is_current: bool
+    list_page: str = "conversations:list"
 
     @property
     def url(self) -> str:
-        return f"{reverse('conversations:list')}?{urlencode({'folder': self.slug})}"
+        return f"{reverse(self.list_page)}?{urlencode({'folder': self.slug})}"
 
     @property
     def can_be_emptied(self) -> bool:
@@ -101,7 +104,6 @@ def find_main_act(key: str) -> tuple[str, StrOrPromise]:
 
 def list_acts(labels: Mapping[UUID, Label]) -> dict[str, dict[str, StrOrPromise]]:
     """Return all that can be done to conversations, in groups: the words of each act by its name in a form."""
-    own = sort_own(labels)
     return {
         _("Move or mark"): {
             "unread": _("Mark as unread"),
@@ -113,9 +115,23 @@ def list_acts(labels: Mapping[UUID, Label]) -> dict[str, dict[str, StrOrPromise]
             "trash": _("Move to the trash"),
             "restore": _("Take out of the trash"),
         },
+        **list_label_acts(labels),
+    }
+
+
+def list_label_acts(labels: Mapping[UUID, Label]) -> dict[str, dict[str, StrOrPromise]]:
+    """Return the acts that put labels of the mailbox's own on conversations, or take them off."""
+    own = sort_own(labels)
+    return {
         _("Add label"): {f"label:{each.label_id}": each.name for each in own},
         _("Remove label"): {f"unlabel:{each.label_id}": each.name for each in own},
     }
+
+
+def describe_changed(count: int) -> str:
+    """Return how many conversations were changed, as a sentence."""
+    text = ngettext("%(count)s conversation changed.", "%(count)s conversations changed.", count)
+    return text % {"count": count}
 
 
 def sort_own(labels: Mapping[UUID, Label]) -> list[Label]:
@@ -130,12 +146,11 @@ def get_mailbox_page(
 ) -> MailboxPage | None:
     """Return a page of a label's conversations, or None if there is no such label. Raises InvalidPageToken, CassandraUnavailable."""
     labels = queries.labels_from_rows(user.pk, labels_read.rows())
-    fixed = tuple(
-        Folder(name, queries.find_label(user.pk, labels, key), name == slug)
-        for name, key in FOLDERS.items()
-    )
+    found = {name: queries.find_label(user.pk, labels, key) for name, key in FOLDERS.items()}
+    fixed = tuple(Folder(name, each, each.name, name == slug) for name, each in found.items())
     own = tuple(
-        Folder(str(each.label_id), each, str(each.label_id) == slug) for each in sort_own(labels)
+        Folder(str(each.label_id), each, each.name, str(each.label_id) == slug)
+        for each in sort_own(labels)
     )
     folder = next((each for each in (*fixed, *own) if each.is_current), None)
     if folder is None:

@@ -38,7 +38,6 @@ def queue_reply_mail(conversation: Conversation, message: Message, now: datetime
     subject = conversation.subject
     context = {
         "subject": subject if subject.casefold().startswith("re:") else f"Re: {subject}",
-        "name": customer.name,
         "body": message.body,
         "file_names": [each.name for each in message.attachments],
         "url": page_url(conversation),
@@ -71,7 +70,10 @@ def _event(message_id: UUID) -> str:
 
 def _list_references(conversation_id: UUID, before: UUID) -> tuple[str, ...]:
     """Return the Message-IDs of the conversation's mails before a message, oldest first. The shop's own are computed."""
-    rows = queries.prefetch_messages(conversation_id, before).rows()
+    # Notes are among them.
+    rows = queries.MESSAGES_BEFORE.all(
+        conversation_id=conversation_id, before=before, most=2 * _MAX_REFERENCES
+    )
     found = [
         make_message_id(derive_mail_id(conversation_id, _event(each.message_id)))
         if not each.is_from_customer

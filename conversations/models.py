@@ -41,9 +41,7 @@ class Conversation(Model):
     topic = columns.Text(static=True)  # order, product or other
     topic_id = columns.UUID(static=True)  # the order's or product's id
     state = columns.Text(static=True)  # states.py
-    waiting_since = columns.DateTime(
-        static=True
-    )  # when the customer's first unanswered message came
+    waiting_since = columns.DateTime(static=True)  # of the customer's first unanswered message
     assignee_id = columns.UUID(static=True)
     message_count = columns.Integer(static=True)
     version = columns.Integer(static=True)  # goes up with each change of state or assignee
@@ -78,9 +76,8 @@ class MessageClaim(Model):
     __partition_bytes__ = 1 * KB
     __options__ = {"default_time_to_live": 30 * _DAY}
     __personal_data__ = None
-    source_id = columns.UUID(
-        partition_key=True
-    )  # the form's id, or a hash of Message-ID and conversation
+    # The form's id, or a hash of Message-ID and conversation.
+    source_id = columns.UUID(partition_key=True)
     conversation_id = columns.TimeUUID()
     message_id = columns.TimeUUID()
 
@@ -106,9 +103,8 @@ class ConversationByLabel(Model):
     year = columns.Integer(partition_key=True)
     last_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     conversation_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    sender = (
-        columns.Text()
-    )  # the slides' `from`: the customer in the shop's mailbox, who wrote last in a member's
+    # The slides' `from`: the customer in the shop's mailbox, who wrote last in a member's.
+    sender = columns.Text()
     subject = columns.Text()
     excerpt = columns.Text()  # the beginning of the last message, 160 characters
     topic = columns.Text()
@@ -132,6 +128,7 @@ class LabelByUser(Model):
     user_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
+    newest_label_id = columns.UUID(static=True)  # the label that was created last
     # Of a label.
     label_id = columns.UUID()  # a new one when the label is emptied
     name = columns.Text()
@@ -145,12 +142,12 @@ class LabelByUser(Model):
     last_message_id = columns.TimeUUID()  # the newest message that this side has not written
     read_until = columns.TimeUUID()
     unread = columns.Boolean()
-    version = (
-        columns.BigInt()
-    )  # in microseconds since 1970, larger than the one before: the timestamp of the copies
+    # In microseconds since 1970, larger than the one before: the timestamp of the copies.
+    version = columns.BigInt()
     change_id = columns.UUID()
     copied = columns.BigInt()  # the version whose copies are complete, a plain write
-    former_places = columns.Text()  # JSON: places of earlier versions whose copies may still exist, a list of [label id, milliseconds since 1970]
+    # JSON: places of earlier versions whose copies may still exist, a list of [label id, milliseconds since 1970].
+    former_places = columns.Text()
 
 
 class Attachment(Model):
@@ -199,9 +196,8 @@ class PendingConversation(Model):
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     conversation_id = columns.TimeUUID(primary_key=True)
-    user_id = columns.UUID(
-        primary_key=True
-    )  # the mailbox whose copies may be behind; the nil id: both mailboxes
+    # The mailbox whose copies may be behind; the nil id: both mailboxes.
+    user_id = columns.UUID(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970
 
 

@@ -14,9 +14,7 @@ from web.personal_data import DataSubject
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return the person's conversations with all messages, their labels, and what they have typed and not sent."""
-    labels = queries.labels_from_rows(
-        person.user_id, queries.prefetch_labels(person.user_id).rows()
-    )
+    labels = queries.get_labels(person.user_id)
     listed = [each for ident in _list_ids(person) for each in queries.list_by_customer(ident)]
     return {
         "conversations": [_describe(each.conversation_id) for each in listed],

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -132,6 +133,7 @@ def head_from_row(row: Row) -> Conversation:
         version=row.version,
         follows_id=row.follows_id,
         continued_id=row.continued_id,
+        is_continuing=row.continued_id is not None and row.change_id == row.continued_id,
         last_customer_id=row.last_customer_id,
         last_shop_id=row.last_shop_id,
         told_until=row.told_until,
@@ -231,6 +233,11 @@ def labels_from_rows(user_id: UUID, rows: Sequence[Row]) -> dict[UUID, Label]:
     return {label.label_id: label for label in (*fixed, *others)}
 
 
+def get_labels(user_id: UUID) -> dict[UUID, Label]:
+    """Return a mailbox's labels, as `labels_from_rows` does. Raises CassandraUnavailable."""
+    return labels_from_rows(user_id, prefetch_labels(user_id).rows())
+
+
 def _label_from_row(row: Row, titles: Mapping[str, Any]) -> Label:
     return Label(
         label_id=row.label_id,
@@ -304,13 +311,11 @@ def get_mailbox(user_id: UUID, conversation_ids: Sequence[UUID]) -> Mailbox:
 class PendingLabelPage:
     """A page of a label whose read has been started. `years` are the partitions that were not read yet."""
 
-    user_id: UUID
-    label: Label
-    oldest_first: bool
-    key: tuple[datetime, UUID]
+    list_name: str
     most: int
-    reading: tuple[tuple[int, PendingResult], ...]
+    reading: tuple[PendingResult, ...]
     years: tuple[int, ...]
+    start: partial[PendingResult]  # with a year, and how many rows at most
 
 
 def prefetch_label_page(
@@ -320,75 +325,46 @@ def prefetch_label_page(
 
     Of a label with fewer conversations no more rows are read than it has: behind the last one there may be many deleted rows.
     """
-    this_year = current_time().year
+    list_name = f"M2 {user_id.hex} {label.label_id.hex} {'oldest' if oldest_first else 'newest'}"
     key = (START, FIRST_ID) if oldest_first else (END, FIRST_ID)
-    years = list(range(this_year, label.first_year - 1, -1))
+    years = list(range(current_time().year, label.first_year - 1, -1))
     most = PAGE_SIZE + 1
     if after:
-        last_at, conversation_id = page_key(after, _list_name(user_id, label, oldest_first))
+        last_at, conversation_id = page_key(after, list_name)
         key = last_at, conversation_id
     elif label.count == 0:
         years = []
     else:
         most = min(most, label.count)
+    start = partial(
+        (OLDEST_LISTED if oldest_first else NEWEST_LISTED).start,
+        user_id=user_id,
+        label_id=label.label_id,
+        last_at=key[0],
+        conversation_id=key[1],
+    )
     if oldest_first:
         years = [year for year in reversed(years) if year >= key[0].year]
         started = years  # a label may be older than the year of its oldest conversation
     else:
         years = [year for year in years if year <= key[0].year]
         started = years[:1]
-    reading = tuple(
-        (year, _start_year(user_id, label, year, key, most, oldest_first)) for year in started
-    )
-    return PendingLabelPage(
-        user_id, label, oldest_first, key, most, reading, tuple(years[len(started) :])
-    )
-
-
-def _start_year(
-    user_id: UUID,
-    label: Label,
-    year: int,
-    key: tuple[datetime, UUID],
-    most: int,
-    oldest_first: bool,
-) -> PendingResult:
-    statement = OLDEST_LISTED if oldest_first else NEWEST_LISTED
-    return statement.start(
-        user_id=user_id,
-        label_id=label.label_id,
-        year=year,
-        last_at=key[0],
-        conversation_id=key[1],
-        most=most,
-    )
+    reading = tuple(start(year=year, most=most) for year in started)
+    return PendingLabelPage(list_name, most, reading, tuple(years[len(started) :]), start)
 
 
 def label_page(pending: PendingLabelPage) -> ConversationPage:
     """Return the page. It goes on in earlier years (later ones, oldest first). Raises CassandraUnavailable."""
-    rows = [row for _, reading in pending.reading for row in reading.rows()][: pending.most]
+    rows = [row for reading in pending.reading for row in reading.rows()][: pending.most]
     for year in pending.years:
         if len(rows) >= pending.most:
             break
-        more = _start_year(
-            pending.user_id,
-            pending.label,
-            year,
-            pending.key,
-            pending.most - len(rows),
-            pending.oldest_first,
-        )
-        rows += more.rows()
+        rows += pending.start(year=year, most=pending.most - len(rows)).rows()
     token = ""
     if len(rows) > PAGE_SIZE:
         rows = rows[:PAGE_SIZE]
-        name = _list_name(pending.user_id, pending.label, pending.oldest_first)
-        token = page_token((rows[-1].last_at, rows[-1].conversation_id), name)
+        token = page_token((rows[-1].last_at, rows[-1].conversation_id), pending.list_name)
     return ConversationPage(tuple(listed_from_row(row) for row in rows), token)
-
-
-def _list_name(user_id: UUID, label: Label, oldest_first: bool) -> str:
-    return f"M2 {user_id.hex} {label.label_id.hex} {'oldest' if oldest_first else 'newest'}"
 
 
 def listed_from_row(row: Row) -> ListedConversation:

@@ -113,7 +113,7 @@ def _search_words(words: Sequence[str]) -> FoundConversations:
 
 def _iterate_newest(most: int) -> Iterator[ListedConversation]:
     """Yield the newest conversations of the label All, read in rounds."""
-    labels = queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
+    labels = queries.get_labels(SHOP_MAILBOX)
     label, key = (queries.find_label(SHOP_MAILBOX, labels, ALL), (queries.END, queries.FIRST_ID))
     for year in range(current_time().year, label.first_year - 1, -1):
         size = _ROUND

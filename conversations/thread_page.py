@@ -1,8 +1,9 @@
 """The contents of a conversation's page as its customer sees it: the messages, and the order's events between them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -17,7 +18,7 @@ from conversations.states import ORDER, PRODUCT
 from mail.addresses import email_key
 from orders.access import is_own_order
 from orders.lifecycle.entities import Order
-from orders.presentation import CustomerHistoryEntry, list_history
+from orders.presentation import list_history
 from orders.queries import order_from_rows, prefetch_order
 
 
@@ -27,7 +28,7 @@ class Moment:
 
     at: datetime
     message: Message | None = None
-    event: CustomerHistoryEntry | None = None
+    event: Any = None  # a CustomerHistoryEntry; on staff's pages a StaffHistoryEntry
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class PendingThread:
 
     head: PendingResult
     messages: PendingResult
-    is_old: bool
+    before: UUID | None
 
     def get_conversation(self) -> Conversation | None:
         """Return the conversation, or None. Raises CassandraUnavailable."""
@@ -67,7 +68,7 @@ def prefetch_thread(conversation_id: UUID, before: str) -> PendingThread | None:
     before_id = _parse_id(before)
     messages = queries.prefetch_messages(conversation_id, before_id)
     head = queries.prefetch_conversation(conversation_id)
-    return PendingThread(head, messages, is_old=before_id is not None)
+    return PendingThread(head, messages, before_id)
 
 
 def _parse_id(text: str) -> UUID | None:
@@ -96,11 +97,16 @@ def make_thread(request: HttpRequest, pending: PendingThread, conversation: Conv
         product = product_from_rows(about.rows())
         if product and product.is_on_sale(current_time()):
             text, url = product.name, reverse("product", args=[product.slug])
+    events = [(each.event.at, each) for each in list_history(order)] if order else []
     return Thread(
         conversation,
-        _make_timeline(found, order, is_old=pending.is_old),
+        [
+            each
+            for each in make_timeline(found, events, pending.before)
+            if not (each.message and each.message.is_note)
+        ],
         found[0].message_id if len(found) == queries.PAGE_SIZE else None,
-        pending.is_old,
+        pending.before is not None,
         text,
         url,
     )
@@ -119,16 +125,13 @@ def _find_order(conversation: Conversation, pending: PendingResult) -> Order | N
     return order if is_theirs else None
 
 
-def _make_timeline(
-    messages: Sequence[Message], order: Order | None, *, is_old: bool
+def make_timeline(
+    messages: Sequence[Message], events: Iterable[tuple[datetime, object]], before: UUID | None
 ) -> list[Moment]:
-    """Return the messages without the staff's notes, and the order's events since the first one. Old pages end with a message."""
-    found = [Moment(each.written_at, message=each) for each in messages if not each.is_note]
-    if order and messages:
-        begin, end = messages[0].written_at, messages[-1].written_at if is_old else current_time()
-        found += [
-            Moment(each.event.at, event=each)
-            for each in list_history(order)
-            if begin <= each.event.at <= end
-        ]
+    """Return the messages, and between them the events since the first one, until the message `before` or now."""
+    found = [Moment(each.written_at, message=each) for each in messages]
+    end = queries.get_moment(before) if before else current_time()
+    if messages:
+        begin = messages[0].written_at
+        found += [Moment(at, event=each) for at, each in events if begin <= at <= end]
     return sorted(found, key=lambda each: each.at)

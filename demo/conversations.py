@@ -66,8 +66,7 @@ def _create_labels(user_id: UUID, colors: dict[str, str]) -> dict[str, Label]:
             create_label(user_id, name, color)
         except LabelNameTaken:
             continue
-    rows = queries.prefetch_labels(user_id).rows()
-    return {label.name: label for label in queries.labels_from_rows(user_id, rows).values()}
+    return {label.name: label for label in queries.get_labels(user_id).values()}
 
 
 def _find_order(

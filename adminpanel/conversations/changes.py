@@ -7,25 +7,19 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from conversations import queries
 from conversations.entities import Conversation, Label, Mailbox
 from conversations.errors import ConversationChanged, NoSuchConversation, NoSuchLabel, TooManyLabels
+from conversations.mailbox_page import LABEL_ACTS, describe_changed
 from conversations.operations.mailboxes import mark_read, mark_unread, relabel
 from conversations.operations.messages import assign, set_state
-from conversations.rules import MAX_LABELS, SHOP_MAILBOX, STARRED, TRASH
+from conversations.rules import MAX_LABELS, SHOP_MAILBOX, TRASH
 from conversations.states import DONE, SPAM, WAITING_FOR_US
 from web.types import StrOrPromise
 
 STATE_ACTS = {"done": DONE, "open": WAITING_FOR_US, "spam": SPAM}
-# What an act puts on (True) or takes off.
-LABEL_ACTS = {
-    "trash": (TRASH, True),
-    "restore": (TRASH, False),
-    "star": (STARRED, True),
-    "unstar": (STARRED, False),
-}
 GONE, NEWS, CHANGED, ALREADY, FULL = "gone", "news", "changed", "already", "full"
 REASONS: Mapping[str, StrOrPromise] = {
     GONE: gettext_lazy("%(count)s no longer there"),
@@ -44,9 +38,7 @@ class Outcome:
     skipped: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        text = ngettext(
-            "%(count)s conversation changed.", "%(count)s conversations changed.", self.done
-        ) % {"count": self.done}
+        text = describe_changed(self.done)
         if not self.skipped:
             return text
         reasons = [REASONS[each] % {"count": count} for each, count in self.skipped.items()]
@@ -150,11 +142,9 @@ class Change:
                 outcome.skipped[reason] += 1
             else:
                 fitting.append(conversation_id)
-        ids = {label.label_id}
+        added, removed = ({label.label_id}, set()) if is_added else (set(), {label.label_id})
         try:
-            changed = relabel(
-                SHOP_MAILBOX, fitting, ids if is_added else set(), set() if is_added else ids
-            )
+            changed = relabel(SHOP_MAILBOX, fitting, added, removed)
         except TooManyLabels:
             changed = 0
         outcome.done = changed
@@ -171,16 +161,9 @@ class Change:
         if (label.label_id in entry.label_ids) is is_added:
             return ALREADY
         own = [mailbox.labels[each] for each in entry.label_ids if each in mailbox.labels]
-        if (
-            is_added
-            and not label.is_fixed
-            and len([1 for each in own if not each.is_fixed]) >= MAX_LABELS
-        ):
+        has_all = sum(not each.is_fixed for each in own) >= MAX_LABELS
+        if is_added and not label.is_fixed and has_all:
             return FULL
-        if (
-            label.key == TRASH
-            and is_added
-            and self._has_news(conversation_id, entry.last_message_id)
-        ):
-            return NEWS
-        return ""
+        is_trashed = is_added and label.key == TRASH
+        has_news = self._has_news(conversation_id, entry.last_message_id)
+        return NEWS if is_trashed and has_news else ""

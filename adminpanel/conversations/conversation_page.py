@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.access import has_permission
 from accounts.models import User
-from adminpanel.conversations.inbox_page import people_from_rows, prefetch_people
+from adminpanel.conversations.inbox_page import current_people, list_people
 from adminpanel.orders.history import StaffHistoryEntry, staff_history
 from adminpanel.other_viewers import OtherViewers, list_other_viewers
 from catalogue.entities import Product
@@ -21,20 +21,12 @@ from conversations.operations.entries import find_newest_id
 from conversations.rules import SHOP_MAILBOX, STARRED, TRASH
 from conversations.saved_replies import CURRENT_REPLIES, SavedReply, list_replies, prefetch_replies
 from conversations.states import ORDER, PRODUCT
+from conversations.thread_page import Moment, make_timeline
 from orders.lifecycle.entities import Order
 from orders.queries import order_from_rows, prefetch_order
 from orders.viewers import viewers_from_rows
 
 MAX_OTHERS = 10
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A message or an event of the order, at its place in time."""
-
-    at: datetime
-    message: Message | None = None
-    event: StaffHistoryEntry | None = None
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ class ConversationPage:
     others: Sequence[ListedTopic]
     is_blocked: bool
     can_open_customer: bool
-    is_old: bool  # older messages than the newest ones are shown
+    before: UUID | None  # the message before which the page shows older ones
 
     @property
     def newest_seen(self) -> UUID | None:
@@ -95,15 +87,8 @@ class ConversationPage:
 
     @property
     def timeline(self) -> list[Moment]:
-        """The messages, and between them the order's events since the first one. A page of old messages ends with its last."""
-        found = [Moment(each.written_at, message=each) for each in self.messages]
-        end = self.messages[-1].written_at if self.is_old and self.messages else None
-        found += [
-            Moment(each.at, event=each)
-            for each in self._events
-            if each.at >= self._begin and (end is None or each.at <= end)
-        ]
-        return sorted(found, key=lambda each: each.at)
+        """The messages, and between them the order's events since the first one."""
+        return make_timeline(self.messages, [(each.at, each) for each in self._events], self.before)
 
     @property
     def _events(self) -> list[StaffHistoryEntry]:
@@ -129,6 +114,7 @@ def get_conversation_page(
     conversation_id: UUID, staff: User, before: UUID | None = None
 ) -> ConversationPage | None:
     """Return a conversation's page, or None. `before` is a message: then the page has older ones. Raises CassandraUnavailable."""
+    before = before if before and before.version == 1 else None
     head = queries.prefetch_conversation(conversation_id)
     messages = queries.prefetch_messages(conversation_id, before)
     labels = queries.prefetch_labels(SHOP_MAILBOX)
@@ -137,7 +123,6 @@ def get_conversation_page(
         viewers.prefetch_viewers(conversation_id),
         prefetch_draft(staff.pk, conversation_id),
     )
-    people = prefetch_people()
     prefetch_replies()
     conversation = queries.conversation_from_rows(head.rows())
     if conversation is None:
@@ -148,12 +133,15 @@ def get_conversation_page(
     others = queries.BY_CUSTOMER.start(customer_id=customer.customer_id)
     blocked = prefetch_blocked(customer.email) if customer.email else None
     found_draft = draft_from_rows(draft.rows())
+    people = current_people.get()
+    if conversation.assignee_id and conversation.assignee_id not in people:
+        people = list_people()
     return ConversationPage(
         conversation=conversation,
         messages=queries.messages_from_rows(messages.rows()),
         labels=queries.labels_from_rows(SHOP_MAILBOX, labels.rows()),
         entry=queries.entries_from_rows(entries.rows()).get(conversation_id),
-        people=people_from_rows(people),
+        people=people,
         replies=list_replies(CURRENT_REPLIES.get()),
         viewers=list_other_viewers(conversation_id, viewers_from_rows(viewing.rows()), staff),
         draft=found_draft.body if found_draft else "",
@@ -165,6 +153,6 @@ def get_conversation_page(
             if row.conversation_id != conversation_id
         ][:MAX_OTHERS],
         is_blocked=bool(blocked and blocked.rows()),
-        is_old=before is not None,
+        before=before,
         can_open_customer=customer.is_member and has_permission(staff, "adminpanel.customer"),
     )

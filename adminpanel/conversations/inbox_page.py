@@ -11,35 +11,19 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from accounts.queries import SHOP, STAFF, get_users
+from accounts.queries import list_staff
 from accounts.roles import MESSAGE_STAFF, is_allowed
 from adminpanel.conversations.labels import FOLDERS, MINE, STATES, TOPICS, WAITING
 from adminpanel.parameters import parse_id
-from cassandra_db import PendingResult
+from cassandra_db.process_copies import RecentValue
 from conversations import queries
 from conversations.entities import Label, ListedConversation
-from conversations.mailbox_page import sort_own, ticked_value
-from conversations.rules import EMPTIABLE, SHOP_MAILBOX, STARRED, TRASH, assignee_label
+from conversations.mailbox_page import Folder, list_label_acts, sort_own, ticked_value
+from conversations.rules import SHOP_MAILBOX, STARRED, TRASH, assignee_label
 from conversations.search import FoundConversations
 from web.types import StrOrPromise
 
-
-@dataclass(frozen=True)
-class Folder:
-    """A folder of the inbox: a label, and what addresses call it."""
-
-    slug: str
-    label: Label
-    title: StrOrPromise
-    is_current: bool = False
-
-    @property
-    def url(self) -> str:
-        return f"{reverse('adminpanel:messages')}?{urlencode({'folder': self.slug})}"
-
-    @property
-    def can_be_emptied(self) -> bool:
-        return self.label.key in EMPTIABLE
+_PAGE = "adminpanel:messages"
 
 
 @dataclass(frozen=True)
@@ -84,7 +68,7 @@ class Inbox:
         return self._url(self.next)
 
     def _url(self, after: str) -> str:
-        first = self.folder.url if self.folder else reverse("adminpanel:messages")
+        first = self.folder.url if self.folder else reverse(_PAGE)
         return f"{first}&{urlencode({'after': after})}" if after else first
 
     @property
@@ -99,19 +83,15 @@ class Inbox:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def prefetch_people() -> PendingResult:
-    """Start reading who may work on conversations; see `people_from_rows`."""
-    return STAFF.start(shop=SHOP)
-
-
-def people_from_rows(reading: PendingResult) -> dict[UUID, str]:
+def list_people() -> dict[UUID, str]:
     """Return the names of the staff who may work on conversations, by id. Raises CassandraUnavailable."""
-    ids = {row.user_id for row in reading.rows() if row.user_id}
-    people = [each for each in get_users(ids).values() if each.active]
+    people = [each for each in list_staff() if each.active and is_allowed(each.role, MESSAGE_STAFF)]
     people.sort(key=lambda each: each.name.casefold())
-    return {
-        each.pk: each.name or each.email for each in people if is_allowed(each.role, MESSAGE_STAFF)
-    }
+    return {each.pk: each.name or each.email for each in people}
+
+
+# To read them takes a statement each, so pages show a copy. What is sent to one of them is checked anew.
+current_people = RecentValue(list_people, 30.0)
 
 
 def get_inbox(
@@ -121,8 +101,7 @@ def get_inbox(
 
     Raises InvalidPageToken, CassandraUnavailable.
     """
-    labels_read, people_read = queries.prefetch_labels(SHOP_MAILBOX), prefetch_people()
-    labels = queries.labels_from_rows(SHOP_MAILBOX, labels_read.rows())
+    labels = queries.get_labels(SHOP_MAILBOX)
     folders, own = list_folders(staff, labels, slug)
     folder = next((each for each in (*folders, *own) if each.is_current), None)
     if folder is None:
@@ -131,7 +110,7 @@ def get_inbox(
     reading = queries.prefetch_label_page(
         SHOP_MAILBOX, folder.label, after, oldest_first=is_waiting
     )
-    people = people_from_rows(people_read)
+    people = current_people.get()
     page = queries.label_page(reading)
     rows = _list_rows(page.rows, labels, people, ticked, folder, now)
     acts = list_acts(staff, labels, people)
@@ -142,9 +121,8 @@ def get_found(
     staff: User, found: FoundConversations, now: datetime, ticked: Collection[UUID] = ()
 ) -> Inbox:
     """Return the inbox with what a search has found. Raises CassandraUnavailable."""
-    labels_read, people_read = queries.prefetch_labels(SHOP_MAILBOX), prefetch_people()
-    labels = queries.labels_from_rows(SHOP_MAILBOX, labels_read.rows())
-    people = people_from_rows(people_read)
+    labels = queries.get_labels(SHOP_MAILBOX)
+    people = current_people.get()
     rows = _list_rows(found.rows, labels, people, ticked, None, now)
     folders, own = list_folders(staff, labels)
     acts = list_acts(staff, labels, people)
@@ -159,11 +137,13 @@ def list_folders(
     fixed = {slug: queries.find_label(SHOP_MAILBOX, labels, key) for slug, key in keys.items()}
     return (
         tuple(
-            Folder(slug, label, _("Mine") if slug == MINE else label.name, slug == current)
+            Folder(slug, label, _("Mine") if slug == MINE else label.name, slug == current, _PAGE)
             for slug, label in fixed.items()
         ),
         tuple(
-            Folder(str(label.label_id), label, label.name, parse_id(current) == label.label_id)
+            Folder(
+                str(label.label_id), label, label.name, parse_id(current) == label.label_id, _PAGE
+            )
             for label in sort_own(labels)
         ),
     )
@@ -208,7 +188,6 @@ def list_acts(
     staff: User, labels: Mapping[UUID, Label], people: Mapping[UUID, str]
 ) -> dict[str, dict[str, StrOrPromise]]:
     """Return all that can be done to many conversations, in groups: the words of each act by its name in a form."""
-    own = sort_own(labels)
     others = {f"assign:{each}": name for each, name in people.items() if each != staff.pk}
     return {
         _("Status"): {
@@ -223,6 +202,5 @@ def list_acts(
             "unread": _("Mark as unread"),
         },
         _("Assign to"): {f"assign:{staff.pk}": _("Me"), **others, "assign:": _("Nobody")},
-        _("Add label"): {f"label:{each.label_id}": each.name for each in own},
-        _("Remove label"): {f"unlabel:{each.label_id}": each.name for each in own},
+        **list_label_acts(labels),
     }

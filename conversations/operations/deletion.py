@@ -1,7 +1,6 @@
 """Deletes conversations, the trash of mailboxes, and the copies under emptied labels."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -18,9 +17,9 @@ from cassandra_db import (
     write,
 )
 from conversations import queries
-from conversations.entities import Mailbox, MailboxEntry, Message
+from conversations.entities import MailboxEntry, Message
 from conversations.operations.attachments import delete_attachment
-from conversations.operations.entries import Head, change_entries, drop_entry
+from conversations.operations.entries import Seen, change_entries, drop_entry, without_labels
 from conversations.operations.mailboxes import TRASH_DURATION
 from conversations.operations.pending import PENDING, note_conversation
 from conversations.rules import MAX_AT_ONCE, SHOP_MAILBOX, TRASH
@@ -151,11 +150,10 @@ def delete_trashed(user_id: UUID, conversation_id: UUID, now: datetime) -> bool:
     """
     is_due = False
 
-    def drop(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
+    def drop(seen: Seen) -> MailboxEntry | None:
         nonlocal is_due
-        trash = queries.find_label(user_id, mailbox.labels, TRASH).label_id
+        entry = seen.entry
+        trash = queries.find_label(user_id, seen.mailbox.labels, TRASH).label_id
         is_due = (
             entry is not None
             and trash in entry.label_ids
@@ -163,7 +161,7 @@ def delete_trashed(user_id: UUID, conversation_id: UUID, now: datetime) -> bool:
         )
         if entry is None or not is_due or user_id == SHOP_MAILBOX:
             return entry
-        return replace(entry, label_ids=frozenset())
+        return without_labels(seen)
 
     change_entries(user_id, [conversation_id], drop)
     return is_due and (user_id != SHOP_MAILBOX or delete_conversation(conversation_id))
@@ -174,7 +172,7 @@ def finish_emptied(row: Row, now: datetime) -> bool:
 
     Conversations that were in the shop's trash are deleted. Raises CassandraUnavailable.
     """
-    labels = queries.labels_from_rows(row.user_id, queries.prefetch_labels(row.user_id).rows())
+    labels = queries.get_labels(row.user_id)
     if row.label_id in labels and labels[row.label_id].is_stored:
         return False
     ids = {"user_id": row.user_id, "label_id": row.label_id}
@@ -196,7 +194,7 @@ def delete_year(user_id: UUID, label_id: UUID, year: int) -> None:
 
 def delete_mailbox(user_id: UUID) -> None:
     """Delete a member's mailbox: its labels, rows and copies. Raises CassandraUnavailable."""
-    labels = queries.labels_from_rows(user_id, queries.prefetch_labels(user_id).rows())
+    labels = queries.get_labels(user_id)
     for label in labels.values():
         for year in range(label.first_year, current_time().year + 1):
             if label.is_stored:
@@ -220,7 +218,7 @@ def delete_done(before: datetime, most: int) -> int:
 
     Raises CassandraUnavailable.
     """
-    labels = queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
+    labels = queries.get_labels(SHOP_MAILBOX)
     label = queries.find_label(SHOP_MAILBOX, labels, f" {DONE}")
     count = 0
     for year in range(label.first_year, before.year + 1):

@@ -46,7 +46,7 @@ _TURNS = tuple(Lock() for _ in range(64))
 _FEW = 16  # statements that are sent side by side
 # Copies of an older version are not written any more: the row gets a new one, which gaps.py spares.
 FRESH_FOR = timedelta(minutes=5)
-_LONGEST_TURN = 1.0  # seconds; whoever waits longer tries anyhow
+_LONGEST_TURN = 1.0  # seconds
 
 _KEY = "user_id = :user_id AND kind = 'conversation' AND key = :key"
 _LABEL_KEY = "user_id = :user_id AND kind = 'label' AND key = :key"
@@ -109,15 +109,24 @@ class Head:
     newest: Message | None
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A mailbox, a conversation (None if it is gone) and its row there."""
+
+    mailbox: Mailbox
+    head: Head | None
+    entry: MailboxEntry | None
+
+
 Place = tuple[UUID, datetime]
-Change = Callable[[Mailbox, Head | None, MailboxEntry | None], MailboxEntry | None]
+Change = Callable[[Seen], MailboxEntry | None]
 
 
 @contextmanager
-def take_turns(key: UUID) -> Iterator[None]:
-    """Let one writer of the process at a time write to a partition within the block."""
+def take_turns(key: UUID, seconds: float = _LONGEST_TURN) -> Iterator[None]:
+    """Let one writer of the process at a time write to a partition within the block. Who has waited for `seconds` enters anyhow."""
     turn = _TURNS[key.int % len(_TURNS)]
-    has_turn = turn.acquire(timeout=_LONGEST_TURN)
+    has_turn = turn.acquire(timeout=seconds)
     try:
         yield
     finally:
@@ -125,14 +134,12 @@ def take_turns(key: UUID) -> Iterator[None]:
             turn.release()
 
 
-def read_entry(
-    user_id: UUID, conversation_id: UUID
-) -> tuple[Mailbox, Head | None, MailboxEntry | None]:
+def read_entry(user_id: UUID, conversation_id: UUID) -> Seen:
     """Return a mailbox, a conversation and its row, in the order in which they follow. Raises CassandraUnavailable."""
     mailbox = queries.get_mailbox(user_id, [conversation_id])
     heads = list_heads([conversation_id])
     mailbox = _with_assignees(mailbox, heads)
-    return mailbox, heads.get(conversation_id), mailbox.entries.get(conversation_id)
+    return Seen(mailbox, heads.get(conversation_id), mailbox.entries.get(conversation_id))
 
 
 def list_heads(conversation_ids: Sequence[UUID]) -> dict[UUID, Head]:
@@ -169,8 +176,7 @@ def change_entries(
 ) -> int:
     """Change a mailbox's rows of conversations, with the counts and copies; return the number of changed rows.
 
-    `change` gets the mailbox, the conversation (None if it is gone) and its row, and returns the row as it should be. It is called
-    again if another writer was faster. `is_noted` says that the caller has written pending rows.
+    `change` returns a row as it should be. It is called again if another writer was faster. `is_noted` says that the caller has written pending rows.
     Raises CassandraUnavailable and the errors of `change`.
     """
     noted: list[PendingRow] = []
@@ -193,17 +199,17 @@ def change_entries(
     raise CassandraUnavailable(f"mailbox {user_id} keeps changing")
 
 
+def without_labels(seen: Seen) -> MailboxEntry | None:
+    """Return a row without labels: lists and counts lack the conversation."""
+    return replace(seen.entry, label_ids=frozenset()) if seen.entry else None
+
+
 def drop_entry(user_id: UUID, conversation_id: UUID) -> None:
     """Take a conversation out of a mailbox, with its copies. A pending row has to name it. Raises CassandraUnavailable."""
 
-    def hide(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
-        return replace(entry, label_ids=frozenset()) if entry else None
-
     for _ in retry_attempts(MAX_ATTEMPTS):
         # The row goes last: it knows where copies are.
-        change_entries(user_id, [conversation_id], hide, is_noted=True)
+        change_entries(user_id, [conversation_id], without_labels, is_noted=True)
         rows = queries.prefetch_entries(user_id, [conversation_id]).rows()
         entry = queries.entries_from_rows(rows).get(conversation_id)
         if entry is None or (
@@ -254,7 +260,7 @@ def _list_changes(
     changes: list[tuple[MailboxEntry | None, MailboxEntry]] = []
     for conversation_id in conversation_ids:
         seen = mailbox.entries.get(conversation_id)
-        wanted = change(mailbox, heads.get(conversation_id), seen)
+        wanted = change(Seen(mailbox, heads.get(conversation_id), seen))
         if wanted is None or (wanted == seen and not _is_overdue(seen)):
             continue
         former: frozenset[Place] = frozenset()

@@ -26,7 +26,7 @@ DELETE_GAP = write(
 
 def clear_gaps(now: datetime) -> None:
     """Delete the gaps between the rows of the first page of each label in the shop's mailbox. Raises CassandraUnavailable."""
-    labels = queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
+    labels = queries.get_labels(SHOP_MAILBOX)
     for label in labels.values():
         if label.is_stored:
             clear_gaps_of(SHOP_MAILBOX, label, now)

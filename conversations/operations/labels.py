@@ -11,16 +11,16 @@ from cassandra_db import (
     SEND_AGAIN,
     CassandraUnavailable,
     Statement,
-    applied_if,
     apply_batch,
     conditional_write,
     current_time,
+    read,
     retry_attempts,
 )
 from conversations.entities import Label
 from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
 from conversations.operations.pending import EMPTIED
-from conversations.queries import labels_from_rows, prefetch_labels
+from conversations.queries import get_labels
 from conversations.rules import EMPTIABLE, LABEL_COLORS, MAX_OWN_LABELS, TRASH
 
 MAX_ATTEMPTS = 30
@@ -29,6 +29,14 @@ INSERT_LABEL = conditional_write(
     "M3",
     """INSERT INTO labels_by_user (user_id, kind, key, label_id, name, color, count, unread_count, first_year)
        VALUES (:user_id, 'label', :key, :label_id, :name, :color, :count, :unread_count, :first_year) IF NOT EXISTS""",
+)
+# Labels are created one after the other, so that each creation counts those before it.
+NEWEST_LABEL = read(
+    "M3", "SELECT DISTINCT user_id, newest_label_id FROM labels_by_user WHERE user_id = :user_id"
+)
+TAKE_TURN = conditional_write(
+    "M3",
+    "UPDATE labels_by_user SET newest_label_id = :label_id WHERE user_id = :user_id IF newest_label_id = :seen",
 )
 EDIT_LABEL = conditional_write(
     "M3",
@@ -52,13 +60,9 @@ DELETE_LABEL = conditional_write(
 )
 
 
-def _list_labels(user_id: UUID) -> dict[UUID, Label]:
-    return labels_from_rows(user_id, prefetch_labels(user_id).rows())
-
-
 def _get_label(user_id: UUID, label_id: UUID, *fixed_keys: str) -> Label:
     """Return a label of the mailbox's own, or one of these fixed ones. Raises NoSuchLabel."""
-    label = _list_labels(user_id).get(label_id)
+    label = get_labels(user_id).get(label_id)
     if label is None or (label.is_fixed and label.key not in fixed_keys):
         raise NoSuchLabel
     return label
@@ -74,16 +78,20 @@ def _check(name: str, color: str) -> str:
 def create_label(user_id: UUID, name: str, color: str) -> Label:
     """Create a label in a mailbox; return it. Raises LabelNameTaken, TooManyLabels, CassandraUnavailable."""
     name = _check(name, color)
-    labels = _list_labels(user_id).values()
-    # Forms sent at the same moment may exceed the bound by their number.
-    if sum(not label.is_fixed for label in labels) >= MAX_OWN_LABELS:
-        raise TooManyLabels
     label = Label(uuid4(), name, color, 0, 0, current_time().year, key=name.casefold())
-    if not INSERT_LABEL.apply(
-        if_lost=applied_if(lambda row: row.label_id == label.label_id), **_columns(user_id, label)
-    ):
-        raise LabelNameTaken
-    return label
+    created = INSERT_LABEL.bind(**_columns(user_id, label))
+    for _ in retry_attempts(MAX_ATTEMPTS):
+        newest = NEWEST_LABEL.one(user_id=user_id)
+        own = {each.key: each for each in get_labels(user_id).values() if not each.is_fixed}
+        if label.key in own and own[label.key].label_id != label.label_id:
+            raise LabelNameTaken
+        if label.key not in own and len(own) >= MAX_OWN_LABELS:
+            raise TooManyLabels
+        seen = newest.newest_label_id if newest else None
+        turn = TAKE_TURN.bind(user_id=user_id, label_id=label.label_id, seen=seen)
+        if label.key in own or apply_batch(turn, created, if_lost=SEND_AGAIN):
+            return label
+    raise CassandraUnavailable(f"the labels of mailbox {user_id} keep changing")
 
 
 def _columns(user_id: UUID, label: Label) -> dict[str, object]:
@@ -163,7 +171,7 @@ def _change_id(user_id: UUID, label: Label, statement: Statement, **values: obje
         ):
             return
         # It was renamed, or has an older conversation now; or an answer was lost.
-        found = _list_labels(user_id).get(label.label_id)
+        found = get_labels(user_id).get(label.label_id)
         if found is None:
             return
         label = found

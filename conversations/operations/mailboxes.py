@@ -10,7 +10,7 @@ from cassandra.util import min_uuid_from_time
 from cassandra_db import current_time, truncate_to_milliseconds
 from conversations.entities import Conversation, Label, Mailbox, MailboxEntry
 from conversations.errors import NoSuchLabel, TooManyLabels
-from conversations.operations.entries import Head, change_entries, find_newest_id
+from conversations.operations.entries import Seen, change_entries, find_newest_id, without_labels
 from conversations.operations.pending import PendingRow, note_entries
 from conversations.queries import find_label, get_moment
 from conversations.rules import (
@@ -36,55 +36,35 @@ def is_after(message_id: UUID | None, mark: UUID | None) -> bool:
     return message_id is not None and (mark is None or message_id.time > mark.time)
 
 
-def follow_in_shop(
-    mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-) -> MailboxEntry | None:
-    """Return the shop's row of a conversation, as its state, assignee and messages say. Its own labels stay."""
-    if head is None:
-        return replace(entry, label_ids=frozenset()) if entry else None
-    conversation = head.conversation
-    if entry and _stays_in_trash(mailbox, conversation, entry, conversation.last_customer_id):
-        return entry
-    kept = _kept_labels(mailbox, entry)
-    return _follow(mailbox, conversation, entry, conversation.last_customer_id, kept)
+def follow(seen: Seen) -> MailboxEntry | None:
+    """Return the row of a conversation as its messages say, and in the shop's mailbox its state and assignee.
 
-
-def follow_in_members(
-    mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-) -> MailboxEntry | None:
-    """Return a member's row of a conversation: a new message of the shop brings it back to the inbox."""
-    if head is None:
-        return replace(entry, label_ids=frozenset()) if entry else None
-    conversation = head.conversation
-    last_id = conversation.last_shop_id
+    The mailbox's own labels stay. A new message of the shop brings a conversation back to its member's inbox.
+    """
+    mailbox, entry = seen.mailbox, seen.entry
+    if seen.head is None:
+        return without_labels(seen)
+    conversation = seen.head.conversation
+    is_shop = mailbox.user_id == SHOP_MAILBOX
+    last_id = conversation.last_customer_id if is_shop else conversation.last_shop_id
     if entry and _stays_in_trash(mailbox, conversation, entry, last_id):
         return entry
-    labels = entry.label_ids if entry else frozenset()
-    is_trashed = entry is not None and _is_trashed(mailbox, entry)
-    if entry is None or entry.last_message_id != last_id or is_trashed:
-        labels = _kept_labels(mailbox, entry) | {_id(mailbox, INBOX)}
-    return _follow(mailbox, conversation, entry, last_id, labels)
-
-
-def _follow(
-    mailbox: Mailbox,
-    conversation: Conversation,
-    entry: MailboxEntry | None,
-    last_message_id: UUID | None,
-    labels: Collection[UUID],
-) -> MailboxEntry:
-    read_until = entry.read_until if entry else None
+    labels = _kept_labels(mailbox, entry)
+    if is_shop:
+        labels |= _state_labels(mailbox, conversation)
+    elif entry is None or entry.last_message_id != last_id or _is_trashed(mailbox, entry):
+        labels |= {_id(mailbox, INBOX)}
+    else:
+        labels = entry.label_ids
     before = entry or MailboxEntry(
         conversation.conversation_id, frozenset(), current_time(), unread=False, version=0
     )
-    if mailbox.user_id == SHOP_MAILBOX:
-        labels = frozenset(labels) | _state_labels(mailbox, conversation)
     return replace(
         before,
-        label_ids=frozenset(labels),
+        label_ids=labels,
         placed_at=_find_place(mailbox, conversation),
-        last_message_id=last_message_id,
-        unread=is_after(last_message_id, read_until),
+        last_message_id=last_id,
+        unread=is_after(last_id, before.read_until),
     )
 
 
@@ -148,10 +128,8 @@ def without_gone_labels(mailbox: Mailbox, entry: MailboxEntry) -> MailboxEntry:
 def renew_entry(user_id: UUID, conversation_id: UUID) -> None:
     """Write the copies of a mailbox's row again, with a later version. Raises CassandraUnavailable."""
 
-    def change(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
-        return replace(entry, version=0) if entry else None
+    def change(seen: Seen) -> MailboxEntry | None:
+        return replace(seen.entry, version=0) if seen.entry else None
 
     change_entries(user_id, [conversation_id], change)
 
@@ -159,9 +137,8 @@ def renew_entry(user_id: UUID, conversation_id: UUID) -> None:
 def mark_read(user_id: UUID, conversation_id: UUID, until: UUID) -> None:
     """Mark a conversation's messages up to `until` as read; newer messages stay unread. Raises CassandraUnavailable."""
 
-    def change(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
+    def change(seen: Seen) -> MailboxEntry | None:
+        entry = seen.entry
         if entry is None or entry.last_message_id is None or until.version != 1:
             return entry
         mark = min(until, entry.last_message_id, key=lambda each: each.time)
@@ -175,9 +152,8 @@ def mark_read(user_id: UUID, conversation_id: UUID, until: UUID) -> None:
 def mark_unread(user_id: UUID, conversation_id: UUID) -> None:
     """Mark the newest message of a conversation as unread. Raises CassandraUnavailable."""
 
-    def change(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
+    def change(seen: Seen) -> MailboxEntry | None:
+        entry = seen.entry
         if entry is None or entry.last_message_id is None or entry.unread:
             return entry
         before = min_uuid_from_time(get_moment(entry.last_message_id) - timedelta(milliseconds=1))
@@ -200,9 +176,8 @@ def relabel(
     now = truncate_to_milliseconds(current_time())
     noted: list[PendingRow] = []
 
-    def change(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
+    def change(seen: Seen) -> MailboxEntry | None:
+        mailbox, head, entry = seen.mailbox, seen.head, seen.entry
         added, removed = _find_labels(mailbox, add), _find_labels(mailbox, remove)
         if TRASH in added and not noted:
             noted.extend(note_entries(user_id, ids, at=now + TRASH_DURATION))
@@ -235,18 +210,17 @@ def _relabel(
         return replace(entry, label_ids=frozenset({_id(mailbox, TRASH)}), placed_at=placed_at)
     kept = {key: each for key, each in has.items() if key not in remove and key not in MOVABLE[:2]}
     wanted = kept | {key: label.label_id for key, label in add.items()}
+    labels = frozenset(
+        each for key, each in wanted.items() if key == STARRED or not key.startswith(" ")
+    )
     if mailbox.user_id == SHOP_MAILBOX:
-        own = [each for key, each in wanted.items() if key == STARRED or not key.startswith(" ")]
-        labels = frozenset(own) | _state_labels(mailbox, conversation)
+        labels |= _state_labels(mailbox, conversation)
     else:
         is_archived = ARCHIVE in add or (
             INBOX not in add and (INBOX in remove or (ARCHIVE in has and ARCHIVE not in remove))
         )
-        own = [each for key, each in wanted.items() if key == STARRED or not key.startswith(" ")]
-        labels = frozenset(own) | {_id(mailbox, ARCHIVE if is_archived else INBOX)}
-    if (
-        sum(not mailbox.labels[each].is_fixed for each in labels if each in mailbox.labels)
-        > MAX_LABELS
-    ):
+        labels |= {_id(mailbox, ARCHIVE if is_archived else INBOX)}
+    own = [each for each in labels if each in mailbox.labels and not mailbox.labels[each].is_fixed]
+    if len(own) > MAX_LABELS:
         raise TooManyLabels
     return replace(entry, label_ids=labels, placed_at=_find_place(mailbox, conversation))

@@ -7,7 +7,7 @@ process may call. A pending row is written before a conversation changes, so tha
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from cassandra.query import UNSET_VALUE, BoundStatement
 from cassandra.util import min_uuid_from_time, uuid_from_time
@@ -27,12 +27,12 @@ from cassandra_db import (
 )
 from cassandra_db.lost_answers import LostAnswerPolicy
 from conversations import queries
-from conversations.entities import Conversation, Customer, Mailbox, MailboxEntry, NewMessage, Topic
+from conversations.entities import Conversation, Customer, MailboxEntry, NewMessage, Topic
 from conversations.errors import ConversationChanged, NoSuchConversation
 from conversations.mails import queue_reply_mail
 from conversations.operations.deletion import finish_deletion
-from conversations.operations.entries import Head, change_entries, take_turns
-from conversations.operations.mailboxes import follow_in_members, follow_in_shop, is_after
+from conversations.operations.entries import Seen, change_entries, take_turns
+from conversations.operations.mailboxes import follow, is_after
 from conversations.operations.pending import PENDING, note_conversation
 from conversations.rules import MAX_MESSAGE_BYTES, MAX_MESSAGES, MAX_SUBJECT, SHOP_MAILBOX
 from conversations.states import CUSTOMER, DELETED, SHOP, SPAM, WAITING_FOR_CUSTOMER, WAITING_FOR_US
@@ -40,6 +40,7 @@ from notifications.operations import announce
 
 MAX_ATTEMPTS = 200
 _TOLD_AT_ONCE = 50  # messages
+_LONGEST_TELLING = 10.0  # seconds
 
 CLAIM = read(
     "M1", "SELECT conversation_id, message_id FROM message_claims WHERE source_id = :source_id"
@@ -87,9 +88,13 @@ CHANGE_HEAD = conditional_write(
 )
 CONTINUE = conditional_write(
     "M1",
-    """UPDATE conversations SET continued_id = :continued_id, state = 'done', waiting_since = null, version = version + 1,
-       change_id = :continued_id WHERE conversation_id = :conversation_id
-       IF continued_id = null AND message_count >= :most""",
+    """UPDATE conversations SET continued_id = :continued_id, version = version + 1, change_id = :continued_id
+       WHERE conversation_id = :conversation_id IF continued_id = null AND message_count >= :most""",
+)
+CLOSE = conditional_write(
+    "M1",
+    """UPDATE conversations SET state = 'done', waiting_since = null, version = version + 1, change_id = :conversation_id
+       WHERE conversation_id = :conversation_id IF change_id = :continued_id AND state != 'deleted'""",
 )
 # A plain write to a column that no condition reads. The timestamp is the message's, so the later one wins.
 NOTE_TOLD = write(
@@ -179,8 +184,9 @@ def _send(conversation_id: UUID, new: NewMessage, now: datetime) -> Claim:
             elif queries.get_message(conversation_id, claim.message_id):
                 break  # a repeat, or a lost answer
             elif is_full:
-                claim = _move_claim(claim, _continue(row, now), next_id)
-                break
+                if continued_id := _continue(row, now):
+                    claim = _move_claim(claim, continued_id, next_id)
+                    break
             else:  # a newer message was faster, so the claimed id can no longer be stored
                 claim = _move_claim(claim, conversation_id, next_id)
     else:
@@ -296,27 +302,39 @@ def _bind_head(
     )
 
 
-def _continue(row: Row, now: datetime) -> UUID:
-    """Return the id of the conversation that continues a full one, which becomes done."""
+def _continue(row: Row, now: datetime) -> UUID | None:
+    """Return the id of the conversation that continues a full one, which becomes done; None if an erasure has made room."""
     CONTINUE.apply(
         if_lost=REFUSED_MEANS_DONE,
         conversation_id=row.conversation_id,
         continued_id=uuid_from_time(now),
         most=MAX_MESSAGES,
     )
-    full = _get_head(row.conversation_id)
-    before = queries.head_from_row(full)
+    return _start_continuation(row.conversation_id)
+
+
+def _start_continuation(conversation_id: UUID) -> UUID | None:
+    """Give a full conversation's state and assignee to the one that continues it, and close it. A repeat changes nothing."""
+    full = _get_head(conversation_id)
+    if full.continued_id is None:
+        return None
     if queries.HEAD.one(conversation_id=full.continued_id) is None:
+        # Without a message it is followed by the worker.
+        note_conversation(full.continued_id)
         following = replace(
-            before,
+            queries.head_from_row(full),
             conversation_id=full.continued_id,
-            state=row.state,
-            waiting_since=row.waiting_since,
             message_count=0,
-            follows_id=row.conversation_id,
+            follows_id=conversation_id,
         )
         head = _bind_head(following, last_id=full.continued_id)
         apply_batch(head, if_lost=REFUSED_MEANS_DONE)
+    if full.change_id == full.continued_id:
+        CLOSE.apply(
+            if_lost=REFUSED_MEANS_DONE,
+            conversation_id=conversation_id,
+            continued_id=full.continued_id,
+        )
     return UUID(str(full.continued_id))
 
 
@@ -345,6 +363,9 @@ def _change_head(
 ) -> None:
     row = _get_head(conversation_id)
     pending = note_conversation(conversation_id)
+    if queries.head_from_row(row).is_continuing:
+        follow_conversation(conversation_id)
+        row = _get_head(conversation_id)
     if row.change_id != change_id:
         state = changes.get("state", row.state)
         since = row.waiting_since if state == row.state else truncate_to_milliseconds(now)
@@ -373,23 +394,26 @@ def follow_conversation(conversation_id: UUID) -> None:
     """
     found: list[Conversation] = []
 
-    def follow(
-        mailbox: Mailbox, head: Head | None, entry: MailboxEntry | None
-    ) -> MailboxEntry | None:
-        if head:
-            found.append(head.conversation)
-            if entry is None:
-                list_conversation(head.conversation)
-        return follow_in_shop(mailbox, head, entry)
+    def follow_in_shop(seen: Seen) -> MailboxEntry | None:
+        if seen.head:
+            found.append(seen.head.conversation)
+            if seen.entry is None:
+                list_conversation(seen.head.conversation)
+        return follow(seen)
 
-    change_entries(SHOP_MAILBOX, [conversation_id], follow, is_noted=True)
+    change_entries(SHOP_MAILBOX, [conversation_id], follow_in_shop, is_noted=True)
     if not found:
         finish_deletion(conversation_id)
         return
     conversation = found[-1]
+    if conversation.is_continuing:
+        # A process has died before it closed the conversation.
+        _start_continuation(conversation_id)
+        follow_conversation(conversation_id)
+        return
     if conversation.customer.is_member:
         owner_id = conversation.customer.customer_id
-        change_entries(owner_id, [conversation_id], follow_in_members, is_noted=True)
+        change_entries(owner_id, [conversation_id], follow, is_noted=True)
     _tell_customer(conversation)
 
 
@@ -409,8 +433,8 @@ def _tell_customer(conversation: Conversation) -> None:
     if not is_after(conversation.last_shop_id, conversation.told_until):
         return
     conversation_id, now = conversation.conversation_id, current_time()
-    with take_turns(conversation_id):
-        # Another writer of this process may have told them meanwhile.
+    # Turns of their own: nobody who sends a message waits for the mails. Most of those who wait find that all is told.
+    with take_turns(uuid5(conversation_id, "told"), _LONGEST_TELLING):
         current = queries.get_conversation(conversation_id) or conversation
         last, told = current.last_shop_id, current.told_until
         while is_after(last, told):

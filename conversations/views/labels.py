@@ -1,6 +1,6 @@
 """A member's own labels: list, add, change, empty and delete them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from uuid import UUID
@@ -33,7 +33,7 @@ def _start_labels(request: HttpRequest, user_id: UUID, **address: UUID) -> queri
 def label_list(request: HttpRequest) -> HttpResponse:
     """List the member's labels with their counts, and add one on submit."""
     user_id, form = current_member(request).pk, LabelForm(request.POST or None)
-    if form.is_bound and _save(form, partial(operations.create_label, user_id)):
+    if form.is_bound and save_label(form, partial(operations.create_label, user_id)):
         messages.success(request, _("The label is added."))
         return redirect("conversations:labels")
     labels = queries.labels_from_rows(user_id, get_early_reads(request).rows())
@@ -42,20 +42,28 @@ def label_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "conversations/labels.html", context, status=status)
 
 
-def _save(form: LabelForm, save: Callable[[str, str], Label]) -> bool:
-    """Save a label by `save`; return False with the reason in the form if it is refused. Raises Http404, CassandraUnavailable."""
+def save_label(form: LabelForm, save: Callable[[str, str], Label]) -> bool:
+    """Save a label by `save`. Return False if it is refused: the form says why. Raises Http404, CassandraUnavailable."""
     if not form.is_valid():
         return False
     try:
         save(form.cleaned_data["name"], form.cleaned_data["color"])
     except LabelNameTaken:
-        form.add_error("name", _("You have another label with this name"))
+        form.add_error("name", _("Another label has this name"))
     except TooManyLabels:
-        text = _("You have %(most)d labels. Delete one first") % {"most": MAX_OWN_LABELS}
+        text = _("There are %(most)d labels. Delete one first") % {"most": MAX_OWN_LABELS}
         form.add_error("name", text)
     except NoSuchLabel as error:
         raise Http404("no such label") from error
     return form.is_valid()
+
+
+def find_label(labels: Mapping[UUID, Label], label_id: UUID) -> Label:
+    """Return a label that has a page: one of the mailbox's own, or a fixed one that can be emptied. Raises Http404."""
+    label = labels.get(label_id)
+    if label is None or (label.is_fixed and label.key not in EMPTIABLE):
+        raise Http404("no such label")
+    return label
 
 
 @get_or_post
@@ -64,11 +72,10 @@ def _save(form: LabelForm, save: Callable[[str, str], Label]) -> bool:
 def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Show a label, and change it on submit."""
     user_id = current_member(request).pk
-    label = queries.labels_from_rows(user_id, get_early_reads(request).rows()).get(label_id)
-    if label is None or (label.is_fixed and label.key not in EMPTIABLE):
-        raise Http404("no such label")
+    labels = queries.labels_from_rows(user_id, get_early_reads(request).rows())
+    label = find_label(labels, label_id)
     form = LabelForm(request.POST or None, initial={"name": label.name, "color": label.color})
-    if form.is_bound and _save(form, partial(operations.edit_label, user_id, label_id)):
+    if form.is_bound and save_label(form, partial(operations.edit_label, user_id, label_id)):
         messages.success(request, _("The label is saved."))
         return redirect("conversations:labels")
     context = {"label": label, "form": form}

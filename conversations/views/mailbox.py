@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
@@ -22,7 +21,7 @@ from conversations import queries
 from conversations.entities import Label
 from conversations.errors import NoSuchLabel, TooManyLabels
 from conversations.forms import ChangeForm
-from conversations.mailbox_page import LABEL_ACTS, get_mailbox_page, list_acts
+from conversations.mailbox_page import LABEL_ACTS, describe_changed, get_mailbox_page, list_acts
 from conversations.operations.mailboxes import mark_read, mark_unread, relabel
 from conversations.rules import MAX_LABELS
 from web.decorators import post_only
@@ -74,7 +73,7 @@ def _render(
 def change_conversations(request: HttpRequest) -> HttpResponse:
     """Archive, star, label or mark the ticked conversations, all or none."""
     user_id = current_member(request).pk
-    labels = queries.labels_from_rows(user_id, queries.prefetch_labels(user_id).rows())
+    labels = queries.get_labels(user_id)
     known = {act for group in list_acts(labels).values() for act in group}
     form = ChangeForm(request.POST, known)
     if form.is_valid():
@@ -84,13 +83,12 @@ def change_conversations(request: HttpRequest) -> HttpResponse:
         except NoSuchLabel:
             form.add_error("more", _("This label is no longer there"))
         except TooManyLabels:
-            form.add_error(
-                "more",
-                _("A conversation has at most %(most)d labels. Nothing was changed")
-                % {"most": MAX_LABELS},
-            )
+            text = _("A conversation has at most %(most)d labels. Nothing was changed")
+            form.add_error("more", text % {"most": MAX_LABELS})
         else:
-            messages.success(request, _describe(changed))
+            messages.success(
+                request, describe_changed(changed) if changed else _("Nothing changed.")
+            )
             return redirect(_return_url(request, act, next(iter(ticked))))
     return _render(request, queries.prefetch_labels(user_id), form)
 
@@ -116,13 +114,6 @@ def _change(
         label_id = queries.find_label(user_id, labels, key).label_id
     ids: set[UUID] = {label_id}
     return relabel(user_id, list(ticked), ids if is_added else (), () if is_added else ids)
-
-
-def _describe(changed: int) -> str:
-    if not changed:
-        return _("Nothing changed.")
-    text = ngettext("%(count)s conversation changed.", "%(count)s conversations changed.", changed)
-    return text % {"count": changed}
 
 
 def _return_url(request: HttpRequest, act: str, conversation_id: UUID) -> str:

@@ -42,7 +42,7 @@ def keys_of(user_id: UUID, conversation_id: UUID) -> set[str]:
 
 
 def get_label(user_id: UUID, key: str) -> Label:
-    labels = queries.labels_from_rows(user_id, queries.prefetch_labels(user_id).rows())
+    labels = queries.get_labels(user_id)
     return queries.find_label(user_id, labels, key)
 
 

@@ -214,6 +214,4 @@ def test_i45_the_mailbox_of_a_member_who_is_gone_is_deleted() -> None:
     only = Scope(users=frozenset({user_id}))
     assert "who is gone" in " ".join(found(only, "I45"))
     assert repair(only, "I45").is_clean
-    assert label.label_id not in queries.labels_from_rows(
-        user_id, queries.prefetch_labels(user_id).rows()
-    )
+    assert label.label_id not in queries.get_labels(user_id)

@@ -268,7 +268,9 @@ def test_x374_a_thread_shows_messages_and_the_orders_events_oldest_first(
 def test_x374_a_long_thread_has_pages_and_a_mails_quotes_are_folded(
     user: User, member: Client
 ) -> None:
-    conversation_id = start(customer_of(user), body="First")
+    order = make_order(user_id=user.pk)
+    conversation_id = start(customer_of(user), topic=Topic(ORDER, order.order_id), body="First")
+    make_payment(order)
     mail = replace(new_message("Answer"), quoted="Answer\n> the whole mail")
     send_message(conversation_id, mail, current_time())
     for number in range(49):
@@ -279,6 +281,7 @@ def test_x374_a_long_thread_has_pages_and_a_mails_quotes_are_folded(
     (earlier,) = page.xpath("//a[contains(., 'Earlier messages')]/@href")
     page = tree(member.get(url("detail", conversation_id) + earlier))
     assert texts(page, ".message__body") == ["First"]
+    assert page.cssselect(".event"), "what happened before the newer page"
     assert texts(page, "main a[href='?']") == ["Newest messages"]
     assert member.get(url("detail", conversation_id) + "?before=x").status_code == 200
 
@@ -343,7 +346,7 @@ def test_x376_conversations_are_listed_by_label_and_changed_in_one_form(
     assert rounds(got) <= 3
     assert len(page.cssselect(".mail")) == 3
     assert texts(page, ".mail.is-unread .mail__subject") == ["Unread Subject 0"]
-    assert texts(page, ".inbox__side [aria-current]") == ["Inbox1 unread3"]
+    assert texts(page, ".inbox__side [aria-current]") == ["Inbox1 new3"]
     label = create_label(user.pk, "Garden", "green")
     for act, keys in (
         ("archive", {ARCHIVE}),
@@ -422,7 +425,7 @@ def test_x377_members_have_labels_with_a_name_and_a_colour(user: User, member: C
     address = url("label", garden.label_id)
     cases = [
         ({"name": ""}, "Enter name"),
-        ({"name": "gifts"}, "another label"),
+        ({"name": "gifts"}, "Another label"),
         ({"color": "x"}, "one of the"),
     ]
     for to in (LABELS, address):

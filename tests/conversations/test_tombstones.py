@@ -60,14 +60,7 @@ def met(user_id: UUID, label: Label, *, oldest_first: bool = False) -> tuple[int
     if not pending.reading:
         return 0, 0
     statement = queries.OLDEST_LISTED if oldest_first else queries.NEWEST_LISTED
-    bound = statement.bind(
-        user_id=user_id,
-        label_id=label.label_id,
-        year=current_time().year,
-        last_at=pending.key[0],
-        conversation_id=pending.key[1],
-        most=pending.most,
-    )
+    bound = statement.bind(**pending.start.keywords, year=current_time().year, most=pending.most)
     reading = get_session().execute_async(bound, trace=True)
     reading.result()
     (found,) = (

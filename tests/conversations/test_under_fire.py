@@ -1,7 +1,7 @@
 """Lost answers, writers at the same moment, and processes that die at each write: nothing is lost, doubled or counted wrongly."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
 from functools import partial
 from unittest.mock import patch
@@ -13,10 +13,16 @@ from cassandra_db import current_time, session, statements
 from consistency import conversations
 from consistency.findings import Scope
 from conversations import queries
-from conversations.entities import Topic
-from conversations.errors import ConversationChanged, NoSuchConversation, NoSuchLabel
+from conversations.entities import Label, NewMessage, Topic
+from conversations.errors import (
+    ConversationChanged,
+    LabelNameTaken,
+    NoSuchConversation,
+    NoSuchLabel,
+    TooManyLabels,
+)
 from conversations.operations import deletion, entries, labels, mailboxes, messages
-from conversations.operations.pending import PENDING
+from conversations.operations.pending import EMPTIED, PENDING
 from conversations.rules import ARCHIVE, INBOX, SHOP_MAILBOX, TRASH
 from conversations.states import CUSTOMER, DONE, NOTE, ORDER, SHOP, SPAM, WAITING_FOR_US
 from tests.consistency.test_check_consistency import found
@@ -49,7 +55,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def _without_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let writers meet each other as those of several processes do."""
     for module in (entries, messages):
-        monkeypatch.setattr(module, "take_turns", lambda key: nullcontext())
+        monkeypatch.setattr(module, "take_turns", lambda *_: nullcontext())
 
 
 def test_x360_a_lost_answer_neither_loses_nor_doubles_anything(
@@ -287,3 +293,91 @@ def test_x365_a_form_whose_process_died_at_any_write_starts_one_conversation() -
         assert begin(source_id) == (claim.conversation_id if claim else begin(source_id))
         assert len(queries.list_by_topic(source_id)) == 1
     assert faults_of(users=(user.pk, SHOP_MAILBOX)) == []
+
+
+@pytest.mark.parametrize("act", [labels.empty_label, labels.delete_label])
+def test_x365_whatever_write_a_label_is_taken_away_at_it_is_gone_and_its_copies_are(
+    act: Callable[[UUID, UUID], None],
+) -> None:
+    user = make_user()
+    ident = start(customer_of(user))
+
+    def take_away(label: Label) -> None:
+        with suppress(NoSuchLabel):  # it is a repeat
+            act(user.pk, label.label_id)
+        due = current_time()
+        for row in EMPTIED.list_between(due - timedelta(minutes=1), due):
+            if row.label_id == label.label_id:
+                deletion.finish_emptied(row, due)
+
+    def put_on() -> Label:
+        label = find_own(user.pk) or labels.create_label(user.pk, "Garden", "green")
+        mailboxes.relabel(user.pk, [ident], [label.label_id], [])
+        return label
+
+    label = put_on()
+    targets = first_and_last_writes(record_writes(lambda: take_away(label)))
+    assert len(targets) == 4, "the pending row, the label, and a deletion of two years"
+    for target in targets:
+        label = put_on()
+        assert listed_ids(user.pk, label.key) == [ident]
+        kill_at_write(target, partial(take_away, label))
+        left = find_own(user.pk)
+        assert left is None or left.count == (left.label_id == label.label_id), target
+        take_away(label)
+        assert (find_own(user.pk) is None) == (act is labels.delete_label), target
+        assert not queries.label_page(queries.prefetch_label_page(user.pk, label)).rows, target
+        assert faults_of(ident, users=(user.pk,)) == [], target
+
+
+def find_own(user_id: UUID) -> Label | None:
+    found = queries.get_labels(user_id).values()
+    return next((label for label in found if not label.is_fixed), None)
+
+
+def test_x365_whatever_write_a_process_dies_at_a_full_conversation_is_continued_once() -> None:
+    user = make_user()
+
+    def fill() -> UUID:
+        ident = start(customer_of(user))
+        messages.send_message(ident, new_message("full"), current_time())
+        return ident
+
+    def send(ident: UUID, form: NewMessage) -> UUID:
+        with patch.object(messages, "MAX_MESSAGES", 2):
+            return messages.send_message(ident, form, current_time())
+
+    targets = first_and_last_writes(record_writes(partial(send, fill(), new_message())))
+    for target in targets:
+        ident, form = fill(), new_message("more", NOTE)
+        since = existing(queries.get_conversation(ident)).waiting_since
+        kill_at_write(target, partial(send, ident, form))
+        _sweep(ident)
+        continued = existing(queries.get_conversation(ident)).continued_id
+        if continued:
+            _sweep(continued)
+            assert faults_of(ident, continued) == [], target
+        assert send(ident, form) == send(ident, form)
+        first = existing(queries.get_conversation(ident))
+        second = existing(queries.get_conversation(existing(first.continued_id)))
+        assert continued in (None, second.conversation_id), target
+        assert (first.state, second.state) == (DONE, WAITING_FOR_US), target
+        assert second.waiting_since == since, "a note changes nothing"
+        assert bodies(ident) + bodies(second.conversation_id) == ["Hello", "full", "more"], target
+        assert faults_of(ident, second.conversation_id) == [], target
+    assert faults_of(users=(user.pk, SHOP_MAILBOX)) == []
+
+
+def test_x377_forms_at_the_same_moment_do_not_pass_the_bound_of_own_labels() -> None:
+    user_id = uuid4()
+    with patch.object(labels, "MAX_OWN_LABELS", 3):
+        made = call_at_once(
+            *(partial(labels.create_label, user_id, str(n), "red") for n in range(6)),
+            refused=TooManyLabels,
+        )
+        assert sum(isinstance(each, Label) for each in made) == 3
+        labels.delete_label(user_id, existing(find_own(user_id)).label_id)
+        same = call_at_once(
+            *[partial(labels.create_label, user_id, "Same", "red")] * 2, refused=LabelNameTaken
+        )
+    assert sum(isinstance(each, Label) for each in same) == 1

@@ -25,7 +25,7 @@ from adminpanel.conversations.forms import (
     ReplyForm,
     StateForm,
 )
-from adminpanel.conversations.inbox_page import people_from_rows, prefetch_people
+from adminpanel.conversations.inbox_page import list_people
 from adminpanel.conversations.labels import CONVERSATION_LOOK, STATES
 from adminpanel.other_viewers import list_other_viewers
 from adminpanel.parameters import found_or_404, parse_id
@@ -237,7 +237,7 @@ def add_note(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 @post_only(*PAGE)
 def assign_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Say who works on a conversation, in the version that the page showed."""
-    form = AssignForm(request.POST, people=people_from_rows(prefetch_people()))
+    form = AssignForm(request.POST, people=list_people())
     if not form.is_valid():
         return _render(request, conversation_id, assign_form=form, form=form, status=422)
     assignee_id = parse_id(form.cleaned_data["assignee"])
@@ -280,7 +280,7 @@ def _change_head(
 def change_labels(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Put the ticked labels on a conversation and take off those that were unticked. Labels that others have changed stay."""
     found = _get_conversation(conversation_id)
-    labels = queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
+    labels = queries.get_labels(SHOP_MAILBOX)
     form = ConversationLabelsForm(
         request.POST, {each: label for each, label in labels.items() if not label.is_fixed}
     )

@@ -18,14 +18,7 @@ from accounts.looks import prefetch_looks, record_look
 from accounts.roles import MESSAGE_STAFF
 from adminpanel.conversations.changes import Change
 from adminpanel.conversations.forms import ChangeForm, ConversationSearchForm
-from adminpanel.conversations.inbox_page import (
-    Inbox,
-    get_found,
-    get_inbox,
-    list_acts,
-    people_from_rows,
-    prefetch_people,
-)
+from adminpanel.conversations.inbox_page import Inbox, get_found, get_inbox, list_acts, list_people
 from adminpanel.conversations.labels import WAITING
 from adminpanel.parameters import found_or_404
 from cassandra_db import InvalidPageToken, current_time
@@ -120,9 +113,8 @@ def _render(
 def change_conversations(request: HttpRequest) -> HttpResponse:
     """Change the ticked conversations, and say which were skipped."""
     staff, now = current_member(request), current_time()
-    labels_read, people = queries.prefetch_labels(SHOP_MAILBOX), prefetch_people()
-    labels = queries.labels_from_rows(SHOP_MAILBOX, labels_read.rows())
-    groups = list_acts(staff, labels, people_from_rows(people))
+    labels = queries.get_labels(SHOP_MAILBOX)
+    groups = list_acts(staff, labels, list_people())
     form = ChangeForm(request.POST, {act for group in groups.values() for act in group})
     if not form.is_valid():
         return _render_refused(request, form)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,22 +11,18 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import current_member, staff_required
+from accounts.access import staff_required
 from accounts.roles import MESSAGE_STAFF
 from adminpanel.conversations.forms import LabelForm
-from adminpanel.conversations.inbox_page import list_folders
-from adminpanel.parameters import found_or_404
 from conversations import queries
 from conversations.entities import Label
-from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
+from conversations.errors import NoSuchLabel
+from conversations.mailbox_page import sort_own
 from conversations.operations import labels as operations
-from conversations.rules import EMPTIABLE, MAX_OWN_LABELS, SHOP_MAILBOX
+from conversations.rules import SHOP_MAILBOX
+from conversations.views.labels import find_label, save_label
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
-
-
-def _list_labels() -> dict[UUID, Label]:
-    return queries.labels_from_rows(SHOP_MAILBOX, queries.prefetch_labels(SHOP_MAILBOX).rows())
 
 
 @staff_required(MESSAGE_STAFF)
@@ -36,8 +33,7 @@ def label_list(request: HttpRequest) -> HttpResponse:
 
 
 def _render_list(request: HttpRequest, form: LabelForm, status: int = 200) -> HttpResponse:
-    _fixed, own = list_folders(current_member(request), _list_labels())
-    context = {"labels": own, "form": form, "max_labels": MAX_OWN_LABELS}
+    context = {"labels": sort_own(queries.get_labels(SHOP_MAILBOX)), "form": form}
     return render_page(request, "adminpanel/conversations/labels.html", context, status=status)
 
 
@@ -46,19 +42,10 @@ def _render_list(request: HttpRequest, form: LabelForm, status: int = 200) -> Ht
 def create_label(request: HttpRequest) -> HttpResponse:
     """Add a label."""
     form = LabelForm(request.POST)
-    if form.is_valid():
-        name, color = form.cleaned_data["name"], form.cleaned_data["color"]
-        try:
-            label = operations.create_label(SHOP_MAILBOX, name, color)
-        except LabelNameTaken:
-            form.add_error("name", _("Another label has this name"))
-        except TooManyLabels:
-            form.add_error(
-                None, _("There are %(most)d labels. Delete one first.") % {"most": MAX_OWN_LABELS}
-            )
-        else:
-            messages.success(request, _("The label %(name)s is added.") % {"name": label.name})
-            return redirect("adminpanel:message_labels")
+    if save_label(form, partial(operations.create_label, SHOP_MAILBOX)):
+        name = form.cleaned_data["name"]
+        messages.success(request, _("The label %(name)s is added.") % {"name": name})
+        return redirect("adminpanel:message_labels")
     return _render_list(request, form, 422)
 
 
@@ -66,22 +53,15 @@ def create_label(request: HttpRequest) -> HttpResponse:
 @get_or_post
 def label_detail(request: HttpRequest, label_id: UUID) -> HttpResponse:
     """Show or change a label."""
-    label = _find_label(label_id)
+    label = find_label(queries.get_labels(SHOP_MAILBOX), label_id)
     if request.method != "POST":
         return _render_label(request, label)
     form = LabelForm(request.POST)
-    if not form.is_valid() or label.is_fixed:
-        return _render_label(request, label, form, 422)
-    if form.cleaned_data["version"] not in _versions(label):
+    if form.is_valid() and form.cleaned_data["version"] not in _versions(label):
         return _render_label(request, label, form, 409)
-    name, color = form.cleaned_data["name"], form.cleaned_data["color"]
-    try:
-        operations.edit_label(SHOP_MAILBOX, label_id, name, color)
-    except LabelNameTaken:
-        form.add_error("name", _("Another label has this name"))
+    save = partial(operations.edit_label, SHOP_MAILBOX, label_id)
+    if label.is_fixed or not save_label(form, save):
         return _render_label(request, label, form, 422)
-    except NoSuchLabel:
-        return redirect("adminpanel:message_labels")
     messages.success(request, _("Saved."))
     return redirect("adminpanel:message_labels")
 
@@ -111,20 +91,14 @@ def _take_away(
     page: str,
 ) -> HttpResponse:
     """Empty or delete a label that nobody has changed since the page was shown. A label that is gone was emptied by a repeat."""
-    label = _list_labels().get(label_id)
+    labels = queries.get_labels(SHOP_MAILBOX)
+    label = labels.get(label_id)
     if label and request.POST.get("version") != _versions(label)[1]:
-        return _render_label(request, _find_label(label_id), status=409)
+        return _render_label(request, find_label(labels, label_id), status=409)
     with suppress(NoSuchLabel):
         take_away(SHOP_MAILBOX, label_id)
         messages.success(request, text % {"name": label.name if label else ""})
     return redirect(page)
-
-
-def _find_label(label_id: UUID) -> Label:
-    """Return a label of the shop's own, or a fixed one that can be emptied. Raises Http404."""
-    label = _list_labels().get(label_id)
-    is_shown = label and (not label.is_fixed or label.key in EMPTIABLE)
-    return found_or_404(label if is_shown else None, "label")
 
 
 def _versions(label: Label) -> tuple[str, str]:
