@@ -1,4 +1,4 @@
-"""Parses ids and page numbers in addresses and forms, even if they are malformed. Answers 404 for missing objects."""
+"""Parses ids, page numbers and encrypted texts in addresses and forms, even if malformed. Answers 404 for missing objects."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -6,7 +6,12 @@ from uuid import UUID
 
 from django.http import Http404
 
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
+
 T = TypeVar("T")
+_PURPOSE = "adminpanel.search"
+# The address of a search contains the text encrypted, and works for this long.
+_SEALED_SECONDS = 24 * 3600
 
 
 def found_or_404(found: T | None, what: str = "page") -> T:
@@ -22,6 +27,20 @@ def parse_id(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def seal(typed: str) -> str:
+    """Return a search's text encrypted for an address. So no email address gets into the browser's history."""
+    return encrypt_token([typed], _PURPOSE)
+
+
+def unseal(sealed: str) -> str:
+    """Return the text from an encrypted address. Return "" if it is invalid or older than a day."""
+    try:
+        (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
+    except DecryptionError:
+        return ""
+    return str(typed)
 
 
 def parse_page(data: Mapping[str, str], count: int, name: str = "page") -> int:

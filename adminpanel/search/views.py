@@ -12,16 +12,12 @@ from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
+from adminpanel.parameters import seal, unseal
 from adminpanel.search.pages import SearchAnswers, SearchForm, find_everything, find_order_number
 from cassandra_db import current_time
 from catalogue.words import split_words
 from orders.search_terms import HEAD
-from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
-
-_PURPOSE = "adminpanel.search"
-# The address of a search contains the text encrypted, and works for this long.
-_SEALED_SECONDS = 24 * 3600
 
 
 @staff_required((*ORDER_STAFF, *CATALOGUE_STAFF))
@@ -80,15 +76,4 @@ def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[
 
 
 def _sealed_url(typed: str) -> str:
-    """Return the search's address with the typed text encrypted. So no email address gets into the browser's history."""
-    sealed = encrypt_token([typed], _PURPOSE)
-    return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
-
-
-def unseal(sealed: str) -> str:
-    """Return the typed text from an encrypted address. Return "" if the text is invalid or older than a day."""
-    try:
-        (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
-    except DecryptionError:
-        return ""
-    return typed
+    return f"{reverse('adminpanel:search')}?{urlencode({'sealed': seal(typed)})}"

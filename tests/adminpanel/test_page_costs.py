@@ -22,7 +22,7 @@ BOUNDS = {
     "board": (20, 3),
     "customer": (12, 4),
     "front_page": (10, 4),
-    "log": (16, 4),
+    "log": (90, 4),  # who acted in forty entries, and on whom
     "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
     "order": (14, 6),  # the order leads to its customer, and to that customer's other orders
     "person": (8, 6),

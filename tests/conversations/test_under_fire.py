@@ -166,7 +166,7 @@ def is_newest(conversation_id: UUID, message_id: UUID | None) -> bool:
     return message_id == existing(queries.get_conversation(conversation_id)).last_shop_id
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(500, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("count", [48, pytest.param(500, marks=pytest.mark.proof)])
 def test_x363_messages_to_one_conversation_at_once_are_all_there(count: int) -> None:
     user = make_user()
     ident = start(customer_of(user))
@@ -347,8 +347,10 @@ def test_x365_whatever_write_a_process_dies_at_a_full_conversation_is_continued_
         with patch.object(messages, "MAX_MESSAGES", 2):
             return messages.send_message(ident, form, current_time())
 
-    targets = first_and_last_writes(record_writes(partial(send, fill(), new_message())))
-    for target in targets:
+    writes = record_writes(partial(send, fill(), new_message()))
+    # What follows a message is killed above.
+    moved = next(at for at, each in enumerate(writes) if "UPDATE message_claims" in each.texts[0])
+    for target in writes[1 : moved + 3]:
         ident, form = fill(), new_message("more", NOTE)
         since = existing(queries.get_conversation(ident)).waiting_since
         kill_at_write(target, partial(send, ident, form))

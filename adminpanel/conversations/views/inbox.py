@@ -20,19 +20,16 @@ from adminpanel.conversations.changes import Change
 from adminpanel.conversations.forms import ChangeForm, ConversationSearchForm
 from adminpanel.conversations.inbox_page import Inbox, get_found, get_inbox, list_acts, list_people
 from adminpanel.conversations.labels import WAITING
-from adminpanel.parameters import found_or_404
+from adminpanel.parameters import found_or_404, seal, unseal
 from cassandra_db import InvalidPageToken, current_time
 from conversations import queries
 from conversations.errors import NoSuchLabel
 from conversations.rules import SHOP_MAILBOX
 from conversations.search import search_conversations
 from web.decorators import post_only
-from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
 
 TEMPLATE = "adminpanel/conversations/inbox.html"
-_PURPOSE = "adminpanel.conversations.search"
-_SEALED_SECONDS = 24 * 3600
 
 
 @staff_required(MESSAGE_STAFF)
@@ -40,23 +37,14 @@ _SEALED_SECONDS = 24 * 3600
 def inbox(request: HttpRequest) -> HttpResponse:
     """Show a folder of the inbox, or what a search finds. An email address is searched for in an encrypted address."""
     sealed = request.GET.get("sealed", "")
-    search_form = ConversationSearchForm({"q": _unseal(sealed)} if sealed else request.GET)
+    search_form = ConversationSearchForm({"q": unseal(sealed)} if sealed else request.GET)
     is_valid = search_form.is_valid()
     typed = search_form.cleaned_data.get("q", "")
     if "@" in typed and not sealed:
-        sealed = encrypt_token([typed], _PURPOSE)
-        return redirect(f"{reverse('adminpanel:messages')}?{urlencode({'sealed': sealed})}")
+        return redirect(f"{reverse('adminpanel:messages')}?{urlencode({'sealed': seal(typed)})}")
     if typed:
         return _render_found(request, typed, search_form=search_form)
     return _render_folder(request, search_form=search_form, status=200 if is_valid else 422)
-
-
-def _unseal(sealed: str) -> str:
-    try:
-        (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
-    except DecryptionError:
-        return ""
-    return str(typed)
 
 
 def _render_found(
@@ -74,7 +62,7 @@ def _render_found(
         words = mailbox_pseudonym(typed) if "@" in typed else words_pseudonym(typed)
         record_look(staff, "person_searched", words, looks, now)
     page = get_found(staff, found, now, ticked)
-    context = {"typed": typed, "sealed": encrypt_token([typed], _PURPOSE), **more}
+    context = {"typed": typed, "sealed": seal(typed), **more}
     return _render(request, page, context, status)
 
 
@@ -131,7 +119,7 @@ def change_conversations(request: HttpRequest) -> HttpResponse:
 
 def _render_refused(request: HttpRequest, form: ChangeForm) -> HttpResponse:
     """Return the page that the form was sent from, with the errors and the ticks."""
-    if typed := _unseal(request.POST.get("sealed", "")):
+    if typed := unseal(request.POST.get("sealed", "")):
         return _render_found(request, typed, form=form, ticked=form.ticked, status=422)
     return _render_folder(request, form=form, ticked=form.ticked, status=422)
 

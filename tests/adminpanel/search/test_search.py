@@ -17,7 +17,7 @@ from accounts import jobs
 from accounts.operations import request_erasure, save_name, search_terms
 from accounts.operations.search_terms import INSERT_TERM, TERMS, save_search_terms
 from accounts.roles import ROLES
-from adminpanel.search.views import unseal
+from adminpanel.parameters import unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
 from catalogue.search_index import build_index
 from consistency.findings import Report, Scope
