@@ -65,6 +65,10 @@ MESSAGE = read(
     f"""SELECT {_MESSAGE} FROM conversations
         WHERE conversation_id = :conversation_id AND message_id = :message_id""",
 )
+# M1: the message that a form or a mail became.
+CLAIM = read(
+    "M1", "SELECT conversation_id, message_id FROM message_claims WHERE source_id = :source_id"
+)
 # M2: a year of a label, newest first or oldest first.
 _LISTED = "last_at, conversation_id, sender, subject, excerpt, topic, unread, has_files, labels"
 NEWEST_LISTED = read(

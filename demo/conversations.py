@@ -20,7 +20,6 @@ from conversations.operations.attachments import store_attachment
 from conversations.operations.labels import create_label
 from conversations.operations.mailboxes import mark_read, relabel
 from conversations.operations.messages import (
-    CLAIM,
     NOTE_TOLD,
     assign,
     send_message,
@@ -86,7 +85,7 @@ def _load(
     now: datetime,
 ) -> None:
     source_id = uuid5(NAMESPACE, f"conversation {each['who']} {each['subject']}")
-    if CLAIM.one(source_id=source_id):
+    if queries.CLAIM.one(source_id=source_id):
         return
     customer, topic = _make_customer(each, order), _make_topic(each, order)
     began = truncate_to_milliseconds(now - timedelta(hours=each["hours_ago"]))

@@ -40,9 +40,6 @@ DELETE_CHUNK = write(
     """DELETE FROM attachments USING TIMESTAMP :written
        WHERE attachment_id = :attachment_id AND chunk = :chunk""",
 )
-CLAIM = read(
-    "M1", "SELECT conversation_id, message_id FROM message_claims WHERE source_id = :source_id"
-)
 SELECT_PENDING = read(
     "M4",
     """SELECT hour, attachment_id, source_id, chunk_count, written FROM pending_attachments_by_hour
@@ -188,7 +185,7 @@ def sweep_attachments(now: datetime) -> str:
 
 def _is_sent(row: Row) -> bool:
     """Return whether the upload's form became a message that has the file."""
-    claim = CLAIM.one(source_id=row.source_id)
+    claim = queries.CLAIM.one(source_id=row.source_id)
     message = queries.get_message(claim.conversation_id, claim.message_id) if claim else None
     has = message.attachments if message else ()
     return any(each.attachment_id == row.attachment_id for each in has)

@@ -20,7 +20,6 @@ from cassandra_db import (
     apply_batch,
     conditional_write,
     current_time,
-    read,
     retry_attempts,
     truncate_to_milliseconds,
     write,
@@ -42,9 +41,6 @@ MAX_ATTEMPTS = 200
 _TOLD_AT_ONCE = 50  # messages
 _LONGEST_TELLING = 10.0  # seconds
 
-CLAIM = read(
-    "M1", "SELECT conversation_id, message_id FROM message_claims WHERE source_id = :source_id"
-)
 INSERT_CLAIM = conditional_write(
     "M1",
     """INSERT INTO message_claims (source_id, conversation_id, message_id)
@@ -226,7 +222,7 @@ def _move_claim(claim: Claim, conversation_id: UUID, message_id: UUID) -> Claim:
     """Return the message that a form or mail becomes instead of one that can no longer be stored."""
     moved = Claim(claim.source_id, conversation_id, message_id)
     MOVE_CLAIM.apply(if_lost=REFUSED_MEANS_DONE, **vars(moved), seen=claim.message_id)
-    row = CLAIM.one(source_id=claim.source_id)
+    row = queries.CLAIM.one(source_id=claim.source_id)
     return Claim(claim.source_id, row.conversation_id, row.message_id) if row else moved
 
 

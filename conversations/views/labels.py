@@ -1,24 +1,22 @@
 """A member's own labels: list, add, change, empty and delete them."""
 
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts.access import current_member, member_required
 from accounts.early_reads import get_early_reads, starts_reads
 from conversations import queries
-from conversations.entities import Label
-from conversations.errors import LabelNameTaken, NoSuchLabel, TooManyLabels
+from conversations.errors import NoSuchLabel
 from conversations.forms import LabelForm
+from conversations.label_page import find_label, save_label
 from conversations.mailbox_page import sort_own
 from conversations.operations import labels as operations
-from conversations.rules import EMPTIABLE, MAX_OWN_LABELS
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -40,30 +38,6 @@ def label_list(request: HttpRequest) -> HttpResponse:
     context = {"labels": sort_own(labels), "form": form}
     status = 422 if form.is_bound else 200
     return render_page(request, "conversations/labels.html", context, status=status)
-
-
-def save_label(form: LabelForm, save: Callable[[str, str], Label]) -> bool:
-    """Save a label by `save`. Return False if it is refused: the form says why. Raises Http404, CassandraUnavailable."""
-    if not form.is_valid():
-        return False
-    try:
-        save(form.cleaned_data["name"], form.cleaned_data["color"])
-    except LabelNameTaken:
-        form.add_error("name", _("Another label has this name"))
-    except TooManyLabels:
-        text = _("There are %(most)d labels. Delete one first") % {"most": MAX_OWN_LABELS}
-        form.add_error("name", text)
-    except NoSuchLabel as error:
-        raise Http404("no such label") from error
-    return form.is_valid()
-
-
-def find_label(labels: Mapping[UUID, Label], label_id: UUID) -> Label:
-    """Return a label that has a page: one of the mailbox's own, or a fixed one that can be emptied. Raises Http404."""
-    label = labels.get(label_id)
-    if label is None or (label.is_fixed and label.key not in EMPTIABLE):
-        raise Http404("no such label")
-    return label
 
 
 @get_or_post

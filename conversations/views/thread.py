@@ -146,7 +146,7 @@ def keep_draft(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     save_draft(user.pk, found.conversation_id, text, current_time())
     # The script may be slower than the form that has sent the text.
     source_id = uuid5(user.pk, form.fields["source_id"].clean(form["source_id"].value()).hex)
-    if operations.CLAIM.one(source_id=source_id):
+    if queries.CLAIM.one(source_id=source_id):
         delete_draft(user.pk, found.conversation_id)
     if getattr(request, "htmx", None):
         return HttpResponse(status=204)

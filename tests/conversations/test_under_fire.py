@@ -286,7 +286,7 @@ def test_x365_a_form_whose_process_died_at_any_write_starts_one_conversation() -
     for target in first_and_last_writes(record_writes(lambda: begin(uuid4()))):
         source_id = uuid4()
         kill_at_write(target, partial(begin, source_id))
-        claim = messages.CLAIM.one(source_id=source_id)
+        claim = queries.CLAIM.one(source_id=source_id)
         if claim:
             _sweep(claim.conversation_id)
             assert faults_of(claim.conversation_id) == [], target

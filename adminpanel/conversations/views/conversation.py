@@ -139,7 +139,7 @@ def send_reply(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     staff, sent, now = current_member(request), form.cleaned_data, current_time()
     found = _get_conversation(conversation_id)
     source_id = _source_id(staff, form)
-    if sent["seen"] != find_newest_id(found) and not operations.CLAIM.one(source_id=source_id):
+    if sent["seen"] != find_newest_id(found) and not queries.CLAIM.one(source_id=source_id):
         save_draft(staff.pk, conversation_id, sent["message"], now)
         form.keep_typed(seen=find_newest_id(found) or "")
         return _render(request, conversation_id, reply_form=form, status=409)

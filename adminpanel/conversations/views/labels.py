@@ -17,10 +17,10 @@ from adminpanel.conversations.forms import LabelForm
 from conversations import queries
 from conversations.entities import Label
 from conversations.errors import NoSuchLabel
+from conversations.label_page import find_label, save_label
 from conversations.mailbox_page import sort_own
 from conversations.operations import labels as operations
 from conversations.rules import SHOP_MAILBOX
-from conversations.views.labels import find_label, save_label
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
