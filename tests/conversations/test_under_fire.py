@@ -358,6 +358,8 @@ def test_x365_whatever_write_a_process_dies_at_a_full_conversation_is_continued_
         continued = existing(queries.get_conversation(ident)).continued_id
         if continued:
             _sweep(continued)
+            assert existing(queries.get_conversation(ident)).state == DONE, target
+            assert existing(queries.get_conversation(continued)).follows_id == ident, target
             assert faults_of(ident, continued) == [], target
         assert send(ident, form) == send(ident, form)
         first = existing(queries.get_conversation(ident))
