@@ -33,11 +33,12 @@ def fixed_label_id(user_id: UUID, name: str) -> UUID:
 # Fixed labels are rows like others; their keys begin with a space, which no typed name does.
 INBOX, ARCHIVE, STARRED, TRASH = " inbox", " archive", " starred", " trash"
 UNASSIGNED = " unassigned"
-ALL = " all"
+ALL, OPEN = " all", " open"
 MEMBER_LABELS = {INBOX: _("Inbox"), STARRED: _("Starred"), ARCHIVE: _("Archive"), TRASH: _("Trash")}
 SHOP_LABELS = {
     f" {WAITING_FOR_US}": _("Waiting for us"),
     f" {WAITING_FOR_CUSTOMER}": _("Waiting for the customer"),
+    OPEN: _("Open"),
     f" {DONE}": _("Done"),
     f" {SPAM}": _("Spam"),
     UNASSIGNED: _("Unassigned"),

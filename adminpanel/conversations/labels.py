@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy
 
-from conversations.rules import ALL, STARRED, TRASH, UNASSIGNED
+from conversations.rules import ALL, OPEN, STARRED, TRASH, UNASSIGNED
 from conversations.states import DONE, ORDER, PRODUCT, SPAM, WAITING_FOR_CUSTOMER, WAITING_FOR_US
 from web.types import StrOrPromise
 
@@ -15,6 +15,7 @@ WAITING, MINE = "waiting", "mine"
 FOLDERS: Mapping[str, str] = {
     WAITING: f" {WAITING_FOR_US}",
     "customer": f" {WAITING_FOR_CUSTOMER}",
+    "open": OPEN,
     "done": f" {DONE}",
     MINE: "",
     "unassigned": UNASSIGNED,

@@ -20,6 +20,7 @@ from conversations.rules import (
     MAX_AT_ONCE,
     MAX_LABELS,
     MOVABLE,
+    OPEN,
     SHOP_MAILBOX,
     STARRED,
     TRASH,
@@ -82,7 +83,7 @@ def _state_labels(mailbox: Mailbox, conversation: Conversation) -> frozenset[UUI
         keys.append(ALL)
     if conversation.state not in (SPAM, DONE):
         assignee_id = conversation.assignee_id
-        keys.append(assignee_label(assignee_id) if assignee_id else UNASSIGNED)
+        keys += [OPEN, assignee_label(assignee_id) if assignee_id else UNASSIGNED]
     return frozenset(_id(mailbox, key) for key in keys)
 
 

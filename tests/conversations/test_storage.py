@@ -16,6 +16,7 @@ from conversations.rules import (
     ALL,
     ARCHIVE,
     INBOX,
+    OPEN,
     SHOP_MAILBOX,
     STARRED,
     TRASH,
@@ -43,7 +44,7 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     conversation = existing(queries.get_conversation(ident))
     assert conversation.state == WAITING_FOR_US
     assert conversation.message_count == 1
-    assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_us", ALL, UNASSIGNED}
+    assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_us", ALL, OPEN, UNASSIGNED}
     assert keys_of(user.pk, ident) == {INBOX}
     assert listed_ids(user.pk, INBOX) == [ident]
     assert [each.conversation_id for each in queries.list_by_customer(user.pk)] == [ident]
@@ -54,7 +55,7 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     mailboxes.mark_read(SHOP_MAILBOX, ident, existing(conversation.last_customer_id))
     assert not queries.get_mailbox(SHOP_MAILBOX, [ident]).entries[ident].unread
     sent = messages.send_message(ident, new_message("Sorry!", SHOP), current_time())
-    assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_customer", ALL, UNASSIGNED}
+    assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_customer", ALL, OPEN, UNASSIGNED}
     assert get_label(user.pk, INBOX).unread_count == 1
     messages.send_message(ident, new_message("A note", NOTE), current_time())
     found = queries.messages_from_rows(queries.prefetch_messages(ident).rows())
@@ -77,7 +78,8 @@ def test_a_conversation_goes_through_both_mailboxes() -> None:
     messages.assign(
         ident, staff.pk, seen=conversation.version, change_id=uuid4(), now=current_time()
     )
-    assert keys_of(SHOP_MAILBOX, ident) == {" waiting_for_customer", ALL, assignee_label(staff.pk)}
+    assigned = {" waiting_for_customer", ALL, OPEN, assignee_label(staff.pk)}
+    assert keys_of(SHOP_MAILBOX, ident) == assigned
     messages.set_state(
         ident, DONE, seen=conversation.version + 1, change_id=uuid4(), now=current_time()
     )
