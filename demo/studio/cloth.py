@@ -1,0 +1,561 @@
+"""Cloth: pieces cut from outlines, sewn and simulated, and what is laid on them: yarn, seams, hems.
+
+A piece keeps the place of each point on the flat cloth in its UV map, in metres. `Sheet` finds
+where such a place is after the simulation, so that yarn, stitches, pockets and buttons follow the
+folds.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+import bmesh
+import bpy
+import numpy as np
+from mathutils import Vector, noise
+from mathutils.geometry import delaunay_2d_cdt
+
+from . import shapes
+from .shapes import Point, Shapes
+
+# Where the back of a piece lies in its UV map, right of the front.
+BACK = 10.0
+
+
+def dense(outline: Sequence[Point], step: float, *, closed: bool = True) -> list[Vector]:
+    """Return points along an outline, at most a step apart. The outline's own points are kept."""
+    line = [Vector((p[0], p[1])) for p in outline]
+    pairs = zip(line, line[1:] + line[:1] if closed else line[1:], strict=False)
+    made = []
+    for a, b in pairs:
+        count = max(1, math.ceil((b - a).length / step))
+        made += [a.lerp(b, k / count) for k in range(count)]
+    return made if closed else [*made, line[-1]]
+
+
+def triangles(outline: Sequence[Point], step: float) -> tuple[list[Vector], list, int]:
+    """Return the corners and the triangles of a flat piece, and how many corners are its edge."""
+    chance = Random(5)  # noqa: S311 (a look, not a secret)
+    edge = dense(outline, step)
+    ring = np.array(edge)
+    (x0, y0), (x1, y1) = ring.min(axis=0), ring.max(axis=0)
+    inner, row = [], 0
+    y = y0 + step * 0.6
+    while y < y1:
+        x = x0 + step * (0.6 if row % 2 else 0.1)
+        while x < x1:
+            jitter = (chance.uniform(-0.12, 0.12) * step, chance.uniform(-0.12, 0.12) * step)
+            inner.append((x + jitter[0], y + jitter[1]))
+            x += step
+        y, row = y + step * 0.87, row + 1
+    points = np.array(inner)
+    away = np.min(np.hypot(*(points[:, None] - ring[None]).transpose(2, 0, 1)), axis=1)
+    kept = [Vector(p) for p in points[away > step * 0.55]]
+    border = [(i, (i + 1) % len(edge)) for i in range(len(edge))]
+    verts, _, faces, *_ = delaunay_2d_cdt([*edge, *kept], border, [], 1, 1e-6)
+    return verts, faces, len(edge)
+
+
+def cut(
+    outline: Sequence[Point],
+    step: float,
+    material: bpy.types.Material | None = None,
+    *,
+    back: bool = False,
+    name: str = "piece",
+) -> bpy.types.Object:
+    """Return a flat piece of cloth on z = 0. With a back, it is a bag whose edge is sewn."""
+    verts, faces, count = triangles(outline, step)
+    mesh = bpy.data.meshes.new(name)
+    bm = bmesh.new()
+    uv = bm.loops.layers.uv.new("metres")
+    front = [bm.verts.new((p.x, p.y, 0)) for p in verts]
+    sides = [(front, 0.0)]
+    if back:
+        behind = [v if i < count else bm.verts.new((v.co.x, v.co.y, -0.0005))
+                  for i, v in enumerate(front)]  # fmt: skip
+        sides.append((behind, BACK))
+    for corners, shift in sides:
+        for triangle in faces:
+            if shift and max(triangle) < count:
+                continue  # Both sides of a corner would be one face.
+            order = triangle if not shift else triangle[::-1]
+            face = bm.faces.new([corners[i] for i in order])
+            for loop in face.loops:
+                loop[uv].uv = (loop.vert.co.x + shift, loop.vert.co.y)
+    bm.to_mesh(mesh)
+    bm.free()
+    return shapes.add(name, mesh, material)
+
+
+def woven(
+    width: float, length: float, step: float, material: bpy.types.Material | None = None
+) -> bpy.types.Object:
+    """Return a rectangle of cloth about the origin, on z = 0."""
+    across, along = max(2, round(width / step)), max(2, round(length / step))
+    rows = [
+        [(width * (i / across - 0.5), length * (j / along - 0.5), 0) for i in range(across + 1)]
+        for j in range(along + 1)
+    ]
+    return shapes.grid("woven", rows, material)
+
+
+def crease(made: bpy.types.Object, amount: float, wave: float, seed: int = 0) -> bpy.types.Object:
+    """Lift the points of a flat piece in soft waves, so that a simulation knows where to fold."""
+    for vert in made.data.vertices:
+        where = Vector(vert.co) / wave + Vector((seed * 5.1, 0, 0))
+        vert.co.z += noise.noise(where) * amount
+    return made
+
+
+def settle(
+    made: bpy.types.Object,
+    *,
+    frames: int = 40,
+    pins: Callable[[Vector], float] | None = None,
+    grow: float = 0.0,
+    pressure: float = 0.0,
+    floor: float | None = None,
+    solids: Iterable[bpy.types.Object] = (),
+    gravity: float = 1.0,
+    tension: float = 20.0,
+    bending: float = 0.3,
+    heavy: float = 0.25,
+    own: float = 0.0,
+    damping: float = 5.0,
+    friction: float = 15.0,
+    quality: int = 6,
+) -> bpy.types.Object:
+    """Simulate a piece of cloth and keep how it lies at the end.
+
+    `pins` says how firmly a point is held, from 0 to 1. `grow` makes the cloth larger than its
+    place, so that it buckles. `own` is how far the cloth stays from itself: 0 lets it pass.
+    """
+    scene = bpy.context.scene
+    if pins:
+        group = made.vertex_groups.new(name="pins")
+        for vert in made.data.vertices:
+            held = pins(Vector(vert.co))
+            if held > 0:
+                group.add([vert.index], held, "REPLACE")
+    cloth = made.modifiers.new("cloth", "CLOTH")
+    s, touch = cloth.settings, cloth.collision_settings
+    s.quality, s.mass, s.air_damping = quality, heavy, damping / 5
+    s.tension_stiffness = s.compression_stiffness = tension
+    s.shear_stiffness, s.bending_stiffness, s.bending_damping = tension / 3, bending, 0.5
+    s.tension_damping = s.compression_damping = s.shear_damping = damping
+    s.effector_weights.gravity, s.shrink_min = gravity, -grow
+    if pins:
+        s.vertex_group_mass, s.pin_stiffness = "pins", 1.0
+    if pressure:
+        s.use_pressure, s.uniform_pressure_force = True, pressure
+    touch.distance_min, touch.friction, touch.collision_quality = 0.002, friction, 3
+    touch.use_self_collision = own > 0
+    if own:
+        touch.self_distance_min, touch.self_friction = own, 10
+    blocks = list(solids)
+    if floor is not None:
+        plane = [[(x, y, floor) for x in (-5, 5)] for y in (-5, 5)]
+        blocks.append(shapes.grid("floor", plane, None))
+    touch.use_collision = bool(blocks)
+    for block in blocks:
+        hard = block.modifiers.new("hard", "COLLISION").id_data.collision
+        hard.thickness_outer, hard.cloth_friction = 0.002, friction
+    cloth.point_cache.frame_start, cloth.point_cache.frame_end = 1, frames
+    for frame in range(1, frames + 1):
+        scene.frame_set(frame)
+    freeze(made)
+    for block in blocks:
+        block.modifiers.remove(block.modifiers["hard"])
+    if floor is not None:
+        bpy.data.objects.remove(blocks[-1])
+    scene.frame_set(1)
+    return made
+
+
+def freeze(made: bpy.types.Object) -> bpy.types.Object:
+    """Apply all modifiers of an object."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    mesh = bpy.data.meshes.new_from_object(made.evaluated_get(graph))
+    made.modifiers.clear()
+    made.data = mesh
+    return made
+
+
+def upward(made: bpy.types.Object) -> bpy.types.Object:
+    """Turn the outside of a piece upwards."""
+    if sum(face.normal.z for face in made.data.polygons) < 0:
+        made.data.flip_normals()
+    return made
+
+
+def finer(made: bpy.types.Object, levels: int = 1) -> bpy.types.Object:
+    """Divide the faces of a piece, and round it."""
+    parts = made.modifiers.new("finer", "SUBSURF")
+    parts.levels = parts.render_levels = levels
+    parts.uv_smooth = "NONE"
+    freeze(made).data.shade_smooth()
+    return made
+
+
+def flat_of(made: bpy.types.Object) -> np.ndarray:
+    """Return the place of each point on the flat cloth."""
+    mesh = made.data
+    loops = np.empty(len(mesh.loops), int)
+    mesh.loops.foreach_get("vertex_index", loops)
+    uv = np.empty(len(mesh.loops) * 2, np.float32)
+    mesh.uv_layers[0].data.foreach_get("uv", uv)
+    flat = np.zeros((len(mesh.vertices), 2), np.float32)
+    flat[loops] = uv.reshape(-1, 2)
+    return flat
+
+
+def points_of(made: bpy.types.Object) -> np.ndarray:
+    """Return the points of a mesh."""
+    points = np.empty(len(made.data.vertices) * 3, np.float32)
+    made.data.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
+
+
+def move_to(made: bpy.types.Object, points: np.ndarray) -> bpy.types.Object:
+    """Put the points of a mesh elsewhere."""
+    made.data.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    made.data.update()
+    return made
+
+
+def away(places: np.ndarray, path: np.ndarray) -> np.ndarray:
+    """Return how far places are from the nearest of a path's points."""
+    best = np.full(len(places), 9.0)
+    for point in path:
+        best = np.minimum(best, np.hypot(*(places - point).T))
+    return best
+
+
+def groove(
+    made: bpy.types.Object, path: Sequence[Point], depth: float, width: float
+) -> bpy.types.Object:
+    """Press a seam into a flat piece, along a path on the flat cloth. Its edge beyond stands up."""
+    far = away(flat_of(made), np.array(dense(path, width / 2, closed=False)))
+    points = points_of(made)
+    points[:, 2] -= depth * np.exp(-((far / width) ** 2))
+    points[:, 2] += depth * 0.5 * np.exp(-(((far - 2 * width) / width) ** 2))
+    return move_to(made, points)
+
+
+def within(outline: Sequence[Point], u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return which places are inside an outline."""
+    inside = np.zeros(np.shape(u), bool)
+    ring = [tuple(p)[:2] for p in outline]
+    for (x1, y1), (x2, y2) in zip(ring, ring[1:] + ring[:1], strict=True):
+        if y1 != y2:
+            crossed = (y1 > v) != (y2 > v)
+            inside ^= crossed & (u < (x2 - x1) * (v - y1) / (y2 - y1) + x1)
+    return inside
+
+
+def spread(
+    outline: Sequence[Point],
+    material: bpy.types.Material,
+    *,
+    loose: Callable[[Vector], bool],
+    step: float = 0.013,
+    puff: float = 0.004,
+    grow: float = 0.03,
+    lie: tuple[float, float] = (0.004, 0.1),
+    bending: float = 0.3,
+    seed: int = 1,
+    levels: int = 2,
+) -> bpy.types.Object:
+    """Return the front of a garment that was spread on a table: pinned at its seams, slack between.
+
+    It is `puff` thick at its seams, where it turns to the back. `loose` says which points of its
+    edge are not sewn. `lie` is the height and the length of the waves it begins with.
+    """
+    made = cut(outline, step, material)
+    edge = [p for p in dense(outline, step) if not loose(p)]
+    ring = {(round(p.x, 5), round(p.y, 5)) for p in edge}
+    crease(made, *lie, seed)
+    settle(
+        made,
+        frames=22,
+        grow=grow,
+        gravity=0.0,
+        bending=bending,
+        quality=5,
+        pins=lambda p: float((round(p.x, 5), round(p.y, 5)) in ring),
+    )
+    finer(made, levels)
+    points, sewn = points_of(made), np.array(dense(edge, step / 3, closed=False))
+    far = np.minimum(away(flat_of(made), sewn[::2]), 1.0)
+    high = points[:, 2]
+    high = (np.sqrt(high**2 + (puff * 0.35) ** 2) + high) / 2
+    points[:, 2] = 0.0012 + puff * (1 - np.exp(-far / (puff * 1.2))) + high * np.tanh(far / 0.02)
+    return move_to(made, points)
+
+
+def folded(
+    order: Sequence[int],
+    size: tuple[float, float],
+    thick: float,
+    material: bpy.types.Material,
+    *,
+    step: float = 0.012,
+    soft: float = 1.0,
+    seed: int = 1,
+    wall: float = 0.7,
+) -> bpy.types.Object:
+    """Return cloth folded to a (width, depth) in as many layers as the order has numbers.
+
+    The cloth runs to and fro, first to the front, and `order` says at which height each part of it
+    lies. `thick` is how thick a layer is, and `soft` how unevenly it lies.
+    """
+    width, depth = size
+    path: list[tuple[float, float, int]] = []
+    for number, layer in enumerate(order):
+        ends = (depth / 2, -depth / 2) if number % 2 == 0 else (-depth / 2, depth / 2)
+        count = round(depth / step)
+        if path:
+            y, z, _ = path[-1]
+            rise = (layer + 0.5) * thick - z
+            for k in range(1, 8):
+                a = math.pi * k / 8
+                out = abs(rise) * 0.55 * math.sin(a) * (1 if y > 0 else -1)
+                path.append((y + out, z + rise * (1 - math.cos(a)) / 2, number))
+        path += [(ends[0] + (ends[1] - ends[0]) * k / count, (layer + 0.5) * thick, number)
+                 for k in range(count + 1)]  # fmt: skip
+    rows, across, top = [], round(width / step), len(order) * thick
+    for y, z, number in path:
+        row = []
+        for i in range(across + 1):
+            x = width * (i / across - 0.5)
+            shift = noise.noise_vector(Vector((x * 3, y * 3 + number * 7, seed)))
+            wave = noise.noise_vector(Vector((x * 9, y * 9, seed + number * 0.35)))
+            near = 1 - 0.16 * soft * (abs(2 * x / width) ** 6)
+            lift = 1 + soft * (0.14 * noise.noise(Vector((x * 4, y * 4, seed * 3.3))))
+            up = z * lift * near + soft * thick * 0.16 * wave.z * (z / top)
+            more = soft * 0.006 * (number % 3 - 1 + shift.x * 1.5) * (x / width)
+            row.append((x + more, y + soft * thick * (0.35 * shift.y + 0.15 * wave.y), up))
+        rows.append(row)
+    made = shapes.grid("folded", rows, material)
+    solid = made.modifiers.new("wall", "SOLIDIFY")
+    solid.thickness, solid.offset = thick * wall, 0
+    freeze(made)
+    return finer(made, 1)
+
+
+def fringe(
+    roots: np.ndarray,
+    heading: Sequence[float],
+    long: float,
+    material: bpy.types.Material,
+    *,
+    thick: float = 0.0012,
+    floor: float | None = 0.0,
+    seed: int = 1,
+) -> bpy.types.Object:
+    """Return a twisted fringe: a cord of two strands at each root, which falls to the floor."""
+    rng = np.random.default_rng(seed)
+    lines, t = [], np.linspace(0, 1, 26)[:, None]
+    for root in roots:
+        stray, curl = rng.normal(0, 0.16, 3), rng.normal(0, 0.12, 3)
+        length = long * rng.uniform(0.88, 1.08)
+        line = root + (np.array(heading) + stray * t + curl * np.sin(t * 4)) * t * length
+        if floor is not None:
+            line[:, 2] = np.maximum(line[:, 2], floor + thick * rng.uniform(0.9, 2.2))
+        turn = t[:, 0] * length / thick * 0.9 + rng.uniform(0, 6)
+        wide = np.where(t[:, 0] < 0.88, 0.62, 1.1)[:, None] * thick
+        aside = np.stack((np.cos(turn), 0.4 * np.sin(turn), np.sin(turn)), 1) * wide
+        lines += [line + aside, line - aside]
+    widths = np.tile(np.where(t[:, 0] < 0.9, 0.8, np.where(t[:, 0] < 0.93, 1.25, 0.55)) * thick,
+        len(lines))  # fmt: skip
+    return yarns(lines, widths, material, name="fringe")
+
+
+class Sheet:
+    """Finds where a place of the flat cloth is on the simulated one."""
+
+    def __init__(self, made: bpy.types.Object) -> None:
+        """Read the object's triangles and their places in its UV map."""
+        mesh = made.data
+        mesh.calc_loop_triangles()
+        count = len(mesh.loop_triangles)
+        loops, corners = np.empty(count * 3, int), np.empty(count * 3, int)
+        mesh.loop_triangles.foreach_get("loops", loops)
+        mesh.loop_triangles.foreach_get("vertices", corners)
+        flat = np.empty(len(mesh.loops) * 2, np.float32)
+        mesh.uv_layers[0].data.foreach_get("uv", flat)
+        self.uv = flat.reshape(-1, 2)[loops].reshape(-1, 3, 2)
+        co, up = (np.empty(len(mesh.vertices) * 3, np.float32) for _ in range(2))
+        mesh.vertices.foreach_get("co", co)
+        mesh.vertex_normals.foreach_get("vector", up)
+        self.corners = corners.reshape(-1, 3)
+        self.points, self.normals = co.reshape(-1, 3), up.reshape(-1, 3)
+        self._index()
+
+    def _index(self) -> None:
+        """Note for each small square of the flat cloth which triangle is there."""
+        a, b, c = self.uv[:, 0], self.uv[:, 1], self.uv[:, 2]
+        self.cell = float(np.median(np.hypot(*(b - a).T))) / 4
+        self.origin = self.uv.reshape(-1, 2).min(axis=0)
+        size = ((self.uv.reshape(-1, 2).max(axis=0) - self.origin) / self.cell).astype(int) + 3
+        self.which = np.full(size, -1)
+        for i in range(9):
+            for j in range(9 - i):
+                spot = a + (b - a) * (i / 8) + (c - a) * (j / 8)
+                x, y = ((spot - self.origin) / self.cell).astype(int).T + 1
+                self.which[x, y] = np.arange(len(a))
+        for _ in range(12):
+            for axis, step in ((0, 1), (0, -1), (1, 1), (1, -1)):
+                near = np.roll(self.which, step, axis)
+                self.which = np.where(self.which < 0, near, self.which)
+
+    def find(self, u: np.ndarray, v: np.ndarray, beyond: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triangles at places, and the weights of their corners. -1 is off the cloth.
+
+        `beyond` is how far outside a triangle a place may be, as a part of its size.
+        """
+        limit = np.array(self.which.shape) - 1
+        at = np.stack((u, v), -1)
+        x, y = np.clip(((at - self.origin) / self.cell).astype(int) + 1, 0, limit).T
+        found = self.which[x, y]
+        a, b, c = (self.uv[found, k] for k in range(3))
+        e, f, g = b - a, c - a, at - a
+        area = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
+        area = np.where(np.abs(area) < 1e-14, 1e-14, area)
+        second = (g[:, 0] * f[:, 1] - g[:, 1] * f[:, 0]) / area
+        third = (e[:, 0] * g[:, 1] - e[:, 1] * g[:, 0]) / area
+        weights = np.stack((1 - second - third, second, third), -1)
+        lost = (weights.min(axis=1) < -beyond) | (found < 0)
+        return np.where(lost, -1, found), weights
+
+    def lay(
+        self, u: np.ndarray, v: np.ndarray, lift: np.ndarray | float = 0.0, beyond: float = 0.6
+    ) -> np.ndarray:
+        """Return the points of places, lifted from the cloth. Those off the cloth are nan."""
+        u, v = np.asarray(u, float), np.asarray(v, float)
+        found, weights = self.find(u.ravel(), v.ravel(), beyond)
+        picked = self.corners[found]
+        spot = (self.points[picked] * weights[..., None]).sum(axis=1)
+        up = (self.normals[picked] * weights[..., None]).sum(axis=1)
+        up /= np.linalg.norm(up, axis=1, keepdims=True) + 1e-9
+        spot = spot + up * np.broadcast_to(lift, u.shape).reshape(-1, 1)
+        spot[found < 0] = np.nan
+        return spot.reshape(*u.shape, 3)
+
+    def patch(
+        self,
+        rows: Sequence[Sequence[Point]],
+        material: bpy.types.Material,
+        *,
+        lift: float = 0.001,
+        name: str = "patch",
+    ) -> bpy.types.Object:
+        """Return a piece that lies on the cloth, through rows of its (u, v) places."""
+        flat = np.array([[tuple(p)[:2] for p in row] for row in rows])
+        laid = self.lay(flat[..., 0], flat[..., 1], lift, beyond=30)
+        while np.isnan(laid).any():  # What is off the cloth is where its neighbour is.
+            laid = np.where(np.isnan(laid), np.roll(laid, 1, 0), laid)
+            laid = np.where(np.isnan(laid), np.roll(laid, -1, 0), laid)
+        return upward(shapes.grid(name, [[Vector(p) for p in row] for row in laid], material))
+
+
+def yarns(
+    lines: Sequence[np.ndarray],
+    radius: float | np.ndarray,
+    material: bpy.types.Material,
+    *,
+    tones: np.ndarray | None = None,
+    name: str = "yarn",
+) -> bpy.types.Object:
+    """Return threads through lines of points. The attribute `tone` tells the lines apart."""
+    curves = bpy.data.hair_curves.new(name)
+    counts = [len(line) for line in lines]
+    curves.add_curves(counts)
+    points = np.concatenate(lines).astype(np.float32)
+    curves.attributes["position"].data.foreach_set("vector", points.ravel())
+    widths = np.broadcast_to(np.asarray(radius, np.float32), len(points))
+    thick = curves.attributes.new("radius", "FLOAT", "POINT")
+    thick.data.foreach_set("value", np.ascontiguousarray(widths))
+    tone = curves.attributes.new("tone", "FLOAT", "POINT")
+    each = tones if tones is not None else np.random.default_rng(3).random(len(counts))
+    tone.data.foreach_set("value", np.repeat(each, counts).astype(np.float32)
+        if len(each) == len(counts) else each.astype(np.float32))  # fmt: skip
+    curves.materials.append(material)
+    made = bpy.data.objects.new(name, curves)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+def runs(points: np.ndarray, *more: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the unbroken parts of rows of points, and the same parts of other rows."""
+    lines, others = [], []
+    for row, *rest in zip(points, *more, strict=True):
+        there = ~np.isnan(row[:, 0])
+        ends = np.flatnonzero(np.diff(np.r_[0, there.astype(int), 0]))
+        for start, end in ends.reshape(-1, 2):
+            if end - start > 3:
+                lines.append(row[start:end])
+                others.append(np.stack([each[start:end] for each in rest]) if rest else None)
+    return lines, others
+
+
+def stitched(
+    sheet: Sheet,
+    path: Sequence[Point],
+    material: bpy.types.Material,
+    *,
+    long: float = 0.0028,
+    radius: float = 0.00016,
+    lift: float = 0.0003,
+    above: float = 0.0,
+    closed: bool = False,
+) -> Shapes:
+    """Return a seam: stitches along a path of (u, v) places, each of which dips into the cloth."""
+    line = np.array(dense(path, long / 8, closed=closed))
+    far = np.r_[0, np.cumsum(np.hypot(*np.diff(line, axis=0).T))]
+    count = int(far[-1] / long)
+    if count < 1:
+        return []
+    part = np.array((0.04, 0.12, 0.3, 0.5, 0.7, 0.86, 0.94))
+    depth = np.array((-1.6, 0.3, 1, 1, 1, 0.3, -1.6)) * lift
+    at = (np.arange(count)[:, None] + part) * long
+    u, v = (np.interp(at, far, line[:, k]) for k in range(2))
+    lines, _ = runs(sheet.lay(u, v, np.broadcast_to(depth, at.shape) + lift * 0.4 + above))
+    return [yarns(lines, radius, material, name="stitches")] if lines else []
+
+
+def fuzz(
+    made: bpy.types.Object,
+    count: int,
+    long: float,
+    material: bpy.types.Material,
+    *,
+    radius: float = 0.000014,
+    lie: float = 0.6,
+    seed: int = 1,
+    keep: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> bpy.types.Object:
+    """Return loose fibres on an object's surface. `lie` is how flat they lie, from 0 to 1."""
+    rng = np.random.default_rng(seed)
+    sheet = Sheet(made)
+    a, b, c = (sheet.points[sheet.corners[:, k]] for k in range(3))
+    cross = np.cross(b - a, c - a)
+    area = np.linalg.norm(cross, axis=1)
+    if keep is not None:
+        area = area * keep((a + b + c) / 3)
+    picked = rng.choice(len(area), count, p=area / area.sum())
+    r1, r2 = np.sqrt(rng.random(count)), rng.random(count)
+    w = np.stack((1 - r1, r1 * (1 - r2), r1 * r2), -1)[..., None]
+    root = sum(w[:, k] * corner[picked] for k, corner in enumerate((a, b, c)))
+    up = sum(w[:, k] * sheet.normals[sheet.corners[picked, k]] for k in range(3))
+    heading = up * (1 - lie) + rng.normal(0, 0.75, (count, 3)) * lie
+    heading /= np.linalg.norm(heading, axis=1, keepdims=True)
+    heading += up * np.clip(-(heading * up).sum(axis=1), 0, None)[:, None] * 1.6
+    curl = rng.normal(0, 0.35, (count, 3))
+    length = long * rng.uniform(0.3, 1.3, (count, 1))
+    steps = [root + (heading * t + curl * t * t - up * 0.35 * t * t * lie) * length
+             for t in (0.0, 0.35, 0.7, 1.0)]  # fmt: skip
+    points = np.stack(steps, 1)
+    thin = np.tile(np.array((1, 0.9, 0.7, 0.3)) * radius, count)
+    return yarns(list(points), thin, material, name="fuzz")
