@@ -6,13 +6,13 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from . import cloth, shapes, weaves
-from .cloth import Sheet
+from . import cloth, shapes, stitches, weaves
 from .frame import View
 from .garments import Pattern, band, button, curve, mirror, pocket, spread_out
 from .knitwear import jumper_pattern, knit, rib
 from .shapes import Shapes
 from .shots import Look, product
+from .stitches import Sheet
 
 TABLE = View(pitch=80, fill=0.84, blur=0.008, turn=-3, light=0.8)
 LOW = View(pitch=38, fill=0.86, blur=0.015, turn=24, light=0.84)
@@ -57,7 +57,9 @@ def close_up(
     box = (at[0] - 0.09, low, at[0] + 0.09, at[1] + 0.1)
     whole = [pattern.outline(pattern.neck)]
     made = knit(Sheet(front), box, wale, yarn, outlines=whole, tone=tone, lift=wale * 0.2)
-    near = cloth.fuzz(front, 5000, 0.0025, yarn, keep=lambda p: np.hypot(*(p[:, :2] - at).T) < 0.1)
+    near = stitches.fuzz(
+        front, 5000, 0.0025, yarn, keep=lambda p: np.hypot(*(p[:, :2] - at).T) < 0.1
+    )
     return [made, near]
 
 
@@ -79,7 +81,7 @@ def tee(
     ]
     made.append(shapes.grid("label", label, weaves.weave("efe9da", thread=0.0003, uneven=0.1)))
     below = [(x * 1.02, y - 0.004) for x, y in edge[3:-3]]
-    made += cloth.stitched(Sheet(front), below, thread)
+    made += stitches.stitched(Sheet(front), below, thread)
     return front, [front, *made]
 
 
@@ -112,7 +114,7 @@ def striped_tee(look: Look) -> Shapes:
     body = weaves.jersey(base, other=stripe, lines=stripes)
     thread, plain_ = weaves.fibre(base), weaves.jersey(base)
     pattern = jumper_pattern(0.52, 0.68, neck="122 0, 100 22, 52 42, 0 45", snug=0.004)
-    front, made = spread_out(pattern, body, thread, seed=21, puff=0.004, grow=0.03)
+    front, made = spread_out(pattern, body, thread, seed=21, puff=0.004, grow=0.022)
     edge, behind = pattern.whole_neck()
     made.append(band(edge, 0.012, (0.0058, 0.0075), plain_))
     made.append(band(behind, 0.012, (0.0024, 0.003), plain_))
@@ -132,7 +134,7 @@ def pocket_tee(look: Look) -> Shapes:
     thread, body = weaves.fibre(colour, shade=0.72), weaves.jersey(colour)
     pattern = tee_pattern(0.56, 0.7)
     ribbing = weaves.jersey(colour, wale=0.0022, depth=0.0004)
-    front, made = tee(pattern, body, ribbing, thread, seed=14, grow=0.036)
+    front, made = tee(pattern, body, ribbing, thread, seed=14, grow=0.03)
     x, y = 0.118, 0.375
     outline = [(x - 0.055, y + 0.13), (x - 0.055, y + 0.02), (x - 0.002, y)]
     outline += [(x + 0.002, y), (x + 0.055, y + 0.02), (x + 0.055, y + 0.13)]
@@ -160,7 +162,7 @@ def collar(top: float, cloth_: bpy.types.Material, thread: bpy.types.Material) -
         cloth.move_to(leaf, points)
         inset = Vector((0.055 * side, top - 0.055))
         sewn = [Vector((x * side, y)).lerp(inset, 0.11) for x, y in [half[-1], *outer]]
-        made += cloth.stitched(Sheet(leaf), sewn, thread, above=0.0008)
+        made += stitches.stitched(Sheet(leaf), sewn, thread, above=0.0008)
         made.append(shapes.thicken(leaf, 0.0016))
         leaf.modifiers["wall"].offset = 0
     return made
@@ -173,7 +175,7 @@ def shirt(
     """Return a shirt, buttoned: its collar, placket, cuffs, pocket, yoke and hem."""
     front, made = spread_out(
         pattern, cloth_, thread, seed=seed, puff=0.004, grow=grow, hem=0.008, rows=(0.0,),
-        lie=(0.006, 0.08), bending=0.2,
+        lie=(0.006, 0.09), bending=0.5,
     )  # fmt: skip
     top = pattern.over[-1][1]
     edge, behind = pattern.whole_neck()
@@ -191,7 +193,7 @@ def shirt(
     placket = sheet.patch(rows, cloth_, lift=0.0018)
     made.append(shapes.thicken(placket, 0.0015))
     for x in (-0.0125, 0.0125):
-        made += cloth.stitched(sheet, [(x, low), (x, high)], thread, above=0.0018)
+        made += stitches.stitched(sheet, [(x, low), (x, high)], thread, above=0.0018)
     for k in range(7):
         made += button(sheet, (0, high - 0.02 - 0.093 * k), 0.0112, shell, lift=0.002)
     x, y = 0.125, high - 0.235
@@ -200,7 +202,7 @@ def shirt(
     made += pocket(front, outline, cloth_, thread, lift=0.0014, hem=0.025)
     yoke = [(0.104, top - 0.038), (pattern.arm[0][0] - 0.01, top - 0.072)]
     for side in (1, -1):
-        made += cloth.stitched(sheet, [(side * p, q) for p, q in yoke], thread)
+        made += stitches.stitched(sheet, [(side * p, q) for p, q in yoke], thread)
         made += cuff(sheet, pattern, side, cloth_, thread, shell)
     return [front, *made]
 
@@ -223,7 +225,7 @@ def cuff(
     ]
     made = [shapes.thicken(sheet.patch(rows, cloth_, lift=0.0024, name="cuff"), 0.002)]
     for q in (0.005, 0.057):
-        made += cloth.stitched(sheet, [place(-wide, q), place(wide, q)], thread, above=0.0024)
+        made += stitches.stitched(sheet, [place(-wide, q), place(wide, q)], thread, above=0.0024)
     return made + button(sheet, place(side * wide * 0.55, 0.031), 0.0105, shell, lift=0.0026)
 
 
@@ -320,7 +322,7 @@ def hood(top: float, body: bpy.types.Material, thread: bpy.types.Material) -> Sh
             (side * (x + 0.022 * (0.4 + x * 6)), y + 0.022 * (y > top + 0.1))
             for x, y in inner[4:-2]
         ]
-        made += cloth.stitched(sheet, seam, thread)
+        made += stitches.stitched(sheet, seam, thread)
         cord = [(side * 0.034, top - 0.086, 0.034), (side * 0.042, top - 0.12, 0.03)]
         cord += [(side * 0.047, top - 0.19, 0.021), (side * 0.04, top - 0.28, 0.02)]
         made.append(shapes.sweep([*cord, (side * 0.05, top - 0.335, 0.02)], 0.0032, thread))

@@ -9,9 +9,9 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from . import cloth, materials, shapes, weaves
-from .cloth import Sheet
+from . import cloth, materials, shapes, stitches, weaves
 from .shapes import Point, Shapes, mm
+from .stitches import Sheet
 
 Line = list[tuple[float, float]]
 
@@ -113,7 +113,7 @@ def button(
     thread = weaves.fibre("e9e2d2")
     for k in (-1, 1):
         line = np.array([(-1, -1 * k, 0), (-0.6, -0.6 * k, 1), (0.6, 0.6 * k, 1), (1, k, 0)])
-        made.append(cloth.yarns([line * (size * 0.1, size * 0.1, 0.0016)], 0.0003, thread))
+        made.append(stitches.yarns([line * (size * 0.1, size * 0.1, 0.0016)], 0.0003, thread))
     return shapes.place(made, at=spot, turn=17 * (at[1] * 100 % 5), tip=3)
 
 
@@ -158,8 +158,8 @@ def pocket(
     seam = [Vector(p).lerp(middle, 0.03) for p in outline]
     high = Vector((0, hem))
     top = [seam[0] - high, seam[-1] - high]
-    sewn = cloth.stitched(sheet, seam, thread, lift=0.0004, above=lift)
-    return [made, *sewn, *cloth.stitched(sheet, top, thread, above=lift)]
+    sewn = stitches.stitched(sheet, seam, thread, lift=0.0004, above=lift)
+    return [made, *sewn, *stitches.stitched(sheet, top, thread, above=lift)]
 
 
 def ribbon(
@@ -213,11 +213,11 @@ def spread_out(
     sheet, made = Sheet(front), []
     for shift in rows:
         line = [(x, y + hem + shift) for x, y in pattern.hem]
-        made += cloth.stitched(sheet, [*mirror(line), *line[1:]], thread)
+        made += stitches.stitched(sheet, [*mirror(line), *line[1:]], thread)
         for side in (1, -1):
             (x1, y1), (x2, y2) = cuffs
             way = Vector((y2 - y1, x1 - x2)).normalized() * -(hem * 0.9 + shift)
             path = [(side * (x1 + way.x), y1 + way.y), (side * (x2 + way.x), y2 + way.y)]
-            made += cloth.stitched(sheet, path, thread)
+            made += stitches.stitched(sheet, path, thread)
     shapes.thicken(front, 0.0009)
     return front, [back, *made]

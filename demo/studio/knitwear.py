@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from . import cloth, shapes, weaves
-from .cloth import Sheet
+from . import cloth, shapes, stitches, weaves
 from .frame import View
 from .garments import Line, Pattern, band, button, curve, mirror, spread_out
 from .shapes import Point, Shapes
 from .shots import Look, product
+from .stitches import Sheet
 
 Bend = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray | float, np.ndarray | float]]
 
@@ -78,11 +78,11 @@ def knit(
         far = radius * 0.55 if plies > 1 else 0.0
         spot = sheet.lay(u + far * np.cos(twist), v, z + lift + far * np.sin(twist))
         spot[~there] = np.nan
-        parts, more = cloth.runs(spot, shades * np.ones_like(u))
+        parts, more = stitches.runs(spot, shades * np.ones_like(u))
         lines += parts
         tones += [each[0] for each in more]
     thin = radius * (0.62 if plies > 1 else 1.0)
-    return cloth.yarns(lines, thin, material, tones=np.concatenate(tones), name="knit")
+    return stitches.yarns(lines, thin, material, tones=np.concatenate(tones), name="knit")
 
 
 def jumper_pattern(
@@ -195,7 +195,7 @@ def merino_jumper(look: Look) -> Shapes:
     """Return the fine jumper: 53 cm across and 67 long."""
     yarn = weaves.fibre(look.colours[0])
     front, made = jumper(jumper_pattern(0.53, 0.67), 0.0026, yarn, puff=0.008, seed=5)
-    return [*made, cloth.fuzz(front, 30000, 0.004, yarn)]
+    return [*made, stitches.fuzz(front, 30000, 0.004, yarn)]
 
 
 def cables(wide: float, turn: float, gap: float, deep: float) -> Bend:
@@ -234,7 +234,7 @@ def cable_jumper(look: Look) -> Shapes:
         jumper_pattern(0.58, 0.68, sleeve=0.54), 0.0046, yarn, puff=0.014, seed=8, hem=0.07,
         body=relief, plies=2, grow=0.018, neck=0.036,
     )  # fmt: skip
-    return [*made, cloth.fuzz(front, 40000, 0.007, yarn)]
+    return [*made, stitches.fuzz(front, 40000, 0.007, yarn)]
 
 
 @product(
@@ -266,7 +266,7 @@ def ribbed_beanie(look: Look) -> Shapes:
     box = (0, 0, float(flat[:, 0].max()), float(flat[:, 1].max()))
     wale = float(flat[:, 0].max()) / 264
     over = knit(Sheet(made), box, wale, yarn, bend=rib(wale * 6, 0.0042), lift=0.0024)
-    return [made, over, cloth.fuzz(made, 12000, 0.005, yarn)]
+    return [made, over, stitches.fuzz(made, 12000, 0.005, yarn)]
 
 
 @product(
@@ -292,17 +292,17 @@ def lambswool_cardigan(look: Look) -> Shapes:
         rows = [[(p, q) for p in np.linspace(x - 0.065, x + 0.065, 20)]
                 for q in np.linspace(0.075, 0.21, 24)]  # fmt: skip
         bag = sheet.patch(rows, yarn, lift=0.002)
-        stitches = knit(Sheet(bag), (0, 0, 0.2, 0.115), wale, yarn, lift=0.001)
+        loops = knit(Sheet(bag), (0, 0, 0.2, 0.115), wale, yarn, lift=0.001)
         edge = knit(
             Sheet(bag), (0, 0.112, 0.2, 0.2), wale, yarn, bend=rib(wale * 5, 0.003), lift=0.002
         )
-        made += [bag, stitches, edge]
+        made += [bag, loops, edge]
     sewn = Sheet(placket)
     for k in range(5):
         made += button(
             sewn, (0.018, 0.03 + k * (top - 0.06) / 4), 0.02, weaves.plain(horn, rough=0.3)
         )
-    return [*made, cloth.fuzz(front, 60000, 0.006, yarn)]
+    return [*made, stitches.fuzz(front, 60000, 0.006, yarn)]
 
 
 @product(
@@ -358,8 +358,8 @@ def wool_scarf(look: Look) -> Shapes:
     for row, nearby in ((rows[0], rows[3]), (rows[-1], rows[-4])):
         roots = np.array([tuple(p) for p in row[1:-1:2]])
         way = (row[30] - nearby[30]).normalized()
-        cords.append(cloth.fringe(roots, (way.x, way.y, -0.12), 0.085, yarn, thick=0.0013))
-    return [made, *cords, cloth.fuzz(made, 70000, 0.008, yarn, lie=0.8)]
+        cords.append(stitches.fringe(roots, (way.x, way.y, -0.12), 0.085, yarn, thick=0.0013))
+    return [made, *cords, stitches.fuzz(made, 70000, 0.008, yarn, lie=0.8)]
 
 
 def sock(colours: tuple, long: float) -> Shapes:
@@ -390,7 +390,7 @@ def sock(colours: tuple, long: float) -> Shapes:
             outlines=[ring, region], **turned))  # fmt: skip
     parts.append(knit(sheet, (-0.1, -0.1, 0.1, 0.1), wale, accent, outlines=[ring, cap],
         frame=(heel[0], heel[1], -50), **more))  # fmt: skip
-    fluff = [cloth.fuzz(made, 9000, 0.004, yarn)]
+    fluff = [stitches.fuzz(made, 9000, 0.004, yarn)]
     return [made, *parts, *fluff]
 
 

@@ -3,12 +3,12 @@
 import bpy
 import numpy as np
 
-from . import cloth, shapes, weaves
-from .cloth import Sheet
+from . import cloth, shapes, stitches, weaves
 from .frame import View
 from .garments import pocket, ribbon
 from .shapes import Shapes
 from .shots import Look, product
+from .stitches import Sheet
 
 
 def cushion(width: float, height: float, material: bpy.types.Material, seed: int) -> Shapes:
@@ -62,7 +62,7 @@ def wool_throw(look: Look) -> Shapes:
     )  # fmt: skip
     made = cloth.folded([0, 1, 2, 3, 4], (0.42, 0.32), 0.019, wool, seed=4, soft=1.1)
     yarn = weaves.fibre(colour, sheen=0.5)
-    return [made, *end_fringe(made, 0.42, 0.11, yarn), cloth.fuzz(made, 26000, 0.005, yarn)]
+    return [made, *end_fringe(made, 0.42, 0.11, yarn), stitches.fuzz(made, 26000, 0.005, yarn)]
 
 
 def end_fringe(
@@ -74,7 +74,7 @@ def end_fringe(
     u = np.arange(0.006, width - 0.004, 0.0078)
     roots = Sheet(made).lay(u, np.full(len(u), end - 0.003), -0.004)
     roots = roots[~np.isnan(roots[:, 0])]
-    return [cloth.fringe(roots, (0, -0.5, -0.95), long, yarn, thick=0.0014)]
+    return [stitches.fringe(roots, (0, -0.5, -0.95), long, yarn, thick=0.0014)]
 
 
 @product(
@@ -102,7 +102,7 @@ def bath_towel(look: Look) -> Shapes:
     made: Shapes = []
     for i in range(3 if look.shot == "second" else 1):
         towel = cloth.folded([3, 0, 1, 2], (0.36 - 0.012 * i, 0.27), 0.017, terry, seed=3 + i)
-        pile = cloth.fuzz(towel, 90000, 0.0028, loops, radius=0.00014, lie=0.55)
+        pile = stitches.fuzz(towel, 90000, 0.0028, loops, radius=0.00014, lie=0.55)
         made += shapes.place([towel, pile], at=(0.004 * i, 0, 0.069 * i), turn=2.5 * i)
     return made
 
@@ -119,7 +119,7 @@ def bath_mat(look: Look) -> Shapes:
     if look.shot == "second":
         flat = cloth.folded([0], (0.6, 0.9), 0.009, cotton, seed=5, soft=1.4)
         return [flat]
-    return [cloth.folded([0, 1], (0.6, 0.44), 0.012, cotton, seed=5, soft=1.2)]
+    return [cloth.folded([0, 1], (0.6, 0.44), 0.02, cotton, seed=5, soft=1.5)]
 
 
 @product(
@@ -136,7 +136,15 @@ def linen_hand_towel(look: Look) -> Shapes:
     linen = weaves.weave(base, other=stripe, thread=0.00075, uneven=0.4, lines=tuple(lines))
     if look.shot == "second":
         return [cloth.folded([0], (0.45, 0.7), 0.0016, linen, seed=8, soft=4.0)]
-    return [cloth.folded([0, 1, 2], (0.2, 0.225), 0.0052, linen, seed=8, soft=1.2, wall=0.5)]
+    made = cloth.folded([0, 1, 2], (0.2, 0.225), 0.0058, linen, seed=8, soft=1.6, wall=0.5)
+    loop = [
+        (0.07, -0.1, 0.017),
+        (0.068, -0.125, 0.018),
+        (0.066, -0.15, 0.01),
+        (0.074, -0.165, 0.006),
+    ]
+    loop += [(0.086, -0.15, 0.01), (0.088, -0.125, 0.018), (0.088, -0.1, 0.017)]
+    return [made, ribbon(loop, 0.009, weaves.weave(base, thread=0.0006))]
 
 
 @product(
@@ -158,12 +166,12 @@ def linen_apron(look: Look) -> Shapes:
     )  # fmt: skip
     sheet = Sheet(front)
     hem = [(-0.335, 0.545), (-0.337, 0.02), (0.337, 0.02), (0.335, 0.545)]
-    made = cloth.stitched(sheet, hem, thread)
-    made += cloth.stitched(sheet, [(-0.14, 0.845), (0.14, 0.845)], thread)
+    made = stitches.stitched(sheet, hem, thread)
+    made += stitches.stitched(sheet, [(-0.14, 0.845), (0.14, 0.845)], thread)
     left = [(-0.2, 0.46), (-0.203, 0.34), (-0.2, 0.235)]
     right = [(-x, y) for x, y in reversed(left)]
     made += pocket(front, [*left, *right], linen, thread, hem=0.025)
-    made += cloth.stitched(sheet, [(0.03, 0.24), (0.03, 0.455)], thread, above=0.0016)
+    made += stitches.stitched(sheet, [(0.03, 0.24), (0.03, 0.455)], thread, above=0.0016)
     strap = [
         (-0.128, 0.86, 0.004),
         (-0.135, 0.93, 0.003),
