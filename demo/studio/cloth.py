@@ -4,7 +4,7 @@ A piece keeps the place of each point on the flat cloth in its UV map, in metres
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 import bmesh
@@ -86,18 +86,6 @@ def cut(
     return shapes.add(name, mesh, material)
 
 
-def woven(
-    width: float, length: float, step: float, material: bpy.types.Material | None = None
-) -> bpy.types.Object:
-    """Return a rectangle of cloth about the origin, on z = 0."""
-    across, along = max(2, round(width / step)), max(2, round(length / step))
-    rows = [
-        [(width * (i / across - 0.5), length * (j / along - 0.5), 0) for i in range(across + 1)]
-        for j in range(along + 1)
-    ]
-    return shapes.grid("woven", rows, material)
-
-
 def crease(made: bpy.types.Object, amount: float, wave: float, seed: int = 0) -> bpy.types.Object:
     """Lift the points of a flat piece in soft waves, so that a simulation knows where to fold."""
     for vert in made.data.vertices:
@@ -109,65 +97,37 @@ def crease(made: bpy.types.Object, amount: float, wave: float, seed: int = 0) ->
 def settle(
     made: bpy.types.Object,
     *,
-    frames: int = 40,
-    pins: Callable[[Vector], float] | None = None,
+    frames: int = 22,
+    pins: Callable[[Vector], bool] | None = None,
     grow: float = 0.0,
     pressure: float = 0.0,
-    floor: float | None = None,
-    solids: Iterable[bpy.types.Object] = (),
-    gravity: float = 1.0,
-    tension: float = 20.0,
     bending: float = 0.3,
-    heavy: float = 0.25,
-    own: float = 0.0,
     damping: float = 5.0,
-    friction: float = 15.0,
-    quality: int = 6,
 ) -> bpy.types.Object:
-    """Simulate a piece of cloth and keep how it lies at the end.
+    """Simulate a piece of cloth without weight, and keep how it is at the end.
 
-    `pins` says how firmly a point is held, from 0 to 1. `grow` makes the cloth larger than its
-    place, so that it buckles. `own` is how far the cloth stays from itself: 0 lets it pass.
+    `pins` says which points are held. `grow` makes the cloth larger than its place, so that it
+    buckles. `pressure` fills a bag.
     """
-    scene = bpy.context.scene
-    if pins:
-        group = made.vertex_groups.new(name="pins")
-        for vert in made.data.vertices:
-            held = pins(Vector(vert.co))
-            if held > 0:
-                group.add([vert.index], held, "REPLACE")
-    cloth = made.modifiers.new("cloth", "CLOTH")
-    s, touch = cloth.settings, cloth.collision_settings
-    s.quality, s.mass, s.air_damping = quality, heavy, damping / 5
-    s.tension_stiffness = s.compression_stiffness = tension
-    s.shear_stiffness, s.bending_stiffness, s.bending_damping = tension / 3, bending, 0.5
+    modifier = made.modifiers.new("cloth", "CLOTH")
+    s = modifier.settings
+    s.quality, s.mass, s.air_damping, s.shrink_min = 5, 0.25, damping / 5, -grow
+    s.tension_stiffness = s.compression_stiffness = 20
+    s.shear_stiffness, s.bending_stiffness, s.bending_damping = 7, bending, 0.5
     s.tension_damping = s.compression_damping = s.shear_damping = damping
-    s.effector_weights.gravity, s.shrink_min = gravity, -grow
-    if pins:
-        s.vertex_group_mass, s.pin_stiffness = "pins", 1.0
+    s.effector_weights.gravity = 0.0
+    modifier.collision_settings.use_collision = False
     if pressure:
         s.use_pressure, s.uniform_pressure_force = True, pressure
-    touch.distance_min, touch.friction, touch.collision_quality = 0.002, friction, 3
-    touch.use_self_collision = own > 0
-    if own:
-        touch.self_distance_min, touch.self_friction = own, 10
-    blocks = list(solids)
-    if floor is not None:
-        plane = [[(x, y, floor) for x in (-5, 5)] for y in (-5, 5)]
-        blocks.append(shapes.grid("floor", plane, None))
-    touch.use_collision = bool(blocks)
-    for block in blocks:
-        hard = block.modifiers.new("hard", "COLLISION").id_data.collision
-        hard.thickness_outer, hard.cloth_friction = 0.002, friction
-    cloth.point_cache.frame_start, cloth.point_cache.frame_end = 1, frames
+    if pins:
+        group = made.vertex_groups.new(name="pins")
+        group.add([v.index for v in made.data.vertices if pins(v.co)], 1.0, "REPLACE")
+        s.vertex_group_mass, s.pin_stiffness = "pins", 1.0
+    modifier.point_cache.frame_start, modifier.point_cache.frame_end = 1, frames
     for frame in range(1, frames + 1):
-        scene.frame_set(frame)
+        bpy.context.scene.frame_set(frame)
     freeze(made)
-    for block in blocks:
-        block.modifiers.remove(block.modifiers["hard"])
-    if floor is not None:
-        bpy.data.objects.remove(blocks[-1])
-    scene.frame_set(1)
+    bpy.context.scene.frame_set(1)
     return made
 
 
@@ -275,14 +235,9 @@ def spread(
     ring = {(round(p.x, 5), round(p.y, 5)) for p in edge}
     crease(made, *lie, seed)
     settle(
-        made,
-        frames=22,
-        grow=grow,
-        gravity=0.0,
-        bending=bending,
-        quality=5,
-        pins=lambda p: float((round(p.x, 5), round(p.y, 5)) in ring),
-    )
+        made, grow=grow, bending=bending,
+        pins=lambda p: (round(p.x, 5), round(p.y, 5)) in ring,
+    )  # fmt: skip
     finer(made, levels)
     points, sewn = points_of(made), np.array(dense(edge, step / 3, closed=False))
     far = np.minimum(away(flat_of(made), sewn[::2]), 1.0)

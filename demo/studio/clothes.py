@@ -305,7 +305,8 @@ def hood(top: float, body: bpy.types.Material, thread: bpy.types.Material) -> Sh
     outer = [(p.x, p.y) for p in shapes.smooth(half, 3)]
     inner = curve(f"12 {top * 1000 - 104}, 70 {top * 1000 - 60}, 98 {top * 1000 + 30},"
         f"92 {top * 1000 + 110}, 50 {top * 1000 + 168}, 0 {top * 1000 + 178}", 3)  # fmt: skip
-    inside = cloth.cut([*reversed(outer), *[(-x, y) for x, y in outer[1:]]], 0.02, body)
+    low = [(-0.085, top - 0.07), (0.085, top - 0.07)]
+    inside = cloth.cut([*reversed(outer), *[(-x, y) for x, y in outer[1:]], *low], 0.02, body)
     shapes.place([cloth.crease(inside, 0.004, 0.1, 4)], at=(0, 0, 0.005))
     lower = [(0.102, top - 0.03), (0.075, top - 0.075), (0.035, top - 0.1)]
     rim = [*outer, *lower, *inner]

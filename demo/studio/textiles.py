@@ -11,14 +11,14 @@ from .shots import Look, product
 from .stitches import Sheet
 
 
-def cushion(width: float, height: float, material: bpy.types.Material, seed: int) -> Shapes:
+def cushion(
+    width: float, height: float, material: bpy.types.Material, seed: int, slack: float = 0.015
+) -> Shapes:
     """Return a cushion with a feather inner, standing and leaning back a little."""
     w, h = width / 2, height / 2
     made = cloth.cut([(-w, -h), (w, -h), (w, h), (-w, h)], 0.013, material, back=True)
-    cloth.crease(made, 0.012, 0.07, seed)
-    cloth.settle(
-        made, frames=36, pressure=6.5, gravity=0.0, tension=25, bending=0.1, damping=8, grow=0.02
-    )
+    cloth.crease(made, slack * 0.6, 0.07, seed)
+    cloth.settle(made, frames=36, pressure=6.5, bending=0.1, damping=8, grow=slack)
     cloth.finer(made, 2)
     return shapes.place([made], at=(0, 0, height / 2 - 0.012), tip=90 - 14)
 
@@ -44,7 +44,7 @@ def linen_cushion(look: Look) -> Shapes:
 )
 def corduroy_cushion(look: Look) -> Shapes:
     """Return the cushion of 50 cm, its wales upright."""
-    return cushion(0.5, 0.5, weaves.corduroy(look.colours[0]), 6)
+    return cushion(0.5, 0.5, weaves.corduroy(look.colours[0]), 6, 0.006)
 
 
 @product(
@@ -58,7 +58,7 @@ def wool_throw(look: Look) -> Shapes:
     colour, accent = look.colours
     wool = weaves.weave(
         colour, other=accent, thread=0.0019, uneven=0.3, depth=0.0005, sheen=0.5, over=2,
-        lines=((1.44, 1.452), (1.462, 1.486), (1.496, 1.508)),
+        lines=((1.585, 1.597), (1.607, 1.631), (1.641, 1.653)),
     )  # fmt: skip
     made = cloth.folded([0, 1, 2, 3, 4], (0.42, 0.32), 0.019, wool, seed=4, soft=1.1)
     yarn = weaves.fibre(colour, sheen=0.5)
