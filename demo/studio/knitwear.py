@@ -300,7 +300,11 @@ def lambswool_cardigan(look: Look) -> Shapes:
     sewn = Sheet(placket)
     for k in range(5):
         made += button(
-            sewn, (0.018, 0.03 + k * (top - 0.06) / 4), 0.02, weaves.plain(horn, rough=0.3)
+            sewn,
+            (0.018, 0.03 + k * (top - 0.06) / 4),
+            0.02,
+            weaves.plain(horn, rough=0.3),
+            lift=0.0045,
         )
     return [*made, stitches.fuzz(front, 60000, 0.006, yarn)]
 

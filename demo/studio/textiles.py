@@ -144,7 +144,7 @@ def linen_hand_towel(look: Look) -> Shapes:
         (0.074, -0.165, 0.006),
     ]
     loop += [(0.086, -0.15, 0.01), (0.088, -0.125, 0.018), (0.088, -0.1, 0.017)]
-    return [made, ribbon(loop, 0.009, weaves.weave(base, thread=0.0006))]
+    return [made, ribbon(loop, 0.007, weaves.weave(base, thread=0.0006), thick=0.0007)]
 
 
 @product(
