@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector, noise
 
-from . import cloth, materials, shapes, weaves
+from . import materials, shapes, stitches, weaves
 from .frame import View
 from .materials import Surface, Tint
 from .shapes import Point, Shapes
@@ -94,7 +94,7 @@ def seam(
     at = (np.arange(int(far[-1] / long))[:, None] + part) * long
     points = np.stack([np.interp(at, far, line[:, k]) for k in range(3)], -1)
     points += np.array((-1.8, 0.2, 0.9, 1, 0.9, 0.2, -1.8))[:, None] * np.array(up) * radius
-    return cloth.yarns(list(points), radius, thread, name="seam")
+    return stitches.yarns(list(points), radius, thread, name="seam")
 
 
 def ridges(x: float, y: float, wave: float, seed: float = 0.0) -> float:

@@ -4,8 +4,9 @@ import math
 from random import Random
 
 import bpy
+import numpy as np
 
-from . import shapes
+from . import shapes, stitches
 from .materials import Surface, Tint
 from .shapes import Shapes
 
@@ -150,21 +151,24 @@ def branch(long: float, colour: Tint, chance: Random, *, bend: float = 0.25) -> 
 
 
 def grasses(count: int, high: float, chance: Random, colour: Tint = "cbb083") -> Shapes:
-    """Return dried stems with soft ears, from the origin upwards."""
+    """Return dried stems of hare's tail, from the origin upwards: soft ears of many hairs."""
     straw = green(colour, gloss=0.1)
+    rng = np.random.default_rng(chance.randrange(1000))
     made = []
     for _ in range(count):
         long, lean = high * chance.uniform(0.75, 1.05), chance.uniform(0.04, 0.24)
         path = [(0, 0, 0), (lean * long * 0.3, 0, long * 0.55), (lean * long, 0, long)]
-        stem = [shapes.sweep(path, 0.0007, straw, steps=8)]
-        for i in range(34):
-            t = 0.72 + 0.28 * i / 33
-            seed = shapes.lathe(
-                [(0.0001, 0), (0.0012, 0.003), (0.0001, 0.009)], straw, steps=8, rounds=1
-            )
-            stem += shapes.place([seed], at=(lean * long * t * t, 0, long * t),
-                turn=137.5 * i, roll=chance.uniform(18, 42) * (1.2 - (t - 0.72) * 3))  # fmt: skip
-        made += shapes.place(stem, turn=chance.uniform(0, 360))
+        ear = 0.028 * chance.uniform(0.8, 1.15)
+        t = rng.random(420)
+        around = rng.uniform(0, math.tau, 420)
+        out = np.stack((np.cos(around), np.sin(around), np.full(420, 0.9)), -1)
+        root = np.stack((lean * t * ear, 0 * t, (t - 0.85) * ear), -1)
+        root += np.array((lean * long, 0, long))
+        hair = (0.0035 + 0.0062 * np.sin(math.pi * (0.12 + 0.8 * t)))[:, None]
+        bent = [root + out * hair * k + (0, 0, 0.004 * k * k) for k in (0, 0.35, 0.7, 1)]
+        tail = stitches.yarns(list(np.stack(bent, 1)), 0.00014, straw, name="ear")
+        stem = shapes.sweep(path, 0.0007, straw, steps=8)
+        made += shapes.place([stem, tail], turn=chance.uniform(0, 360))
     return made
 
 

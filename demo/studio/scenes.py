@@ -10,7 +10,7 @@ from random import Random
 import bpy
 from mathutils import Vector
 
-from . import ceramics, materials, plants, shapes, shots
+from . import ceramics, materials, plants, shapes, shots, wood
 from .frame import View
 from .materials import Surface, Tint
 from .shapes import Point, Shapes
@@ -43,8 +43,8 @@ def planks(
     made, chance = [], Random(11)  # noqa: S311 (a look, not a secret)
     for k in range(rows):
         offset = (chance.uniform(0, 2), chance.uniform(0.02, 0.12), chance.uniform(0.04, 0.14))
-        wood = materials.wood(colour, offset=offset, gloss=gloss)
-        board = shapes.box((long, deep - 0.0012, thick), wood, bevel=0.0016)
+        sawn = materials.wood(colour, offset=offset, gloss=gloss)
+        board = shapes.box((long, deep - 0.0012, thick), sawn, bevel=0.0016)
         shift = chance.uniform(-0.3, 0.3)
         made += shapes.place([board], at=(shift, front + deep * (k + 0.5), -thick))
     return made
@@ -136,10 +136,7 @@ def breakfast_table() -> Shapes:
     made += put("breakfast-bowl", "mus", (-0.1, -0.1, 0.006), 10)
     made += put("stoneware-jug", "sky", (-0.27, 0.15, 0), 35)
     made += put("espresso-cups", "cha", (0.34, 0.2, 0), 30)
-    spoon = put("wooden-spoons", "bee", (0, 0, 0))
-    for each in spoon:
-        each.hide_render = True
-    sun((0.0, 0.05, 0), (-2.4, 1.0, 1.9), 52, spread=0.2, leaves=0.55)
+    sun((0.0, 0.05, 0), (-2.4, 0.5, 1.9), 52, spread=0.2, leaves=0.55)
     return made
 
 
@@ -149,8 +146,8 @@ def kitchen_shelf() -> Shapes:
     """Return two shelves on a green wall: plates, bowls, glasses, a jug and tea."""
     wall("a9b5a2", 0.13)
     for z in (0.0, 0.31):
-        wood = materials.wood(OAK, offset=(z, 0.07, 0.05))
-        shapes.place([shapes.box((1.6, 0.24, 0.026), wood, bevel=0.002)], at=(0, 0.01, z - 0.026))
+        oak = materials.wood(OAK, offset=(z, 0.07, 0.05))
+        shapes.place([shapes.box((1.6, 0.24, 0.026), oak, bevel=0.002)], at=(0, 0.01, z - 0.026))
     made = put("dinner-plate", "cha", (-0.24, 0, 0), 0, shot="second")
     made += put("breakfast-bowl", "sla", (0.0, 0.01, 0), 30, shot="second")
     made += put("breakfast-bowl", "blu", (0.005, 0.012, 0.065), 30)
@@ -172,7 +169,7 @@ def kitchen_shelf() -> Shapes:
     hang=2))  # fmt: skip
 def kitchen_counter() -> Shapes:
     """Return the counter: boards against the wall, the pot, the kettle, spoons and the knife."""
-    planks(BEECH, deep=0.045, rows=26, front=-0.75, gloss=0.35)
+    planks(BEECH, deep=0.045, rows=33, front=-1.05, gloss=0.35)
     wall("dcd8cf", 0.36)
     made = put("casserole", "rus", (0.16, 0.1, 0), 20)
     made += put("stove-kettle", "but", (-0.36, 0.16, 0), 25)
@@ -184,12 +181,11 @@ def kitchen_counter() -> Shapes:
     made += shapes.place(other, at=(-0.06, -0.13, 0))
     made += put("chefs-knife", "wal", (-0.03, -0.15, 0.02), 22)
     jug = put("stoneware-jug", "oat", (0.44, 0.15, 0), 30)
-    for each, lean, turn in zip(
-        put("wooden-spoons", "bee"), (12, -9, 7), (20, 150, 260), strict=False
-    ):
-        shapes.place([each], at=(0, 0, 0), roll=-90 + lean)
-        shapes.place([each], at=(0.44, 0.15, 0.19), turn=turn)
-        made.append(each)
+    for k, kind in enumerate(("spatula", "spoon", "slotted")):
+        beech = materials.wood(BEECH, offset=(0.2 * k, 0.05, 0.04), gloss=0.2)
+        spoon = wood.carved(wood.spoon(kind, beech), deep=kind != "spatula")
+        shapes.place([spoon], at=(0, 0, 0.19), roll=-79 - 3 * k)
+        made += shapes.place([spoon], at=(0.44, 0.15, 0), turn=140 * k + 20)
     made += put("loose-leaf-tea", "black", (-0.52, 0.05, 0), 10)
     sun((0.0, 0.15, 0.1), (-2.3, -1.1, 1.9), 50, spread=0.26, leaves=0.5)
     return made + jug
@@ -204,12 +200,12 @@ def desk() -> Shapes:
     made += put("a5-notebook", "ink", (-0.02, -0.16, 0), 8, shot="second")
     pen = put("brass-pen", "bra", (0, 0, 0))
     made += shapes.place(pen, at=(0.16, -0.17, 0), turn=62)
-    made += put("desk-organiser", "oak", (0.24, 0.16, 0), -8)
+    made += put("desk-organiser", "oak", (0.31, 0.18, 0), -8)
     made += put("desk-clock", "but", (-0.38, 0.24, 0), 16)
     mug = [*put("everyday-mug", "ber"), coffee()]
     made += shapes.place(mug, at=(0.3, -0.05, 0), turn=-30)
     for k, code in enumerate(("sag", "mus", "ber")):
-        made += put("a5-notebook", code, (0.06, 0.2, 0.017 * k), 100 + 7 * k)
+        made += put("a5-notebook", code, (0.03, 0.25, 0.017 * k), 100 + 7 * k)
     sun((0.05, 0.0, 0.1), (-2.3, -0.3, 1.7), 46, spread=0.24, leaves=0.5)
     return made
 
@@ -220,10 +216,10 @@ def letters() -> Shapes:
     planks(OAK, deep=0.14, rows=12, front=-0.8)
     made = put("letter-set", "blu", (0.02, -0.1, 0), -6)
     made += put("desk-planner", "tea", (-0.2, 0.2, 0), 8)
-    made += put("pocket-notebooks", "orchard", (0.24, 0.16, 0), -20)
+    made += put("pocket-notebooks", "orchard", (0.24, 0.2, 0), -20)
     made += put("pencil-set", "bright", (-0.24, -0.1, 0), 62)
-    made += put("brass-pen", "bra", (0.18, -0.13, 0), -50)
-    made += put("espresso-cups", "ter", (0.3, -0.1, 0), 60)
+    made += put("brass-pen", "bra", (0.215, 0.0, 0), 70)
+    made += put("espresso-cups", "ter", (0.28, -0.19, 0), 60)
     sun((0.0, 0.0, 0), (-1.9, 0.9, 1.9), 46, spread=0.22, leaves=0.65)
     return made
 
@@ -243,7 +239,6 @@ def hallway() -> Shapes:
     tall = plants.rubber_plant(0.78, "4f7a4c", Random(3))  # noqa: S311 (a look, not a secret)
     tree = [*pot, *ground, *shapes.place(tall, at=(0, 0, 0.13))]
     made += shapes.place(tree, at=(0.4, 0.33, 0), turn=30)
-    made += put("zip-pouch", "cla", (-0.46, -0.12, 0), 24)
     sun((0.0, 0.3, 0.35), (-2.6, -1.9, 1.7), 46, spread=0.3, leaves=0.55)
     return made
 
@@ -251,7 +246,7 @@ def hallway() -> Shapes:
 @scene("bedside", View(at=(0.0, 0.0, 0.19), width=0.84, pitch=12, blur=0.03, light=0.16, hang=2))
 def bedside() -> Shapes:
     """Return the bedside in the evening: the lamp, a candle, a book and a glass of water."""
-    planks(WALNUT, deep=0.2, rows=5, front=-0.5, gloss=0.35)
+    planks(WALNUT, deep=0.2, rows=6, front=-0.7, gloss=0.35)
     wall("8d9a94", 0.36)
     made = put("table-lamp", "ter", (-0.12, 0.08, 0), 0)
     made += put("a5-notebook", "ink", (0.15, -0.05, 0), 20)
@@ -269,13 +264,14 @@ def window_sill() -> Shapes:
     """Return plants on a sill: the pot, the can, vases with twigs and grasses, and seeds."""
     slab("ece7db", (3, 0.5, 0.04), (0, 0, 0))
     wall("d8cdbd", 0.26)
+    slab("d8cdbd", (3, 0.42, 1), (0, 0, -0.04))
     made = put("plant-pot", "den", (-0.26, 0.05, 0), 10, Size="16")
-    made += put("watering-can", "mus", (0.06, -0.08, 0), 24)
+    made += put("watering-can", "mus", (-0.02, -0.1, 0), -6)
     made += vase_of("L", "tea", (0.3, 0.08, 0), ((0.34, 20, 14), (0.3, 140, 16), (0.36, 250, 10)))
     made += put("bud-vase", "cha", (0.02, 0.13, 0), 0)
     chance = Random(6)  # noqa: S311 (a look, not a secret)
     made += shapes.place(plants.grasses(8, 0.32, chance), at=(0.02, 0.13, 0.06))
-    made += put("wildflower-seeds", "meadow", (-0.1, -0.15, 0), -16)
+    made += put("wildflower-seeds", "meadow", (-0.22, -0.16, 0), -16)
     sun((0.0, 0.1, 0.2), (-2.0, -1.7, 1.3), 48, spread=0.26, leaves=0.6)
     return made
 
@@ -285,6 +281,7 @@ def bath_shelf() -> Shapes:
     """Return the bath: soap, a candle, the basket and a twig on a pale shelf."""
     slab("e6e2d8", (3, 0.6, 0.04), (0, 0, 0))
     wall("b7c5c6", 0.3)
+    slab("b7c5c6", (3, 0.52, 1), (0, 0, -0.04))
     made = put("olive-soap", "lavender", (-0.03, -0.1, 0), -14)
     made += put("scented-candle", "sea", (0.17, -0.04, 0), 6)
     made += put("seagrass-basket", "", (-0.2, 0.1, 0), 0)
@@ -306,7 +303,7 @@ def garden_evening() -> Shapes:
     made += put("enamel-mug", "mus", (0.2, 0.02, 0), -150)
     made += put("dinner-candles", "but", (-0.16, -0.17, 0), 16)
     made += put("glass-tumblers", "amb", (0.22, 0.2, 0), 0)
-    made += put("serving-bowl", "ter", (0.02, 0.27, 0), 0)
+    made += put("serving-bowl", "ter", (-0.06, 0.36, 0), 0)
     return made
 
 
@@ -314,8 +311,12 @@ def garden_evening() -> Shapes:
     ratio=1.6)  # fmt: skip
 def front_page() -> Shapes:
     """Return the hero: a sideboard in the sun, with a lamp, vases, books, tea and a plant."""
-    planks(OAK, deep=0.13, rows=5, front=-0.36, long=4, gloss=0.3)
+    planks(OAK, deep=0.14, rows=5, front=-0.37, long=4, gloss=0.3)
     wall("d9cfc0", 0.32)
+    for k in range(-2, 2):
+        oak = materials.wood(OAK, offset=(0.7 * k, 0.09, 0.3), gloss=0.3)
+        door = shapes.box((0.714, 0.6, 0.7), oak, bevel=0.002)
+        shapes.place([door], at=(0.36 + 0.717 * k, -0.04, -0.734))
     made = put("table-lamp", "for", (-0.55, 0.1, 0), 0)
     for k, (code, turn) in enumerate((("ink", 84), ("mus", 96), ("sag", 90))):
         made += put("a5-notebook", code, (-0.27, 0.0, 0.017 * k), turn)

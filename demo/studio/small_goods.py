@@ -183,6 +183,8 @@ def olive_soap(look: Look) -> Shapes:
         0.006, None, 0.0012)]  # fmt: skip
     shapes.place([letters[0]], at=(0, 0.004, 0.0272))
     shapes.place([letters[1]], at=(0, -0.011, 0.0272))
+    for each in letters:
+        each.modifiers.new("weld", "WELD").merge_threshold = 0.00001
     stamped = shapes.carve(bars[0], letters, 0.00022)
     shapes.place([stamped, *letters], at=(0.012, -0.034, 0.0))
     wrap = shapes.rounded(0.0575, 0.0285, 0.003, 5)
