@@ -136,8 +136,13 @@ def teapot(look: Look) -> Shapes:
 def plate(across: float, material: bpy.types.Material, seed: int = 3) -> bpy.types.Object:
     """Return a coupe plate: flat, and raised at the edge."""
     r = across / 2
-    wall = [(r * 0.56, 0.0008), (r * 0.62, 0.0035), (r * 0.82, 0.006), (r * 0.93, 0.0135)]
-    return thrown([*wall, (r, 0.026)], 0.0052, material, ring=0.003, hand=0.0012, seed=seed)
+    wall = [(r * 0.56, 0.0008), (r * 0.62, 0.0035), (r * 0.8, 0.0055), (r * 0.9, 0.0085)]
+    wall += [(r * 0.965, 0.0165), (r * 0.985, 0.0225), (r, 0.0262)]
+    made = thrown(wall, 0.0046, material, ring=0.003, hand=0.0014, seed=seed)
+    for vert in made.data.vertices:
+        part = max(0.0, (math.hypot(vert.co.x, vert.co.y) / r - 0.86) / 0.14)
+        vert.co.z += 0.0009 * part * math.sin(3 * math.atan2(vert.co.y, vert.co.x) + seed)
+    return made
 
 
 @product(
@@ -148,7 +153,9 @@ def plate(across: float, material: bpy.types.Material, seed: int = 3) -> bpy.typ
 )
 def dinner_plate(look: Look) -> Shapes:
     """Return a plate, or a stack of two large and two small ones."""
-    material = materials.glaze(look.colours[0], foot=0.002, speckle=0.6, breaks=0.9)
+    material = materials.glaze(
+        look.colours[0], foot=0.002, speckle=0.7, breaks=0.4, rim=0.0022, mottle=0.45
+    )
     if look.shot != "second":
         return [plate(0.27, material)]
     made = []

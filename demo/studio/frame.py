@@ -27,7 +27,9 @@ class View:
     `turn` turns the subject and `pitch` lowers the view, both in degrees. The whole subject fills
     the part `fill` of the picture, unless `at` (a point) and `width` (metres across the picture)
     say what is seen. `blur` is the width of the lens's opening, as a part of the subject's size.
-    `rise` lifts the subject in the picture, as a part of its height.
+    `rise` lifts the subject in the picture, as a part of its height. A subject that hangs has the
+    paper `hang` times its size below it. `light` is how strong all light is: what faces the key
+    needs less of it.
     """
 
     turn: float = 0.0
@@ -38,6 +40,8 @@ class View:
     blur: float = 0.05
     rise: float = 0.0
     focus: tuple[float, float, float] | None = None
+    hang: float = 0.0
+    light: float = 1.0
 
 
 def clear() -> None:
@@ -51,7 +55,7 @@ def points_of(objects: Sequence[bpy.types.Object]) -> np.ndarray:
     graph = bpy.context.evaluated_depsgraph_get()
     found = []
     for each in objects:
-        if each.type not in {"MESH", "CURVE", "CURVES"} or each.hide_render:
+        if each.type not in {"MESH", "CURVE"} or each.hide_render:
             continue
         seen = each.evaluated_get(graph)
         mesh = seen.to_mesh()
@@ -72,8 +76,8 @@ def set_up(
     size = scale or float(np.ptp(seen, axis=0).max())
     centre = Vector((seen.max(axis=0) + seen.min(axis=0)) / 2)
     floor = Vector((centre.x, centre.y, float(seen[:, 2].min())))
-    add_sweep(floor, size, paper)
-    add_lights(floor, size)
+    add_sweep(floor - Vector((0, 0, view.hang * size)), size, paper)
+    add_lights(floor, size, view.light)
     add_camera(seen, view, size)
 
 
@@ -92,10 +96,10 @@ def steps(start: float, end: float, count: int) -> list[float]:
     return [math.radians(start + (end - start) * i / (count - 1)) for i in range(count)]
 
 
-def add_lights(floor: Vector, size: float) -> None:
+def add_lights(floor: Vector, size: float, strength: float = 1.0) -> None:
     """Add the soft key from the left, a weak cool fill from the right, and a strip from behind."""
     aim = floor + Vector((0, 0, 0.35 * size))
-    power = size * size
+    power = size * size * strength
     add_area(
         aim, Vector((-2.1, -0.75, 1.9)) * size, (1.5, 1.9), size, 104 * power, (1, 0.985, 0.965)
     )
@@ -104,10 +108,10 @@ def add_lights(floor: Vector, size: float) -> None:
     )
     add_area(aim, Vector((3.6, -2.4, 1.8)) * size, (3.4, 3.4), size, 18 * power, (0.93, 0.96, 1))
     add_area(aim, Vector((0.4, 2.6, 3.6)) * size, (4.0, 1.2), size, 32 * power, (1, 1, 1))
-    add_room()
+    add_room(strength)
 
 
-def add_room() -> None:
+def add_room(strength: float = 1.0) -> None:
     """Add the room that metal and glass show: light above and to the left, dim in front."""
     world = bpy.data.worlds.new("room")
     bpy.context.scene.world = world
@@ -121,8 +125,8 @@ def add_room() -> None:
     for name, value in (
         ("From Min", -0.75),
         ("From Max", 0.9),
-        ("To Min", 0.015),
-        ("To Max", 0.38),
+        ("To Min", 0.015 * strength),
+        ("To Max", 0.38 * strength),
     ):
         level.inputs[name].default_value = value
     links.new(along.outputs["Value"], level.inputs["Value"])

@@ -35,12 +35,15 @@ def set_dye(slot: int, light: Sequence[float]) -> bool:
     return found
 
 
-def set_quality(size: int, samples: int) -> None:
-    """Set the renderer: Cycles on one thread, the same noise each time, denoised."""
+def set_quality(size: int, samples: int, ratio: float = 1.0) -> None:
+    """Set the renderer: Cycles on one thread, the same noise each time, denoised.
+
+    `size` is the picture's width, and `ratio` its width by its height.
+    """
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
     scene.render.threads_mode, scene.render.threads = "FIXED", 1
-    scene.render.resolution_x = scene.render.resolution_y = size
+    scene.render.resolution_x, scene.render.resolution_y = size, round(size / ratio)
     scene.render.image_settings.file_format = "OPEN_EXR"
     scene.render.image_settings.color_depth = "32"
     scene.render.use_persistent_data = True

@@ -191,21 +191,28 @@ def glaze(
     speckle: float = 0.55,
     breaks: float = 0.5,
     clay: str = "a98a68",
+    rim: float = 0.0,
+    mottle: float = 1.0,
 ) -> bpy.types.Material:
     """Return glazed stoneware, pooled and speckled as out of the kiln.
 
     On a turned shape, `inside` begins `turn` metres past the rim. The clay is raw below the height
-    `foot`, and shows through at edges as far as the glaze `breaks`.
+    `foot`, and shows through at edges as far as the glaze `breaks`, and on a `rim` of that width.
     """
     s = Surface("glaze")
     pool = s.noise(0.03, detail=4, where=s.space((1, 1, 1.8)), bend=0.6)
     fine = s.noise(0.0016)
     colour = s.lined(outside, inside, turn)
-    uneven = s.times(s.span(pool, 0.3, 0.7, 0.84, 1.1), s.span(fine, 0.3, 0.7, 0.94, 1.05))
+    cloud = s.span(pool, 0.3, 0.7, 1 - 0.16 * mottle, 1 + 0.1 * mottle)
+    uneven = s.times(cloud, s.span(fine, 0.3, 0.7, 0.94, 1.05))
     colour = s.shade(colour, uneven)
     edges = s.node("NewGeometry").outputs["Pointiness"]
     thin = s.times(s.span(edges, 0.525, 0.6), s.span(s.noise(0.008), 0.2, 0.7, 0.4, 1))
     colour = s.mix(s.times(thin, breaks), colour, clay)
+    if rim:
+        run = s.span(s.noise(0.014, detail=4), 0.25, 0.75, -0.45 * rim, 0.45 * rim)
+        away = s.math("ADD", s.math("ABSOLUTE", s.along()), run)
+        colour = s.mix(s.span(away, rim, rim * 0.3, 0, 0.85), colour, "8a5a36")
     for apart, big in ((0.0026, 0.2), (0.011, 0.1)):
         rare = s.span(s.noise(apart * 2.5, detail=0), 0.5, 0.6)
         dots = s.times(s.span(s.cells(apart), big, big * 0.45), rare)
@@ -280,11 +287,13 @@ def metal(
 def cast_iron(colour: str = "2d2d2e") -> bpy.types.Material:
     """Return seasoned cast iron: pebbled, black and slightly oily."""
     s = Surface("iron", Metallic=0.25, IOR=1.6)
-    sand = s.noise(0.0019, detail=4)
+    sand, pits = s.noise(0.0022, detail=4), s.cells(0.0035)
     oil = s.noise(0.05, detail=5)
-    tone = s.shade(colour, s.span(oil, 0.3, 0.7, 0.75, 1.2))
-    rough = s.span(oil, 0.3, 0.7, 0.36, 0.55)
-    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(sand, 0.00045))
+    rough_sand = s.span(sand, 0.3, 0.7, 0.7, 1.35)
+    tone = s.shade(colour, s.times(s.span(oil, 0.3, 0.7, 0.75, 1.2), rough_sand))
+    rough = s.math("ADD", s.span(oil, 0.3, 0.7, 0.3, 0.5), s.span(sand, 0.3, 0.7, -0.06, 0.1))
+    cast = s.bump(s.span(pits, 0.0, 0.5), 0.0004, s.bump(sand, 0.0009))
+    return s.done(Base_Color=tone, Roughness=rough, Normal=cast)
 
 
 def glass(

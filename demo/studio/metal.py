@@ -8,7 +8,7 @@ from mathutils import Vector
 from . import materials, shapes
 from .ceramics import thrown
 from .frame import View
-from .materials import Colour
+from .materials import Colour, Surface
 from .shapes import Shapes, mm
 from .shots import Look, product
 
@@ -128,39 +128,65 @@ def iron_pan(look: Look) -> Shapes:
         )
         vert.co += Vector((0, math.copysign(0.009, y), -0.003)) * pull
     neck = [
-        (r - 0.006, 0, 0.034),
+        (r - 0.008, 0, 0.034),
         (r + 0.015, 0, 0.037),
         (r + 0.045, 0, 0.043),
         (r + 0.07, 0, 0.046),
     ]
-    arm = shapes.sweep(neck, lambda t: 0.016 - 0.006 * math.sin(math.pi * min(1, t * 1.3)), iron,
+    arm = shapes.sweep(neck, lambda t: 0.0085 + 0.014 * (1 - t) ** 5, iron,
         flat=0.5, side=(0, 1, 0))  # fmt: skip
-    grip = [
-        (r + 0.064, 0, 0.0455),
-        (r + 0.1, 0, 0.05),
-        (r + 0.14, 0, 0.0535),
-        (r + 0.185, 0, 0.056),
-    ]
-    oak = materials.wood("c79a63", offset=(0, 0.03, 0.05), gloss=0.45)
-    handle = shapes.sweep(grip, lambda t: 0.0105 + 0.0045 * math.sin(2.6 * t + 0.25), oak,
-        flat=0.72, side=(0, 1, 0), rounds=4)  # fmt: skip
-    return [pan, arm, handle]
+    grip = [(r + 0.064 + 0.15 * t, 0, 0.0455 + 0.012 * t) for t in (0, 0.33, 0.67, 1)]
+    oak = materials.wood("b98a58", offset=(0, 0.03, 0.05), gloss=0.45)
+    handle = shapes.sweep(grip, lambda t: 0.0092 + 0.0042 * math.sin(2.7 * t + 0.15), oak,
+        flat=0.76, side=(0, 1, 0), rounds=4)  # fmt: skip
+    brass = materials.metal("c3c7c9", rough=0.25)
+    collar = shapes.lathe(mm("9.8 -5, 10.4 -4.5, 10.4 4.5, 9.8 5"), brass, rounds=1)
+    shapes.place([collar], at=(r + 0.066, 0, 0.0457), roll=85)
+    eye = shapes.sweep([(0.006 * math.cos(a), 0, 0.006 * math.sin(a)) for a in
+        (math.tau * k / 24 for k in range(24))], 0.0016, brass, closed=True, rounds=1,
+        side=(0, 1, 0), steps=12)  # fmt: skip
+    shapes.place([eye], at=(r + 0.219, 0, 0.0585), tip=70)
+    return [pan, arm, handle, collar, eye]
+
+
+def ground_steel(long: float, edge: float = 0.0) -> bpy.types.Material:
+    """Return steel ground across a blade that lies along x, as the lights of a studio draw it.
+
+    The dark and bright parts of a room that a flat blade shows lie in its colour, as the sweep
+    shows it nothing. Below the height `edge` (along y) it is whetted, and brighter.
+    """
+    s = Surface("ground steel", Metallic=1.0, IOR=2.5)
+    place = s.node("SeparateXYZ", Vector=s.space())
+    lines = s.noise(0.00028, detail=2, where=s.space((1, 60, 60)))
+    wide = s.noise(0.004, detail=2, where=s.space((1, 60, 60)))
+    slope = s.math("ADD", place.outputs["X"], s.times(place.outputs["Y"], -0.9))
+    room = s.span(slope, -0.05 * long, 0.32 * long, 1.0, 0.5)
+    room = s.math("MAXIMUM", room, s.span(slope, 0.5 * long, 0.95 * long, 0.5, 1.08))
+    level = s.times(room, s.span(lines, 0.25, 0.75, 0.9, 1.08), s.span(wide, 0.3, 0.7, 0.95, 1.04))
+    rough = s.span(lines, 0.25, 0.75, 0.24, 0.36)
+    if edge:
+        whet = s.span(place.outputs["Y"], edge + 0.0003, edge - 0.0003)
+        level = s.math("MAXIMUM", level, s.times(whet, 1.12))
+        rough = s.math("SUBTRACT", rough, s.times(whet, 0.14))
+    tone = s.shade("b4b8bb", level)
+    return s.done(Base_Color=tone, Roughness=rough, Normal=s.bump(lines, 0.00001))
 
 
 def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
     """Return a cook's blade along x, its edge to -y, ground from the spine to nothing."""
     rows = []
-    for i in range(61):
-        t = i / 60
-        spine = 0.021 - 0.018 * max(0, t - 0.25) ** 2.2
-        edge = -0.026 + 0.033 * max(0.0, (t - 0.3) / 0.7) ** 2.6
+    for i in range(81):
+        t = i / 80
+        spine = 0.021 - 0.022 * max(0, t - 0.2) ** 2.4
+        edge = -0.0255 + 0.0328 * max(0.0, (t - 0.25) / 0.75) ** 2.4
         thick = (0.0012 - 0.0007 * t) * (1 if t < 0.995 else 0.4)
         tip = max(spine - edge, 0.0004)
-        row = [(t * length, spine, thick), (t * length, spine - 0.45 * tip, thick * 0.8)]
-        row += [(t * length, edge + 0.0035, thick * 0.28), (t * length, edge, 0.00004)]
+        row = [(t * length, spine, thick), (t * length, spine - 0.3 * tip, thick * 0.86)]
+        row += [(t * length, spine - 0.62 * tip, thick * 0.58)]
+        row += [(t * length, edge + 0.0022, thick * 0.24), (t * length, edge, 0.00004)]
         rows.append(row + [(x, y, -z) for x, y, z in reversed(row)])
     made = shapes.grid("blade", rows, material, around=True, caps=(True, True))
-    made.data.set_sharp_from_angle(angle=math.radians(12))
+    made.data.set_sharp_from_angle(angle=math.radians(20))
     return made
 
 
@@ -173,19 +199,26 @@ def blade(length: float, material: bpy.types.Material) -> bpy.types.Object:
 )
 def chefs_knife(look: Look) -> Shapes:
     """Return the knife, lying on its side: blade of 20 cm, full tang, three rivets."""
-    steel = materials.metal("b9bdc0", rough=0.2, brushed=0.9, stretch=(0.5, 90, 1), wear=0.15)
+    steel, polished = ground_steel(0.2, -0.0232), ground_steel(0.3)
     sides = mm("0 20, -20 17.5, -60 16.5, -100 18.5, -126 19, -134 10, -132 -8, -122 -14")
     sides += mm("-100 -9.5, -60 -7.5, -25 -9, -4 -13.5, 0 -12")
     outline = [(p.x, p.y) for p in shapes.smooth(sides, 2, closed=True)]
-    tang = shapes.extrude(outline, 0.0026, steel, bevel=0.0003)
-    made = [*shapes.place([blade(0.2, steel)], at=(-0.002, 0, 0.0013)), tang]
-    scale = [(x - 0.0006, y) for x, y in outline]
+    tang = shapes.extrude(outline, 0.0026, polished, bevel=0.0003)
+    bolster = mm("-4 20.5, 6 20.8, 8 16, 7 -4, 10 -16, 8 -24, 2 -25.4, -4 -14.5")
+    collar = shapes.extrude(
+        [(p.x, p.y) for p in shapes.smooth(bolster, 2, closed=True)][::-1], 0.0068, polished,
+        bevel=0.0024)  # fmt: skip
+    mark = shapes.lettering("BRINDLECOTE\n200", 0.0044, materials.lacquer("5d6164", gloss=0.3))
+    shapes.place([mark], at=(0.036, 0.009, 0.0024))
+    made = [*shapes.place([blade(0.2, steel)], at=(-0.002, 0, 0.0013)), tang, mark]
+    made += shapes.place([collar], at=(0, 0, -0.0021))
+    scale = [(x - 0.0034, y) for x, y in outline]
     for i, z in enumerate((0.0004, -0.0062)):
         wood = materials.wood(look.colours[0], offset=(0.3 * i, 0.02, 0.035), gloss=0.5)
         half = shapes.extrude(scale, 0.0084, wood, bevel=0.0022)
         made += shapes.place([half], at=(0, 0, z))
     rivet = mm("1 0, 3.2 0, 3.2 15.2, 2.8 15.4, 1 15.5")
-    for x in (-0.022, -0.066, -0.11):
+    for x in (-0.026, -0.068, -0.11):
         pin = shapes.lathe(rivet, materials.metal(STEEL, rough=0.2), rounds=1)
         made += shapes.place([pin], at=(x, 0.0045, -0.0063))
     return shapes.place(made, at=(0, 0, 0.0063), roll=1.6)
@@ -238,8 +271,12 @@ def pen_metal(look: Look) -> bpy.types.Material:
     """Return the pen's metal, or lacquer over it."""
     if look.code == "blk":
         return materials.lacquer(Colour("2c2e31"), gloss=0.35, peel=0.00002)
-    colour = BRASS if look.code == "bra" else "b4babe"
-    return materials.metal(colour, rough=0.2, brushed=0.15, wear=0.35, line=0.00008)
+    s = Surface("pen", Metallic=1.0, IOR=2.5)
+    hands = s.noise(0.012, detail=5)
+    tone = s.shade(
+        "d8b878" if look.code == "bra" else "bcc1c4", s.span(hands, 0.3, 0.7, 0.92, 1.04)
+    )
+    return s.done(Base_Color=tone, Roughness=s.span(hands, 0.35, 0.75, 0.16, 0.3))
 
 
 @product(
@@ -252,31 +289,37 @@ def pen_metal(look: Look) -> bpy.types.Material:
 def brass_pen(look: Look) -> Shapes:
     """Return the pen, lying along x: a turned barrel with a grip of rings, a clip and a button."""
     body = pen_metal(look)
-    barrel = mm("0.8 0, 1.2 0.5, 1.5 3, 1.6 3, 3 10, 4.6 20, 4.9 26")
-    groove = mm("5 28, 5 29, 4.5 29.1, 4.5 29.5")
-    rings = [(r, z + 0.0016 * i) for i in range(12) for r, z in groove]
-    upper = mm("5 49, 5 80, 4.7 80.4, 4.7 81, 5 81.4, 5 126, 4.6 128, 3 128.5, 2.8 128.5, 2.8 137")
-    pen = shapes.lathe([*barrel, *rings, *upper, (0.0022, 0.138), (0.001, 0.138)], body, rounds=1)
+    barrel = mm("0.8 0, 1.2 0.5, 1.5 3, 1.6 3, 2.9 10, 4.3 19, 4.4 19.4, 4.1 19.6, 4.1 20.2")
+    barrel += mm("4.6 20.4, 5 21, 5 25.5")
+    groove = mm("5 26, 5 27, 4.35 27.3, 4.35 27.9")
+    rings = [(r, z + 0.0023 * i) for i in range(11) for r, z in groove]
+    upper = mm("5 52, 5 80, 4.6 80.3, 4.6 81.1, 5 81.4, 5 124, 4.9 127, 4 129.6, 2.8 130.4")
+    upper += mm("2.8 130.6, 2.8 136.6, 2.5 137.6, 1 138")
+    pen = shapes.lathe([*barrel, *rings, *upper], body, rounds=1)
     pen.data.set_sharp_from_angle(angle=math.radians(35))
-    path = mm("-4.5 0 123.5, -7.5 0 124, -7.8 0 120, -6.6 0 100, -5.8 0 86")
-    clip = shapes.sweep(path, 0.0021, body, flat=0.28, side=(0, 1, 0))
-    shapes.place([pen, clip], turn=-35)
-    return shapes.place([pen, clip], at=(-0.069, 0, 0.005), roll=90)
+    point = shapes.lathe(
+        mm("0.1 -2.2, 0.45 -2, 0.7 0.6, 0.1 0.6"), materials.metal(STEEL, rough=0.2)
+    )
+    path = mm("-4.5 0 125, -7.2 0 125.6, -7.9 0 122, -7 0 104, -6.3 0 90, -5.6 0 86, -6.4 0 84")
+    clip = shapes.sweep(path, lambda t: 0.0026 - 0.0007 * t, body, flat=0.22, side=(0, 1, 0))
+    shapes.place([pen, clip, point], turn=-40)
+    return shapes.place([pen, clip, point], at=(-0.069, 0, 0.005), roll=90)
 
 
 def blade_half(side: int, look: Look) -> Shapes:
     """Return a half of the scissors: a blade along x, and the grip that it ends in."""
-    steel = materials.metal("b4b9bd", rough=0.16, stretch=(0.4, 60, 1), wear=0.25)
-    line = mm("118 0, 116 2.5, 60 7.5, 8 10.5, -10 8.5, -22 4, -20 -7, -4 -8.5, 20 -6.5, 70 -3")
+    steel = ground_steel(0.12)
+    line = mm("118 0, 116 2.2, 60 7, 16 10, 6 11.5, -8 10.5, -17 5, -30 -1, -34 -8.5, -24 -12")
+    line += mm("-12 -11, -2 -10, 12 -7, 70 -2.6")
     outline = [(p.x, p.y * side) for p in shapes.smooth(line, 2, closed=True)]
-    made = [shapes.extrude(outline[::side], 0.0026, steel, bevel=0.0005, name="blade")]
+    made = [shapes.extrude(outline[::side], 0.0026, steel, bevel=0.0006, name="blade")]
     paint = materials.lacquer(look.colours[0], gloss=0.85, peel=0.00005)
-    shank = mm("-8 0 1.3, -25 -4 1.5, -42 -14 2")
+    shank = mm("-21 -4 1.3, -32 -8 1.6, -44 -15 2")
     loop = []
     for k in range(25):
         a = math.radians(24 + 360 * k / 24)
         loop.append((-0.06 + 0.024 * math.cos(a), -0.0245 + 0.0165 * math.sin(a), 0.002))
-    paths = [(shank, lambda t: 0.0052 * min(1.0, 0.1 + 12 * t) ** 0.5), (loop[:-1], 0.0042)]
+    paths = [(shank, lambda t: 0.0062 - 0.0014 * t), (loop[:-1], 0.0042)]
     for path, width in paths:
         bent = [(x, y * side, z) for x, y, z in path]
         closed = path is not shank
@@ -295,13 +338,17 @@ def blade_half(side: int, look: Look) -> Shapes:
 def paper_scissors(look: Look) -> Shapes:
     """Return the scissors, a little open on the table."""
     steel = materials.metal("b4b9bd", rough=0.2)
-    screw = mm("0.1 5.2, 4.8 5.2, 5.2 5.8, 4 7.2, 0.1 7.6")
-    slot = shapes.box((0.0012, 0.012, 0.002), None, bevel=0)
+    screw = mm("0.1 5.2, 5.4 5.2, 5.9 5.5, 5.9 6.6, 5.2 7.6, 3 8.2, 0.1 8.3")
+    slot = shapes.box((0.0014, 0.014, 0.002), None, bevel=0)
     head = shapes.lathe(screw, steel, rounds=1, name="screw")
-    shapes.place([slot], at=(0, 0, 0.0071), turn=35)
+    washer = shapes.lathe(mm("0.1 5, 7.2 5, 7.4 5.2, 7.2 5.6, 0.1 5.6"), materials.metal("8e8f90"))
+    shapes.place([slot], at=(0, 0, 0.0074), turn=35)
     made = shapes.place(blade_half(1, look), at=(0, 0, 0.0022), turn=-9)
     made += shapes.place(blade_half(-1, look), at=(0, 0, 0.0049), turn=9)
-    return [*made, *shapes.place([shapes.carve(head, [slot], 0.0001)], at=(0, 0, 0.0022))]
+    return [
+        *made,
+        *shapes.place([shapes.carve(head, [slot], 0.0001), slot, washer], at=(0, 0, 0.0022)),
+    ]
 
 
 @product(
@@ -313,15 +360,25 @@ def paper_scissors(look: Look) -> Shapes:
 def watering_can(look: Look) -> Shapes:
     """Return the can of 1.2 litres: a drum, a slender spout to the right and a hoop to carry it."""
     coat = materials.lacquer(look.colours[0], gloss=0.25, peel=0.00011)
-    drum = mm("1 2, 58 2, 62 0, 63 3, 62 6, 60.5 30, 56 100, 55 115, 55.5 117.5, 53.5 119")
-    drum += mm("50 119.5, 36 124, 34 125.5, 32.5 125, 32.5 118")
-    made = [shapes.lathe(drum, coat, name="drum")]
-    dark = shapes.lathe([(0.033, 0.112), (0.001, 0.11)], materials.liquid("1c2322"), rounds=1)
-    spout = mm("45 0 22, 75 0 26, 110 0 50, 140 0 95, 170 0 145, 205 0 178, 245 0 188, 268 0 178")
-    tube = shapes.sweep(spout, lambda t: 0.0125 - 0.0068 * t**0.6, coat, ends=False, name="spout")
-    made += [dark, shapes.thicken(tube, 0.0008)]
-    hoop = mm("20 0 119, 8 0 155, -30 0 188, -85 0 180, -115 0 130, -108 0 75, -85 0 40, -58 0 35")
-    made.append(shapes.sweep(hoop, 0.0072, coat, flat=0.55, name="hoop"))
+    drum = mm("1 2, 60 2, 64 0, 65.5 2, 65.5 4, 63.5 5.5, 63 8, 63 12, 64 13.5, 64 15.5, 63 17")
+    drum += mm("62.6 20, 59.4 100, 59.3 104, 60.3 105.5, 60.3 107.5, 59.2 109, 59 114, 59.5 117")
+    drum += mm("58.5 119.5, 55 120.5, 40 124, 36 125, 36 133, 37 134.5, 36 136, 34.6 135, 34.6 120")
+    made = [shapes.lathe(drum, coat, rounds=2, name="drum")]
+    dark = shapes.lathe([(0.035, 0.115), (0.001, 0.114)], materials.liquid("1c2322"), rounds=1)
+    spout = mm("48 0 20, 72 0 23, 98 0 38, 126 0 75, 160 0 132, 190 0 172, 216 0 194, 246 0 204")
+    tube = shapes.sweep(spout, lambda t: 0.0135 - 0.0082 * t**0.55, coat, ends=False, name="spout")
+    made += [dark, shapes.thicken(tube, 0.0009)]
+    plate = shapes.lathe(mm("22 0, 21 1.8, 15.5 2.6, 14 5"), coat, rounds=2)
+    made += shapes.place([plate], at=(0.0595, 0, 0.0215), roll=86)
+    brass = materials.metal(BRASS, rough=0.25, wear=0.4)
+    tip = shapes.lathe(mm("5.6 0, 6.4 0.6, 6.4 7, 5.4 8, 4.2 7.4, 4 0"), brass, rounds=1)
+    made += shapes.place([tip], at=(0.243, 0, 0.2032), roll=74)
+    hoop = mm("30 0 127, 22 0 150, -2 0 176, -48 0 184, -92 0 166, -118 0 122, -112 0 76, -88 0 52")
+    hoop += mm("-63 0 46")
+    made.append(shapes.sweep(hoop, 0.0085, coat, flat=0.3, side=(0, 1, 0), name="hoop"))
+    for at, roll in (((0.028, 0, 0.13), 100), ((-0.066, 0, 0.0465), 95)):
+        stud = shapes.lathe(mm("1 0, 4 0, 4.2 1, 3 2.4, 1 3"), coat, rounds=1, steps=32)
+        made += shapes.place([stud], at=at, roll=-roll)
     return [shapes.wobble(each, 0.0004, 0.08, 2) for each in made]
 
 

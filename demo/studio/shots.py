@@ -64,12 +64,16 @@ class Product:
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture that combines products. Its builder returns what the camera shall see whole."""
+    """A picture that combines products. Its builder returns what the light is set for.
+
+    `ratio` is the picture's width by its height.
+    """
 
     name: str
     build: Callable[[], Objects]
     view: View
     paper: str
+    ratio: float = 1.0
 
 
 MAIN, SECOND, DETAIL = View(), View(turn=40, pitch=38), View(fill=2.2, blur=0.08)
@@ -91,12 +95,12 @@ def product(
 
 
 def scene(
-    name: str, view: View, paper: str = "dedbd3"
+    name: str, view: View, paper: str = "dedbd3", ratio: float = 1.0
 ) -> Callable[[Callable[[], Objects]], Callable[[], Objects]]:
     """Register the builder of a scene."""
 
     def register(build: Callable[[], Objects]) -> Callable[[], Objects]:
-        SCENES[name] = Scene(name, build, view, paper)
+        SCENES[name] = Scene(name, build, view, paper, ratio)
         return build
 
     return register
@@ -229,5 +233,6 @@ def render(group: Sequence[Picture], size: int, samples: int) -> Iterator[light_
         return
     for each in group:
         set_scene(each)
-        light_passes.set_quality(size, samples)
+        ratio = SCENES[each.subject].ratio if each.shot == "scene" else 1.0
+        light_passes.set_quality(size, samples, ratio)
         yield light_passes.render()
