@@ -1,0 +1,353 @@
+"""The tables of posts: the photo network of the slides. Pictures are files in the storage; all lists hold only ids."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+from cassandra_db.partitions import KB, MB
+
+_DAY = 24 * 3600
+
+
+class Post(Model):
+    """L1: a post with its pictures, tags and products, and the sums of its likes and comments.
+
+    Bound: one row a partition; 5,000 characters, eight pictures, ten products.
+    Writer: posts.operations.posts, by conditional writes; the sums: posts.operations.sums, by plain writes of other columns.
+    """
+
+    __table_name__ = "posts"
+    __partition_bytes__ = 50 * KB
+    __personal_data__ = {
+        "columns": ("user_id", "body"),
+        "on_erase": "deleted",
+        "why": "the row stays without words and pictures, so that late copies find that it is gone",
+    }
+    post_id = columns.TimeUUID(partition_key=True)
+    user_id = columns.UUID()
+    name = columns.Text()  # as the public sees it, such as "Ada L."
+    body = columns.Text()
+    tags = columns.Text()  # casefolded, with spaces between
+    products = columns.Text()  # JSON: a list of [product id, variant id], at most ten
+    pictures = columns.Text()  # the published pictures (names of catalogue.photos), with spaces
+    new_pictures = columns.Text()  # pictures that the staff have not seen yet
+    former_pictures = columns.Text()  # removed pictures, until the worker has deleted their files
+    alts = columns.Text()  # JSON: the pictures' descriptions, by name
+    picture_count = columns.Integer()  # that the form sent: the post waits until all are decoded
+    state = columns.Text()  # moderation.states
+    version = columns.Integer()
+    change_id = columns.UUID()  # the id of the form that made the version
+    written_at = columns.DateTime()
+    edited_at = columns.DateTime()
+    published_at = columns.DateTime()  # when the staff first published it
+    queued_at = columns.DateTime()
+    held_for = columns.Text()
+    refusal = columns.Text()
+    decided_at = columns.DateTime()
+    reporters = columns.Text()
+    comment_partition = columns.Integer()  # where new threads go; goes up when it is full
+    # Sums, at most 5 seconds old. `counted` is when they were counted, in microseconds since 1970.
+    like_count = columns.Integer()
+    like_counts = columns.Text()  # JSON: by like_type
+    comment_count = columns.Integer()
+    counted = columns.BigInt()
+
+
+class PostByUser(Model):
+    """L2: a person's posts in any state, newest first, in a partition for each year.
+
+    Bound: the posts of one person in a year, 60 bytes each.
+    Writer: posts.copies.refresh_post.
+    """
+
+    __table_name__ = "posts_by_user"
+    __partition_bytes__ = 1 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    year = columns.Integer(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    state = columns.Text()
+
+
+class PostByProduct(Model):
+    """L2: the published posts that show a product, newest first, in a partition for each year.
+
+    Bound: the posts with one product in a year, 60 bytes each.
+    Writer: posts.copies.refresh_post.
+    """
+
+    __table_name__ = "posts_by_product"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = None
+    product_id = columns.UUID(partition_key=True)
+    year = columns.Integer(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+
+
+class PostByTag(Model):
+    """L2: the published posts with a tag, newest first, in a partition for each year.
+
+    Bound: the posts with one tag in a year, 60 bytes each.
+    Writer: posts.copies.refresh_post.
+    """
+
+    __table_name__ = "posts_by_tag"
+    __partition_bytes__ = 50 * MB
+    __personal_data__ = None
+    tag = columns.Text(partition_key=True)
+    year = columns.Integer(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+
+
+class PostByMonth(Model):
+    """L2: all published posts, newest first, by the month in which they were written.
+
+    Bound: the posts of one month, 60 bytes each.
+    Writer: posts.copies.refresh_post.
+    """
+
+    __table_name__ = "posts_by_month"
+    __partition_bytes__ = 50 * MB
+    __personal_data__ = None
+    month = columns.Date(partition_key=True)  # its first day, in UTC
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+
+
+class PopularPost(Model):
+    """L2: the posts with the most likes of the last seven days, the first 100.
+
+    Bound: 100 rows.
+    Writer: posts.operations.popular, by the worker.
+    """
+
+    __table_name__ = "popular_posts"
+    __partition_bytes__ = 20 * KB
+    __personal_data__ = None
+    period = columns.Text(partition_key=True)  # week
+    rank = columns.Integer(primary_key=True)
+    post_id = columns.TimeUUID()
+    likes = columns.Integer()
+
+
+class CommentByPost(Model):
+    """L3: the comments on a post in threads: the newest thread first, and in it a comment before its replies.
+
+    Bound: 5,000 threads (rules.MAX_THREADS) of at most 50 replies, mostly 1 KB a comment; then `posts.comment_partition` goes up.
+    Writer: posts.operations.comments. One conditional batch writes a comment and the numbers.
+    """
+
+    __table_name__ = "post_comments"
+    __partition_bytes__ = 100 * MB
+    __personal_data__ = {
+        "columns": ("user_id", "body"),
+        "on_erase": "pseudonymised",
+        "why": "under posts of others the text stays without the name; under the person's own posts all goes",
+    }
+    post_id = columns.TimeUUID(partition_key=True)
+    partition = columns.Integer(partition_key=True)  # 0, 1, 2 …
+    thread_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    comment_id = columns.TimeUUID(primary_key=True)  # of the thread's first comment: thread_id
+    comment_count = columns.Integer(static=True)  # of the published comments
+    thread_count = columns.Integer(static=True)  # of all threads
+    user_id = columns.UUID()
+    name = columns.Text()
+    body = columns.Text()
+    state = columns.Text()  # moderation.states, or hidden (by the post's author)
+    version = columns.Integer()
+    change_id = columns.UUID()
+    written_at = columns.DateTime()
+    edited_at = columns.DateTime()
+    queued_at = columns.DateTime()
+    held_for = columns.Text()
+    refusal = columns.Text()
+    decided_at = columns.DateTime()
+    reporters = columns.Text()
+
+
+class CommentByUser(Model):
+    """L3: where a person's comments stand.
+
+    Bound: the comments of one person, 80 bytes each.
+    Writer: posts.operations.comments, before the comment.
+    """
+
+    __table_name__ = "comments_by_user"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    comment_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    post_id = columns.TimeUUID()
+    partition = columns.Integer()
+    thread_id = columns.TimeUUID()
+
+
+class LikeByUser(Model):
+    """L5: what a person likes. This is the truth of a like; its row in `likes_by_post` follows it.
+
+    An unlike keeps the row for a day (TTL), so that a replay of an older like is refused.
+    Bound: the likes of one person, 80 bytes each.
+    Writer: posts.operations.likes, by conditional writes.
+    """
+
+    __table_name__ = "likes_by_user"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    like_type = columns.Text()  # like, love, want, have
+    liked = columns.Boolean()
+    partition = columns.Integer()  # its partition in `likes_by_post`, chosen once
+    version = columns.BigInt()  # in microseconds since 1970, larger than the one before
+    change_id = columns.UUID()
+    liked_at = columns.DateTime()
+
+
+class LikeByPost(Model):
+    """L4: who likes a post, with exact numbers in each partition.
+
+    The partition -1 is the first one; a popular post has more, 0 to `partition_total` - 1 (by a hash of the user id). Old likes never move.
+    Bound: rules.POPULAR_FROM likes in the partition -1, and as many in each other one for a million likes.
+    Writer: posts.operations.likes. One conditional batch writes a like and the numbers, if the like's version is newer.
+    """
+
+    __table_name__ = "likes_by_post"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    post_id = columns.TimeUUID(partition_key=True)
+    partition = columns.Integer(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    like_count = columns.Integer(static=True)
+    likes = columns.Integer(static=True)
+    loves = columns.Integer(static=True)
+    wants = columns.Integer(static=True)
+    haves = columns.Integer(static=True)
+    like_type = columns.Text()  # "" after an unlike
+    version = columns.BigInt()
+    liked_at = columns.DateTime()
+
+
+class LikePartition(Model):
+    """L4: how many partitions a popular post's likes have besides -1.
+
+    Bound: one row a partition.
+    Writer: posts.operations.likes, by a conditional write; it only grows.
+    """
+
+    __table_name__ = "likes_by_post_partitions"
+    __partition_bytes__ = 1 * KB
+    __personal_data__ = None
+    post_id = columns.TimeUUID(partition_key=True)
+    partition_total = columns.Integer()
+
+
+class RecentLike(Model):
+    """L6: the likes given in an hour, from which `likes_counter` is counted. A row expires after nine days.
+
+    Bound: a sixteenth of the likes of one hour, 80 bytes each.
+    Writer: posts.operations.likes.
+    """
+
+    __table_name__ = "likes_by_hour"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": 9 * _DAY, "gc_grace_seconds": _DAY}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "nine days after the like",
+    }
+    hour = columns.DateTime(partition_key=True)
+    shard = columns.Integer(partition_key=True)  # of the user id, 0 to 15
+    post_id = columns.TimeUUID(primary_key=True)
+    user_id = columns.UUID(primary_key=True)
+    like_type = columns.Text()
+
+
+class LikeCounter(Model):
+    """L6: the likes given by time, rounded to the hour (the slides' `likes_counter`): “popular this week” is made of it.
+
+    Bound: 24 hours of the posts that were liked, 60 bytes each.
+    Writer: posts.operations.popular, by the worker. A row is a count of `likes_by_hour`, so it can be written again.
+    """
+
+    __table_name__ = "likes_counter"
+    __partition_bytes__ = 50 * MB
+    __options__ = {"default_time_to_live": 40 * _DAY}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)  # of `ts`, in UTC
+    ts = columns.DateTime(primary_key=True)
+    post_id = columns.TimeUUID(primary_key=True)
+    like_type = columns.Text(primary_key=True)
+    likes = columns.Integer()
+
+
+class Profile(Model):
+    """L9: a member's public profile. Without a row, or unless it is public, a member is shown by a short name alone.
+
+    Bound: one row a partition.
+    Writer: posts.operations.profiles, by conditional writes; the sum of followers: posts.operations.follows.
+    """
+
+    __table_name__ = "profiles"
+    __partition_bytes__ = 10 * KB
+    __personal_data__ = {"columns": ("user_id", "handle", "about"), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    handle = columns.Text()  # as typed; its key is casefolded
+    about = columns.Text()
+    is_public = columns.Boolean()
+    name = columns.Text()  # as the public sees it
+    version = columns.Integer()
+    change_id = columns.UUID()
+    follower_count = columns.Integer()
+    counted = columns.BigInt()
+
+
+class PersonByHandle(Model):
+    """L9: who has a handle. A handle that was given up stays taken for its former owner alone, so that no stranger takes over its links.
+
+    Bound: one row a partition.
+    Writer: posts.operations.profiles, by IF NOT EXISTS.
+    """
+
+    __table_name__ = "people_by_handle"
+    __partition_bytes__ = 1 * KB
+    __personal_data__ = {"columns": ("handle_key", "user_id"), "on_erase": "deleted"}
+    handle_key = columns.Text(partition_key=True)  # folded, so that look-alikes are equal
+    user_id = columns.UUID()
+    is_former = columns.Boolean()
+
+
+class PendingPost(Model):
+    """L1, L3, L4: posts whose copies, pictures or sums may be behind, by the minute of the change.
+
+    Bound: the changes of one minute, 80 bytes each.
+    Writer: posts.operations, before a change; the worker deletes the row.
+    """
+
+    __table_name__ = "pending_posts_by_minute"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": 31 * _DAY, "gc_grace_seconds": _DAY}
+    __personal_data__ = None
+    minute = columns.DateTime(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True)
+    what = columns.Text(primary_key=True)  # post, sums
+    written = columns.BigInt()  # in microseconds since 1970
+
+
+class PendingLike(Model):
+    """L4: likes whose row in `likes_by_post` may be behind, by the minute of the change.
+
+    Bound: the likes of one minute, 80 bytes each.
+    Writer: posts.operations.likes, before a like changes; the worker deletes the row.
+    """
+
+    __table_name__ = "pending_likes_by_minute"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": 31 * _DAY, "gc_grace_seconds": _DAY}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "a note for the worker, gone within minutes",
+    }
+    minute = columns.DateTime(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    post_id = columns.TimeUUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970
