@@ -351,3 +351,102 @@ class PendingLike(Model):
     user_id = columns.UUID(primary_key=True)
     post_id = columns.TimeUUID(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970
+
+
+class FollowByUser(Model):
+    """L7: whom a person follows. This is the truth of a follow; its row in `follows_by_followed` follows it, as a like's does.
+
+    Bound: rules.MAX_FOLLOWS people, and those whom the person stopped following in the last day; 100 bytes each.
+    Writer: posts.operations.follows, by conditional writes.
+    """
+
+    __table_name__ = "follows_by_user"
+    __partition_bytes__ = 1 * MB
+    __personal_data__ = {"columns": ("user_id", "followed_user_id"), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    followed_user_id = columns.UUID(primary_key=True)
+    follows = columns.Boolean()
+    partition = columns.Integer()  # its partition in `follows_by_followed`, chosen once
+    version = columns.BigInt()  # in microseconds since 1970, larger than the one before
+    change_id = columns.UUID()
+    followed_at = columns.DateTime()
+
+
+class FollowByFollowed(Model):
+    """L7: who follows a person, with an exact number in each partition.
+
+    The partition -1 is the first one; a popular person has more, as a popular post's likes have.
+    Bound: rules.POPULAR_FROM followers in the partition -1, and as many in each other one for 300,000.
+    Writer: posts.operations.follows. One conditional batch writes a follower and the number, if the follow's version is newer.
+    """
+
+    __table_name__ = "follows_by_followed"
+    __partition_bytes__ = 10 * MB
+    __personal_data__ = {"columns": ("user_id", "followed_user_id"), "on_erase": "deleted"}
+    followed_user_id = columns.UUID(partition_key=True)
+    partition = columns.Integer(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    follower_count = columns.Integer(static=True)
+    follows = columns.Boolean()
+    version = columns.BigInt()
+
+
+class FollowPartition(Model):
+    """L7: how many partitions the followers of a popular person have besides -1. Such a person's posts are merged when feeds are read.
+
+    Bound: one row a partition.
+    Writer: posts.operations.follows, by a conditional write; the number only grows.
+    """
+
+    __table_name__ = "follows_by_followed_partitions"
+    __partition_bytes__ = 1 * KB
+    __personal_data__ = {"columns": ("followed_user_id",), "on_erase": "deleted"}
+    followed_user_id = columns.UUID(partition_key=True)
+    partition_total = columns.Integer()
+
+
+class CrowdedPerson(Model):
+    """L8: the people with too many followers for a copy of each post to each of them (decision 093).
+
+    Bound: rules.MAX_CROWDED people.
+    Writer: posts.operations.feeds. Who is once in it stays.
+    """
+
+    __table_name__ = "crowded_people"
+    __partition_bytes__ = 1 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    shop = columns.Text(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+
+
+class FeedByUser(Model):
+    """L8: the posts of the people whom a member follows, newest first. A row expires 30 days after its post.
+
+    The page filters by follows, blocks and the posts themselves, so nothing has to be deleted here.
+    Bound: ten posts a day of each of 1,000 people for 30 days, 60 bytes each; the newest 1,000 are read.
+    Writer: posts.operations.feeds.
+    """
+
+    __table_name__ = "feed_by_user"
+    __partition_bytes__ = 30 * MB
+    __options__ = {"default_time_to_live": 30 * _DAY, "gc_grace_seconds": _DAY}
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    read_at = columns.DateTime(static=True)  # when the member last looked; expires after 30 days
+    author_id = columns.UUID()
+
+
+class BlockByUser(Model):
+    """L9: whom a person has blocked: these can neither follow, mention nor like them, nor comment on their posts.
+
+    Bound: rules.MAX_BLOCKS people, 50 bytes each.
+    Writer: posts.operations.blocks.
+    """
+
+    __table_name__ = "blocks_by_user"
+    __partition_bytes__ = 1 * MB
+    __personal_data__ = {"columns": ("user_id", "blocked_user_id"), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    blocked_user_id = columns.UUID(primary_key=True)
+    blocked_at = columns.DateTime()
