@@ -433,8 +433,28 @@ class FeedByUser(Model):
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    read_at = columns.DateTime(static=True)  # when the member last looked; expires after 30 days
     author_id = columns.UUID()
+
+
+class PendingFeed(Model):
+    """L8: posts that are to be copied to the author's followers, and members whose feed is to be filled, by the minute of the event.
+
+    Bound: the published posts and logins of one minute, 80 bytes each.
+    Writer: posts.operations.feeds; the worker deletes the row.
+    """
+
+    __table_name__ = "pending_feeds_by_minute"
+    __partition_bytes__ = 10 * MB
+    __options__ = {"default_time_to_live": 31 * _DAY, "gc_grace_seconds": _DAY}
+    __personal_data__ = {
+        "columns": ("subject_id",),
+        "on_erase": "expires",
+        "why": "a note for the worker, gone within minutes",
+    }
+    minute = columns.DateTime(partition_key=True)
+    subject_id = columns.UUID(primary_key=True)  # a post or a member
+    what = columns.Text(primary_key=True)  # post, member
+    written = columns.BigInt()  # in microseconds since 1970
 
 
 class BlockByUser(Model):
