@@ -23,3 +23,15 @@ class HandleRefused(Exception):
 
 class ProfileChanged(Exception):
     """The profile has another version than the caller has read. Nothing was written."""
+
+
+class TooManyFollows(Exception):
+    """A member follows as many people as one can follow."""
+
+
+class TooManyBlocks(Exception):
+    """A member has blocked as many people as one can block."""
+
+
+class PersonBlocked(Exception):
+    """One of two people has blocked the other."""

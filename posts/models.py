@@ -1,4 +1,4 @@
-"""The tables of posts: the photo network of the slides. Pictures are files in the storage; all lists hold only ids."""
+"""The tables of posts: the photo network of the slides. Pictures are files in the storage; all lists hold only ids: the posts' and their authors'."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -71,45 +71,48 @@ class PostByUser(Model):
 class PostByProduct(Model):
     """L2: the published posts that show a product, newest first, in a partition for each year.
 
-    Bound: the posts with one product in a year, 60 bytes each.
+    Bound: the posts with one product in a year, 80 bytes each.
     Writer: posts.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_product"
     __partition_bytes__ = 10 * MB
-    __personal_data__ = None
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     product_id = columns.UUID(partition_key=True)
     year = columns.Integer(partition_key=True)
     post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    user_id = columns.UUID()  # its author
 
 
 class PostByTag(Model):
     """L2: the published posts with a tag, newest first, in a partition for each year.
 
-    Bound: the posts with one tag in a year, 60 bytes each.
+    Bound: the posts with one tag in a year, 80 bytes each.
     Writer: posts.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_tag"
     __partition_bytes__ = 50 * MB
-    __personal_data__ = None
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     tag = columns.Text(partition_key=True)
     year = columns.Integer(partition_key=True)
     post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    user_id = columns.UUID()  # its author
 
 
 class PostByMonth(Model):
     """L2: all published posts, newest first, by the month in which they were written.
 
-    Bound: the posts of one month, 60 bytes each.
+    Bound: the posts of one month, 80 bytes each.
     Writer: posts.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_month"
     __partition_bytes__ = 50 * MB
-    __personal_data__ = None
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     month = columns.Date(partition_key=True)  # its first day, in UTC
     post_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    user_id = columns.UUID()  # its author
 
 
 class PopularPost(Model):
@@ -121,10 +124,15 @@ class PopularPost(Model):
 
     __table_name__ = "popular_posts"
     __partition_bytes__ = 20 * KB
-    __personal_data__ = None
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "the worker makes the list anew each hour",
+    }
     period = columns.Text(partition_key=True)  # week
     rank = columns.Integer(primary_key=True)
     post_id = columns.TimeUUID()
+    user_id = columns.UUID()  # its author
     likes = columns.Integer()
 
 
@@ -290,7 +298,8 @@ class Profile(Model):
     __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("user_id", "handle", "about"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
-    handle = columns.Text()  # as typed; its key is casefolded
+    handle = columns.Text()  # as typed; its key is folded
+    former_handles = columns.Text()  # keys of handles that the member gave up, with spaces between
     about = columns.Text()
     is_public = columns.Boolean()
     name = columns.Text()  # as the public sees it
@@ -312,7 +321,6 @@ class PersonByHandle(Model):
     __personal_data__ = {"columns": ("handle_key", "user_id"), "on_erase": "deleted"}
     handle_key = columns.Text(partition_key=True)  # folded, so that look-alikes are equal
     user_id = columns.UUID()
-    is_former = columns.Boolean()
 
 
 class PendingPost(Model):
@@ -328,7 +336,8 @@ class PendingPost(Model):
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     post_id = columns.TimeUUID(primary_key=True)
-    what = columns.Text(primary_key=True)  # post, sums
+    # post, pictures, sums; "tag …" or "product …": a list that the post leaves
+    what = columns.Text(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970
 
 
@@ -365,6 +374,7 @@ class FollowByUser(Model):
     __personal_data__ = {"columns": ("user_id", "followed_user_id"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     followed_user_id = columns.UUID(primary_key=True)
+    follow_count = columns.Integer(static=True)
     follows = columns.Boolean()
     partition = columns.Integer()  # its partition in `follows_by_followed`, chosen once
     version = columns.BigInt()  # in microseconds since 1970, larger than the one before
@@ -437,9 +447,9 @@ class FeedByUser(Model):
 
 
 class PendingFeed(Model):
-    """L8: posts that are to be copied to the author's followers, and members whose feed is to be filled, by the minute of the event.
+    """L7, L8, L9: what the worker finishes, by the minute of the event: posts to copy to followers, feeds to fill, follows and blocks.
 
-    Bound: the published posts and logins of one minute, 80 bytes each.
+    Bound: the published posts, logins, follows and blocks of one minute, 100 bytes each.
     Writer: posts.operations.feeds; the worker deletes the row.
     """
 
@@ -453,7 +463,7 @@ class PendingFeed(Model):
     }
     minute = columns.DateTime(partition_key=True)
     subject_id = columns.UUID(primary_key=True)  # a post or a member
-    what = columns.Text(primary_key=True)  # post, member
+    what = columns.Text(primary_key=True)  # post, login, or follow or block with the other's id
     written = columns.BigInt()  # in microseconds since 1970
 
 
@@ -469,4 +479,5 @@ class BlockByUser(Model):
     __personal_data__ = {"columns": ("user_id", "blocked_user_id"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     blocked_user_id = columns.UUID(primary_key=True)
+    block_count = columns.Integer(static=True)
     blocked_at = columns.DateTime()
