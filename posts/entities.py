@@ -13,6 +13,7 @@ from cassandra.util import datetime_from_uuid1
 
 from moderation.states import PUBLISHED, WITHDRAWN
 from moderation.texts import ModeratedText
+from posts.partitions import FIRST_PARTITION
 
 
 def get_moment(time_id: UUID) -> datetime:
@@ -114,6 +115,23 @@ class Post(ModeratedText):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PostInput:
+    """A post as its author sends it, with the shop's findings about it.
+
+    `alts` are the pictures' descriptions: by the name of a picture that the post has, or by the salt of one that the form sends.
+    """
+
+    body: str
+    tags: tuple[str, ...] = ()  # casefolded
+    products: tuple[ShownProduct, ...] = ()
+    alts: Mapping[str, str] = field(default_factory=dict)
+    # The number of pictures that the form sends.
+    sent: int = 0
+    # The reason why the staff must read the words first, or "". A new post waits for its pictures anyway.
+    held_for: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comment(ModeratedText):
     """A comment on a post, or a reply to one. `product_id` is the post's id."""
 
@@ -154,11 +172,14 @@ class Thread:
 
 @dataclass(frozen=True)
 class Like:
-    """What a person has said of a post: one of rules.LIKE_TYPES, or "" (nothing)."""
+    """What a person has said of a post: one of rules.LIKE_TYPES, or "" (nothing). `change_ids` are of the last forms, newest first."""
 
     post_id: UUID
     like_type: str
     version: int = 0
+    partition: int = FIRST_PARTITION
+    liked_at: datetime | None = None
+    change_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,3 +194,4 @@ class Profile:
     version: int = 0
     change_id: UUID | None = None
     follower_count: int = 0
+    former_handles: tuple[str, ...] = ()

@@ -191,8 +191,8 @@ class CommentByUser(Model):
 class LikeByUser(Model):
     """L5: what a person likes. This is the truth of a like; its row in `likes_by_post` follows it.
 
-    An unlike keeps the row for a day (TTL), so that a replay of an older like is refused.
-    Bound: the likes of one person, 80 bytes each.
+    A like that was taken back stays for 32 days (TTL), longer than a pending row, so that a replay of an older like is refused.
+    Bound: the likes of one person, 300 bytes each.
     Writer: posts.operations.likes, by conditional writes.
     """
 
@@ -205,7 +205,7 @@ class LikeByUser(Model):
     liked = columns.Boolean()
     partition = columns.Integer()  # its partition in `likes_by_post`, chosen once
     version = columns.BigInt()  # in microseconds since 1970, larger than the one before
-    change_id = columns.UUID()
+    change_ids = columns.Text()  # of the last five forms, with spaces between, the newest first
     liked_at = columns.DateTime()
 
 
@@ -228,7 +228,9 @@ class LikeByPost(Model):
     loves = columns.Integer(static=True)
     wants = columns.Integer(static=True)
     haves = columns.Integer(static=True)
-    like_type = columns.Text()  # "" after an unlike
+    like_type = (
+        columns.Text()
+    )  # "" for a like that was taken back; the row expires with the one in `likes_by_user`
     version = columns.BigInt()
     liked_at = columns.DateTime()
 

@@ -14,8 +14,9 @@ MAX_REPLIES = 50  # of a comment
 MAX_MENTIONS = 5  # people whom one comment notifies
 MAX_ALT = 250
 MIN_HANDLE, MAX_HANDLE = 3, 30
+MAX_FORMER_HANDLES = 5  # so many handles a member can give up
 MAX_ABOUT = 300
-PAGE_LENGTH = 18  # posts of a list
+PAGE_LENGTH = 24  # posts of a list: full rows of two, three and four
 COMMENTS_SHOWN = 20  # threads of a page
 POPULAR_LENGTH = 100
 

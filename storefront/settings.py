@@ -35,6 +35,8 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
+# Parts of the shop that it can do without. Nothing below imports them: it finds what it needs of them by names (decision 091).
+OPTIONAL_APPS = ["posts"] if env.bool("POSTS", default=True) else []
 INSTALLED_APPS = [
     "cassandra_db",  # before the engine, whose sync_cassandra it makes patient
     "django_cassandra_engine",
@@ -65,6 +67,7 @@ INSTALLED_APPS = [
     "storefront",
     "adminpanel",
     "consistency",
+    *OPTIONAL_APPS,
     # For AnonymousUser, login() and logout(). The models of these apps have no tables, and the shop does not use them.
     "django.contrib.contenttypes",
     "django.contrib.auth",
