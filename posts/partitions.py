@@ -3,6 +3,9 @@
 from hashlib import blake2b
 from uuid import UUID
 
+# The partition that all begin with. Later ones are numbered from 0 on.
+FIRST_PARTITION = -1
+
 
 def choose_partition(user_id: UUID, total: int) -> int:
     """Return a person's partition among `total`, the same at each call."""

@@ -9,6 +9,8 @@ from posts import queries
 
 # What is behind: a post's copies, its pictures, or its sums.
 COPIES, PICTURES, SUMS = "post", "pictures", "sums"
+# The first word of a row about a comment, before the comment's place (operations.comments.describe_comment).
+COMMENT = "comment"
 
 INSERT_PENDING = write(
     "L1",
