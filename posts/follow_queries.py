@@ -7,17 +7,18 @@ from uuid import UUID
 
 from cassandra_db import PendingResult, Row, read
 from moderation.states import PUBLISHED
-from posts.rules import MAX_BLOCKS, MAX_FOLLOWS
+from posts.partitions import FIRST_PARTITION
+from posts.rules import MAX_BLOCKS
 
 # L7: whom a person follows; one follow; the people who follow a person; how many they are.
 FOLLOWS = read(
     "L7",
-    """SELECT followed_user_id, follows, partition, version, change_id, followed_at FROM follows_by_user
-       WHERE user_id = :user_id LIMIT :most""",
+    """SELECT followed_user_id, follows, partition, version, change_ids, followed_at FROM follows_by_user
+       WHERE user_id = :user_id""",
 )
 FOLLOW = read(
     "L7",
-    """SELECT followed_user_id, follows, partition, version, change_id, followed_at FROM follows_by_user
+    """SELECT followed_user_id, follows, partition, version, change_ids, followed_at FROM follows_by_user
        WHERE user_id = :user_id AND followed_user_id = :followed_user_id""",
 )
 FOLLOWERS = read(
@@ -69,7 +70,6 @@ BLOCK = read(
        WHERE user_id = :user_id AND blocked_user_id = :blocked_user_id""",
 )
 SHOP = "shop"
-FIRST_PARTITION = -1
 _PAGE = 500
 _FIRST_ID = UUID(int=0)
 
@@ -82,7 +82,7 @@ class Follow:
     follows: bool
     partition: int
     version: int
-    change_id: UUID
+    change_ids: tuple[str, ...]
     followed_at: datetime
 
 
@@ -93,15 +93,14 @@ def follow_from_row(row: Row) -> Follow:
         bool(row.follows),
         row.partition,
         row.version,
-        row.change_id,
+        tuple((row.change_ids or "").split()),
         row.followed_at,
     )
 
 
 def prefetch_follows(user_id: UUID) -> PendingResult:
     """Start reading whom a person follows."""
-    # The people whom the person stopped following in the last day are rows, too.
-    return FOLLOWS.start(user_id=user_id, most=2 * MAX_FOLLOWS)
+    return FOLLOWS.start(user_id=user_id)
 
 
 def follows_from_rows(rows: Iterable[Row]) -> dict[UUID, Follow]:
@@ -120,7 +119,7 @@ def prefetch_follow(user_id: UUID, followed_user_id: UUID) -> PendingResult:
 
 
 def get_follow(user_id: UUID, followed_user_id: UUID) -> Follow | None:
-    """Return a person's follow of another, also one that has ended in the last day. Raises CassandraUnavailable."""
+    """Return a person's follow of another, also one that has ended lately. Raises CassandraUnavailable."""
     row = prefetch_follow(user_id, followed_user_id).one()
     return follow_from_row(row) if row else None
 

@@ -21,19 +21,20 @@ from cassandra_db import (
 from notifications.operations import announce
 from posts import follow_queries
 from posts.errors import PersonBlocked, PostBusy, TooManyFollows
-from posts.follow_queries import FIRST_PARTITION, Follow
+from posts.follow_queries import Follow
 from posts.operations.feeds import FOLLOW, PENDING_FEEDS, copy_newest_posts
-from posts.partitions import choose_partition
+from posts.partitions import FIRST_PARTITION, choose_partition
 from posts.rules import LIKE_PARTITIONS, MAX_FOLLOWS, POPULAR_FROM
 
 MAX_ATTEMPTS = 12
-# For this long after its end, a replay of a follow is refused.
-KEEP_ENDED = int(timedelta(days=1).total_seconds())
+# A follow that has ended is kept for longer than any pending row, which has to find it.
+KEEP_ENDED = int(timedelta(days=32).total_seconds())
+MAX_CHANGE_IDS = 5
 
 SET_FOLLOW = conditional_write(
     "L7",
     """UPDATE follows_by_user USING TTL :ttl SET follows = :follows, partition = :partition, version = :version,
-       change_id = :change_id, followed_at = :now
+       change_ids = :change_ids, followed_at = :now
        WHERE user_id = :user_id AND followed_user_id = :followed_user_id IF version = :seen""",
 )
 SEED_FOLLOWS = conditional_write(
@@ -71,7 +72,7 @@ GROW = conditional_write(
 def set_follow(
     user_id: UUID, followed_user_id: UUID, *, follows: bool, change_id: UUID, now: datetime
 ) -> None:
-    """Follow a person, or stop. A form that is sent twice changes nothing more.
+    """Follow a person, or stop. A form that is sent again changes nothing, also after a later form.
 
     Raises PersonBlocked, TooManyFollows, PostBusy, CassandraUnavailable.
     """
@@ -112,7 +113,8 @@ def _set_follow(
     key = {"user_id": user_id, "followed_user_id": followed_user_id}
     for _attempt in retry_attempts(MAX_ATTEMPTS):
         before = follow_queries.get_follow(user_id, followed_user_id)
-        if (before and before.change_id == change_id) or bool(before and before.follows) == follows:
+        had = before.change_ids if before else ()
+        if change_id.hex in had or bool(before and before.follows) == follows:
             return
         version = max(current_microseconds(), before.version + 1 if before else 0)
         row = SET_FOLLOW.bind(
@@ -120,7 +122,7 @@ def _set_follow(
             follows=follows,
             partition=before.partition if before else _choose_partition(user_id, followed_user_id),
             version=version,
-            change_id=change_id,
+            change_ids=" ".join((change_id.hex, *had)[:MAX_CHANGE_IDS]),
             now=now,
             ttl=0 if follows else KEEP_ENDED,
             seen=before.version if before else None,
