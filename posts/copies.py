@@ -9,6 +9,7 @@ from moderation.queries import NEWS_FOR
 from notifications.operations import announce
 from posts import queries
 from posts.entities import Post
+from posts.operations.feeds import PENDING_FEEDS, POST
 
 INSERT_BY_USER = write(
     "L2",
@@ -79,6 +80,8 @@ def refresh_post(post_id: UUID, left: Iterable[str] = ()) -> None:
         ]
     )
     update_queue(post, at, title=post.body[:_TITLE_LENGTH], kind="post")
+    if post.is_public and post.published_at and current_time() - post.published_at < NEWS_FOR:
+        PENDING_FEEDS.note(subject_id=post_id, what=POST)
     if post.decided_at and current_time() - post.decided_at < NEWS_FOR:
         announce("posts", post_id, "decision")
 

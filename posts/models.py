@@ -367,7 +367,7 @@ class PendingLike(Model):
 class FollowByUser(Model):
     """L7: whom a person follows. This is the truth of a follow; its row in `follows_by_followed` follows it, as a like's does.
 
-    Bound: rules.MAX_FOLLOWS people, and those whom the person stopped following in the last day; 100 bytes each.
+    Bound: rules.MAX_FOLLOWS people, and those whom the person stopped following in the last 32 days; 150 bytes each.
     Writer: posts.operations.follows, by conditional writes.
     """
 
@@ -380,7 +380,7 @@ class FollowByUser(Model):
     follows = columns.Boolean()
     partition = columns.Integer()  # its partition in `follows_by_followed`, chosen once
     version = columns.BigInt()  # in microseconds since 1970, larger than the one before
-    change_id = columns.UUID()
+    change_ids = columns.Text()  # of the last forms, with spaces between
     followed_at = columns.DateTime()
 
 
