@@ -118,15 +118,14 @@ class Post(ModeratedText):
 class PostInput:
     """A post as its author sends it, with the shop's findings about it.
 
-    `alts` are the pictures' descriptions: by the name of a picture that the post has, or by the salt of one that the form sends.
+    `alts` are the pictures' descriptions: by the name of a picture that the post has, or by the salt (pictures.make_salt) of one
+    that is still an upload.
     """
 
     body: str
     tags: tuple[str, ...] = ()  # casefolded
     products: tuple[ShownProduct, ...] = ()
     alts: Mapping[str, str] = field(default_factory=dict)
-    # The number of pictures that the form sends.
-    sent: int = 0
     # The reason why the staff must read the words first, or "". A new post waits for its pictures anyway.
     held_for: str = ""
 

@@ -1,4 +1,4 @@
-"""Pending rows of posts and likes, which the worker sweeps. A row is written before its post or like changes."""
+"""Pending rows of posts and likes, which the worker sweeps."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -11,6 +11,8 @@ from posts import queries
 COPIES, PICTURES, SUMS = "post", "pictures", "sums"
 # The first word of a row about a comment, before the comment's place (operations.comments.describe_comment).
 COMMENT = "comment"
+# The first words of rows that name a list which the post leaves.
+LEFT_LISTS = ("tag ", "product ")
 
 INSERT_PENDING = write(
     "L1",
@@ -58,5 +60,5 @@ def note_pictures(post_id: UUID) -> None:
 
 
 def note_sums(post_id: UUID) -> None:
-    """Write the pending row of a post before one of its numbers changes. Raises CassandraUnavailable."""
+    """Let the worker count a post's sums within seconds. Raises CassandraUnavailable."""
     PENDING_POSTS.note(post_id=post_id, what=SUMS)

@@ -19,6 +19,7 @@ from cassandra_db import (
     retry_attempts,
     truncate_to_milliseconds,
 )
+from catalogue.queries import list_uploads
 from moderation.errors import TextChanged
 from moderation.operations import report_text
 from moderation.rules import shown_name
@@ -72,7 +73,8 @@ def write_post(
 ) -> Post:
     """Write a member's post, or change an existing one. Return the stored post.
 
-    `seen` is the version that the form showed, or 0. `removed` are the pictures to take from the post. A form that is sent twice
+    `seen` is the version that the form showed, or 0. `removed` are the pictures to take from the post. The form's files have been
+    stored before. A form that is sent twice
     with the same `change_id` is written once. A post waits for the staff until they have published its pictures; an edit of a
     published post stays public, unless there is a reason to hold it.
     Raises NoSuchPost for a stranger's post, a deleted post, and a new post's id that is not fresh. Raises TextChanged if the
@@ -96,8 +98,8 @@ def write_post(
         "body": said.body,
         "tags": said.tags,
         "products": said.products,
-        "alts": dict(said.alts),
-        "picture_count": (kept.picture_count if kept else 0) + said.sent,
+        "alts": _list_upload_alts(before) | dict(said.alts),
+        "picture_count": _count_pictures(post_id, kept),
         **_decide(before, said.held_for),
         "version": seen + 1,
         "change_id": change_id,
@@ -110,6 +112,19 @@ def write_post(
         )
     )
     return _change(before, _queue(after, now))
+
+
+def _count_pictures(post_id: UUID, kept: Post | None) -> int:
+    """Return how many pictures a post will have once the worker has decoded those that its forms have sent."""
+    own = kept.own_pictures if kept else ()
+    uploads = list_uploads(post_id)
+    return len(own) + sum(each.state != "refused" and each.picture not in own for each in uploads)
+
+
+def _list_upload_alts(before: Post | None) -> dict[str, str]:
+    """Return the descriptions of pictures that are still uploads: an edit may come before the worker."""
+    alts = before.alts if before else {}
+    return {salt: alt for salt, alt in alts.items() if " " in salt}
 
 
 def _decide(before: Post | None, held_for: str) -> dict[str, str]:
