@@ -180,15 +180,15 @@ def _apply(row: BoundStatement, after: Comment, before: Comment | None) -> bool:
 def edit_comment(
     seen: Comment, body: str, *, held_for: str, change_id: UUID, now: datetime
 ) -> Comment:
-    """Change a comment's words. A hidden comment stays hidden. Raises the errors of `change_comment`."""
+    """Change a comment's words. A hidden comment stays hidden, and one that waits stays in the queue. Raises the errors of `change_comment`."""
 
     def edit(comment: Comment) -> Comment:
-        state = HELD if held_for else PUBLISHED
+        state = HELD if held_for or comment.state == HELD else PUBLISHED
         return replace(
             comment,
             body=body,
             state=HIDDEN if comment.state == HIDDEN else state,
-            held_for=held_for,
+            held_for=held_for or comment.held_for,
             refusal="",
             edited_at=truncate_to_milliseconds(now),
             decided_at=None,
