@@ -1,0 +1,246 @@
+"""Follows, blocks and feeds: exact numbers under fire, and what a feed shows."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from unittest.mock import patch
+from uuid import UUID, uuid4
+
+import pytest
+from cassandra.util import uuid_from_time
+
+from accounts.models import User
+from accounts.sessions import REMEMBER
+from cassandra_db import RAISE_UNKNOWN, current_time, session, statements
+from moderation.states import PUBLISHED
+from posts import feed, follow_queries, rules
+from posts.copies import refresh_post
+from posts.entities import Post
+from posts.errors import PersonBlocked, TooManyFollows
+from posts.feed import prefetch_feed
+from posts.feed_jobs import finish_event
+from posts.operations import blocks, feeds, follows
+from posts.operations.posts import INSERT_POST
+from tests.factories import make_user
+from tests.lost_answers import AnswerLosingSession
+from tests.orders.crashes import kill_at_write, record_writes
+from tests.threads import call_at_once, map_at_once
+
+
+def publish(author: User, days_ago: float = 0) -> UUID:
+    """Publish a post that the staff have seen, as of some days ago, and let the worker copy it."""
+    at = current_time() - timedelta(days=days_ago)
+    post = Post(
+        post_id=uuid_from_time(at),
+        product_id=uuid4(),
+        user_id=author.user_id,
+        name="Ada L.",
+        body="My mug in the morning",
+        pictures=("photo/" + "0" * 32 + "-640x640",),
+        picture_count=1,
+        state=PUBLISHED,
+        version=1,
+        change_id=uuid4(),
+        written_at=at,
+        published_at=at,
+    )
+    INSERT_POST.apply(if_lost=RAISE_UNKNOWN, **post.columns())
+    refresh_post(post.post_id)
+    finish_event(post.post_id, feeds.POST, current_time())
+    return post.post_id
+
+
+def follow(
+    user: User, followed: User, *, follows_now: bool = True, change_id: UUID | None = None
+) -> None:
+    follows.set_follow(
+        user.user_id,
+        followed.user_id,
+        follows=follows_now,
+        change_id=change_id or uuid4(),
+        now=current_time(),
+    )
+
+
+def list_feed(user: User, token: str = "") -> list[UUID]:
+    return prefetch_feed(user.user_id, token).collect().post_ids
+
+
+def count_followers(user: User) -> int:
+    """Return the number of followers, after comparing it with their rows."""
+    partitions = follow_queries.list_partitions(user.user_id)
+    count = follow_queries.count_followers(user.user_id, partitions)
+    rows = [
+        each for some in follow_queries.iterate_followers(user.user_id, partitions) for each in some
+    ]
+    assert count == len(rows) == len(set(rows))
+    return count
+
+
+@pytest.fixture
+def signed_in() -> Callable[[str], User]:
+    """Return a function that makes a member who has a session."""
+
+    def make(name: str) -> User:
+        user = make_user(name)
+        now = current_time()
+        REMEMBER.run(user_id=user.user_id, key=uuid4().hex, began=now, now=now, device="", ttl=3600)
+        return user
+
+    return make
+
+
+def test_x430_a_follow_counts_once_whatever_is_repeated_and_its_end_takes_it_away() -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    form = uuid4()
+    call_at_once(*[lambda: follow(ben, ada, change_id=form)] * 4, *[lambda: follow(ben, ada)] * 4)
+    assert count_followers(ada) == 1
+    follow(ben, ada, follows_now=False)
+    follow(ben, ada, change_id=form)  # the first form comes again, late
+    assert count_followers(ada) == 0
+    assert not follow_queries.list_follows(ben.user_id)
+
+
+def test_x430_many_follow_at_once_and_the_number_is_exact() -> None:
+    ada, crowd = make_user("Ada"), [make_user("Fan") for _ in range(12)]
+    with patch.object(follows, "POPULAR_FROM", 5), patch.object(follows, "LIKE_PARTITIONS", 3):
+        map_at_once(lambda each: follow(each, ada), crowd, threads=6)
+        assert count_followers(ada) == 12
+        assert len(follow_queries.list_partitions(ada.user_id)) == 4
+        for each in crowd[:4]:
+            follow(each, ada, follows_now=False)
+    assert count_followers(ada) == 8
+
+
+def test_x430_nobody_follows_more_people_than_one_can() -> None:
+    ben, others = make_user("Ben"), [make_user("Ada") for _ in range(4)]
+    with patch.object(follows, "MAX_FOLLOWS", 2):
+        results = call_at_once(
+            *[partial(follow, ben, each) for each in others], refused=TooManyFollows
+        )
+    assert sum(isinstance(each, TooManyFollows) for each in results) == 2
+    assert len(follow_queries.list_follows(ben.user_id)) == 2
+
+
+def test_x430_a_follow_whose_answers_are_lost_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    flaky = AnswerLosingSession(session.get_session())
+    monkeypatch.setattr(statements, "get_session", lambda: flaky)
+    follow(ben, ada)
+    assert flaky.lost_count >= 2
+    assert count_followers(ada) == 1
+
+
+def do(kind: str, ben: User, ada: User) -> None:
+    """Let Ben follow Ada, or Ada block Ben."""
+    if kind == feeds.FOLLOW:
+        follow(ben, ada)
+    else:
+        blocks.block_person(ada.user_id, ben.user_id, current_time())
+
+
+@pytest.mark.parametrize("kind", [feeds.FOLLOW, feeds.BLOCK])
+def test_x431_killed_at_each_write_the_worker_finishes_a_follow_and_a_block(kind: str) -> None:
+    def make() -> tuple[User, User]:
+        ben, ada = make_user("Ben"), make_user("Ada")
+        if kind == feeds.BLOCK:
+            follow(ben, ada)
+        return ben, ada
+
+    writes = record_writes(partial(do, kind, *make()))
+    assert len(writes) >= 4
+    for target in writes[1:]:
+        ben, ada = make()
+        before = current_time()
+        kill_at_write(target, partial(do, kind, ben, ada))
+        for row in feeds.PENDING_FEEDS.list_between(before, current_time()):
+            if row.subject_id in (ada.user_id, ben.user_id):
+                finish_event(row.subject_id, row.what, current_time())
+        has_follow = bool(follow_queries.list_follows(ben.user_id))
+        assert count_followers(ada) == has_follow, target.tables
+        if kind == feeds.BLOCK:
+            blocked = follow_queries.has_blocked(ada.user_id, ben.user_id)
+            assert blocked != has_follow, target.tables
+
+
+def test_x432_a_block_and_a_follow_at_the_same_moment_leave_no_follow() -> None:
+    for _ in range(4):
+        ben, ada = make_user("Ben"), make_user("Ada")
+        call_at_once(
+            partial(follow, ben, ada), partial(do, feeds.BLOCK, ben, ada), refused=PersonBlocked
+        )
+        assert count_followers(ada) == 0
+    for one, other in ((ben, ada), (ada, ben)):
+        with pytest.raises(PersonBlocked):
+            follow(one, other)
+    blocks.unblock_person(ada.user_id, ben.user_id, current_time())
+    follow(ben, ada)
+    assert count_followers(ada) == 1
+
+
+def test_x433_a_feed_shows_the_posts_of_whom_one_follows_now(
+    signed_in: Callable[[str], User],
+) -> None:
+    ada, ben, cleo = make_user("Ada"), signed_in("Ben"), signed_in("Cleo")
+    old, too_old = publish(ada, days_ago=3), publish(ada, days_ago=40)
+    follow(ben, ada)
+    new = publish(ada)
+    assert list_feed(ben) == [new, old]
+    assert too_old not in list_feed(ben)
+    assert list_feed(cleo) == []
+    follow(ben, ada, follows_now=False)
+    assert list_feed(ben) == []
+    follow(ben, ada)
+    assert list_feed(ben) == [new, old]
+    blocks.block_person(ada.user_id, ben.user_id, current_time())
+    assert list_feed(ben) == []
+
+
+def test_x433_who_was_away_has_the_feed_again_after_the_next_login() -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    follow(ben, ada)
+    post_id = publish(ada)
+    assert list_feed(ben) == []
+    finish_event(ben.user_id, feeds.LOGIN, current_time())
+    assert list_feed(ben) == [post_id]
+
+
+def test_x433_posts_of_people_with_many_followers_are_merged(
+    signed_in: Callable[[str], User],
+) -> None:
+    ada, eve, ben = make_user("Ada"), make_user("Eve"), signed_in("Ben")
+    fans = [make_user("Fan") for _ in range(2)]
+    for each in (*fans, ben):
+        follow(each, ada)
+    follow(ben, eve)
+    with patch.object(feeds, "MAX_COPIES", 2):
+        first = publish(ada, days_ago=0.002)
+        second = publish(eve, days_ago=0.001)
+        follow(fans[0], ada, follows_now=False)
+        third = publish(ada)  # who has once had many followers stays merged
+    feed.crowded_posts.forget()
+    assert not follow_queries.FEED.all(
+        user_id=fans[1].user_id, before=uuid_from_time(current_time() + timedelta(1)), most=9
+    )
+    assert list_feed(ben) == [third, second, first]
+
+
+def test_x433_each_page_of_a_feed_goes_on_where_the_one_before_ended(
+    signed_in: Callable[[str], User],
+) -> None:
+    ada, eve, ben = make_user("Ada"), make_user("Eve"), signed_in("Ben")
+    follow(ben, ada)
+    follow(ben, eve)
+    posts = [publish((ada, eve)[number % 2], days_ago=9 - number) for number in range(7)]
+    feeds.INSERT_CROWDED.run(shop=follow_queries.SHOP, user_id=eve.user_id)
+    feed.crowded_posts.forget()
+    with patch.object(feed, "PAGE_LENGTH", 3), patch.object(feed, "_ROWS_READ", 4):
+        found, token, pages = [], "", 0
+        while pages < 9:
+            page = prefetch_feed(ben.user_id, token).collect()
+            found += page.post_ids
+            token, pages = page.next_token, pages + 1
+            if not token:
+                break
+    assert found == posts[::-1]
+    assert rules.PAGE_LENGTH > 3
