@@ -17,7 +17,7 @@ from posts.entities import get_moment
 from posts.follow_queries import SHOP
 
 # The largest number of followers to whom a post is copied: benchmarks.feed measures it.
-MAX_COPIES = 1_000
+MAX_COPIES = 5_000
 # How many posts of a person come into the feed of a new follower.
 NEWEST_COPIED = 20
 RETENTION = timedelta(days=30)
