@@ -105,7 +105,7 @@ class Post(ModeratedText):
 
     def columns(self) -> dict[str, Any]:
         """Return the values of the post's row, keyed by column, without the sums."""
-        values = super().columns()
+        values = ModeratedText.columns(replace(self, products=()))
         del values["sums"], values["product_id"]
         values["products"] = json.dumps(
             [[each.product_id.hex, each.variant_id.hex] for each in self.products]

@@ -332,6 +332,12 @@ RATE_LIMITS = {
         "vote": (10, 30, 0, 3600),
         "edit": (10, 30, 0, 3600),  # of an existing review
         "review_pictures": (10, 30, 0, 3600),  # forms with pictures
+        "post": (10, 30, 0, 3600),  # new ones
+        "comment": (60, 200, 0, 3600),
+        # Above the limit a comment waits for staff, as a review does.
+        "unread_comment": (20, 60, 0, 3600),
+        "like": (200, 600, 0, 3600),
+        "profile": (20, 60, 0, 3600),
         "search": (0, 120, 0, 60),
         "message": (20, 60, 2000, 3600),  # to the shop, of a member or a guest
         "contact": (5, 20, 600, 3600),  # mails that confirm a guest's first message

@@ -30,6 +30,10 @@ ATTEMPT_LABELS = {
     "waiting": _("back-in-stock emails"),
     "message": _("writing messages"),
     "contact": _("confirming a first message"),
+    "post": _("writing posts"),
+    "comment": _("commenting on posts"),
+    "like": _("liking posts"),
+    "profile": _("changing profiles"),
 }
 
 

@@ -39,7 +39,7 @@ MOST_SHOWN = 100
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """List the reviews, questions and answers that wait for a decision, the oldest first."""
+    """List the reviews, questions, answers, posts and comments that wait for a decision, the oldest first."""
     rows = list_waiting(MOST_SHOWN + 1)
     context = {
         "waiting": [
@@ -57,6 +57,10 @@ def review_queue(request: HttpRequest) -> HttpResponse:
 
 
 def _waiting_url(row: Row) -> str:
+    if row.kind == "post":
+        return reverse("posts:staff_post", args=(row.review_id,))
+    if row.kind == "comment":
+        return reverse("posts:staff_comment", args=(row.user_id, row.review_id))
     if row.kind:
         # The row of a question has the question's id in both columns.
         answer_id = QUESTION if row.review_id == row.question_id else row.review_id
