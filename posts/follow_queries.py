@@ -13,7 +13,7 @@ from posts.rules import MAX_BLOCKS
 # L7: whom a person follows; one follow; the people who follow a person; how many they are.
 FOLLOWS = read(
     "L7",
-    """SELECT followed_user_id, follows, partition, version, change_ids, followed_at FROM follows_by_user
+    """SELECT followed_user_id, follow_count, follows, partition, version, change_ids, followed_at FROM follows_by_user
        WHERE user_id = :user_id""",
 )
 FOLLOW = read(
@@ -28,7 +28,7 @@ FOLLOWERS = read(
 )
 FOLLOWER = read(
     "L7",
-    """SELECT user_id, follows, version, follower_count FROM follows_by_followed
+    """SELECT followed_user_id, user_id, follows, version, follower_count FROM follows_by_followed
        WHERE followed_user_id = :followed_user_id AND partition = :partition AND user_id = :user_id""",
 )
 FOLLOWER_COUNT = read(

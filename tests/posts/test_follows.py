@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,8 +12,9 @@ from cassandra.util import uuid_from_time
 from accounts.models import User
 from accounts.sessions import REMEMBER
 from cassandra_db import RAISE_UNKNOWN, current_time, session, statements
+from consistency.findings import Violation
 from moderation.states import PUBLISHED
-from posts import feed, follow_queries, rules
+from posts import feed, follow_invariants, follow_queries, rules
 from posts.copies import refresh_post
 from posts.entities import Post
 from posts.errors import PersonBlocked, TooManyFollows
@@ -21,6 +22,7 @@ from posts.feed import prefetch_feed
 from posts.feed_jobs import finish_event
 from posts.operations import blocks, feeds, follows
 from posts.operations.posts import INSERT_POST
+from posts.partitions import FIRST_PARTITION
 from tests.factories import make_user
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.crashes import kill_at_write, record_writes
@@ -245,3 +247,42 @@ def test_x433_each_page_of_a_feed_goes_on_where_the_one_before_ended(
                 break
     assert found == posts[::-1]
     assert rules.PAGE_LENGTH > 3
+
+
+def test_i50_the_check_finds_and_repairs_wrong_numbers_and_rows() -> None:
+    ada, ben, cleo = make_user("Ada"), make_user("Ben"), make_user("Cleo")
+    for each in (ben, cleo):
+        follow(each, ada)
+    place = {"followed_user_id": ada.user_id, "partition": FIRST_PARTITION}
+    subject = Mock(**place)
+
+    def find() -> list[Violation]:
+        return [
+            *follow_invariants._check_following(ben.user_id),
+            *follow_invariants._check_followers(subject),
+        ]
+
+    assert find() == []
+    follow_invariants.SET_FOLLOWERS.apply(if_lost=RAISE_UNKNOWN, **place, count=7, seen=2)
+    follow_invariants.SET_FOLLOWS.apply(if_lost=RAISE_UNKNOWN, user_id=ben.user_id, count=3, seen=1)
+    row = follow_queries.FOLLOWER.one(**place, user_id=ben.user_id)
+    assert row
+    follow_invariants.DELETE_FOLLOWER.apply(
+        if_lost=RAISE_UNKNOWN, **place, user_id=ben.user_id, seen=row.version
+    )
+    stray = uuid4()
+    follows.SET_FOLLOWER.apply(
+        if_lost=RAISE_UNKNOWN, **place, user_id=stray, follows=True, version=1, ttl=0, seen=None
+    )
+    assert {each.fault for each in find()} == {
+        "the number of people followed is not that of the rows",
+        "the follower is missing",
+        "the follower follows no more",
+        "the number of followers is not that of the rows",
+    }
+    for _ in range(3):
+        for violation in find():
+            if violation.fix:
+                violation.fix(current_time())
+    assert find() == []
+    assert count_followers(ada) == 2
