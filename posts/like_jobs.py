@@ -45,7 +45,7 @@ def count_popular(now: datetime) -> str:
     """Count the likes of the hours since the last run and of the hour before, and list the posts with the most likes of the week."""
     position, present = get_position(POPULAR), floor_to_hour(now)
     hour = datetime.fromisoformat(position) if position else present
-    hour = max(hour, floor_to_hour(now - COUNT_FOR))
+    hour = min(max(hour, floor_to_hour(now - COUNT_FOR)), present)
     likes = 0
     while hour <= present:
         likes += count_hour(hour)

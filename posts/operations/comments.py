@@ -71,7 +71,7 @@ ADD_NUMBERS = conditional_write(
 # The next partition. `version` stays: the post itself does not change.
 NEXT_PARTITION = conditional_write(
     "L3",
-    "UPDATE posts SET comment_partition = :next WHERE post_id = :post_id IF comment_partition = :full",
+    "UPDATE posts SET comment_partition = :next WHERE post_id = :post_id IF comment_partition = :seen",
 )
 INSERT_BY_USER = write(
     "L3",
@@ -156,7 +156,7 @@ def _insert(comment: Comment) -> Comment:
 
 def _move_on(post_id: UUID, full: int) -> int:
     """Let new threads of a post go to the next partition; return it."""
-    NEXT_PARTITION.apply(if_lost=REFUSED_MEANS_DONE, post_id=post_id, full=full, next=full + 1)
+    NEXT_PARTITION.apply(if_lost=REFUSED_MEANS_DONE, post_id=post_id, seen=full, next=full + 1)
     post = queries.get_post(post_id)
     return post.comment_partition if post else full
 
