@@ -310,13 +310,16 @@ def _find_like_faults(user_id: UUID) -> Iterator[Violation]:
             fault = partial(Violation, "I48", f"user {user_id} post {like.post_id}")
             post = queries.get_post(like.post_id)
             if post and not post.is_gone:
-                yield fault(
-                    "the like is not counted", fix=call(likes.follow_like, user_id, like.post_id)
-                )
+                yield fault("the like is not counted", fix=call(_count_like, user_id, like.post_id))
             else:
                 yield fault(
                     "the like of a deleted post is kept", fix=call(_forget_like, user_id, like)
                 )
+
+
+def _count_like(user_id: UUID, post_id: UUID) -> None:
+    likes.follow_like(user_id, post_id)
+    count_sums(post_id)
 
 
 def _forget_like(user_id: UUID, like: Like) -> None:
