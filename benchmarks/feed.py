@@ -21,7 +21,7 @@ from benchmarks.setup import make_parser, own_keyspace, report_missed
 from cassandra_db import RAISE_UNKNOWN, Meter, count_statements, current_time
 
 if TYPE_CHECKING:
-    from posts.feed import FeedPage
+    from posts.queries import PostIds
 
 KEYSPACE = "stoa_feed"
 FOLLOWERS = (100, 1000, 5000)
@@ -107,7 +107,7 @@ def publish(author_id: UUID) -> UUID:
     from posts.operations.posts import INSERT_POST
 
     now = current_time()
-    post_id = uuid_from_time(now)
+    post_id: UUID = uuid_from_time(now)
     post = Post(
         post_id=post_id,
         product_id=post_id,
@@ -149,8 +149,8 @@ def read_feeds() -> list[str]:
             f"{first[2] * 1000:.1f} ms of CPU; from memory {again[0][1].statement_count} in {again[0][1].round_count}, "
             f"{median(each[2] for each in again) * 1000:.1f} ms"
         )
-        if page.post_ids != expected[::-1][: len(page.post_ids)] or bool(count) != bool(
-            page.post_ids
+        if list(page.ids) != expected[::-1][: len(page.ids)] or bool(count) != bool(
+            page.ids
         ):
             missed.append(f"a feed with {count} merged people is not whole")
     a_day = 2 * SECONDS_A_DAY / feed.crowded_posts.seconds
@@ -161,12 +161,12 @@ def read_feeds() -> list[str]:
     return missed
 
 
-def _read(reader: UUID) -> tuple[FeedPage, Meter, float]:
+def _read(reader: UUID) -> tuple[PostIds, Meter, float]:
     from posts.feed import prefetch_feed
 
     cpu = process_time()
     with count_statements() as meter:
-        page = prefetch_feed(reader, "").collect()
+        page = prefetch_feed(reader, "").collect().page
     return page, meter, process_time() - cpu
 
 

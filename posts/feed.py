@@ -15,6 +15,7 @@ from cassandra_db import PendingResult, current_time, page_key, page_token
 from cassandra_db.process_copies import RecentValue
 from posts import follow_queries
 from posts.operations.feeds import NEWEST_COPIED, list_crowded
+from posts.queries import PostIds
 from posts.rules import PAGE_LENGTH
 
 # How many rows are read for a page: some are of people whom the member follows no more.
@@ -23,10 +24,9 @@ _ROWS_READ = 200
 
 @dataclass(frozen=True)
 class FeedPage:
-    """The ids of a page of a feed, newest first; the token of the next page, or ""; whether the member follows anybody."""
+    """A page of a feed, and whether the member follows anybody."""
 
-    post_ids: list[UUID]
-    next_token: str
+    page: PostIds
     follows_anybody: bool
 
 
@@ -44,7 +44,7 @@ class PendingFeed:
         rows = self.rows.rows()
         follows = follow_queries.follows_from_rows(self.follows.rows())
         merged = {
-            post_id
+            post_id: author_id
             for author_id, post_ids in (crowded_posts.get().items() if follows else ())
             if author_id in follows
             for post_id in post_ids
@@ -52,15 +52,17 @@ class PendingFeed:
         }
         if len(rows) == _ROWS_READ:
             # Older ones belong to a later page.
-            merged = {each for each in merged if _order(each) >= _order(rows[-1].post_id)}
-        found = merged | {row.post_id for row in rows if row.author_id in follows}
+            oldest = _order(rows[-1].post_id)
+            merged = {key: value for key, value in merged.items() if _order(key) >= oldest}
+        found = merged | {row.post_id: row.author_id for row in rows if row.author_id in follows}
         ordered = sorted(found, key=_order, reverse=True)
         shown = ordered[:PAGE_LENGTH]
         last = shown[-1] if len(ordered) > PAGE_LENGTH else None
         if last is None and len(rows) == _ROWS_READ:
             last = rows[-1].post_id
         token = page_token([last], _list_name(self.user_id)) if last else ""
-        return FeedPage(shown, token, bool(follows))
+        authors = {each: found[each] for each in shown}
+        return FeedPage(PostIds(tuple(shown), token, authors), bool(follows))
 
 
 def _order(post_id: UUID) -> tuple[int, bytes]:

@@ -179,6 +179,19 @@ class LikeForm(Form):
     operation = IdempotencyKeyField()
 
 
+class FollowForm(Form):
+    """The form that follows a person, or stops."""
+
+    follows = forms.BooleanField(required=False)
+    operation = IdempotencyKeyField()
+
+
+class BlockForm(Form):
+    """The form that ends the block of a person."""
+
+    person = forms.UUIDField()
+
+
 class CommentForm(Form):
     """The form of a comment or a reply. `form_id` becomes the id of the comment (posts.time_ids)."""
 

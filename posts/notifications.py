@@ -13,11 +13,12 @@ from cassandra_db import Chain, PendingResult, Row
 from moderation.rules import shown_name
 from moderation.states import PUBLISHED, REFUSED
 from notifications.entities import DIGEST, PAGE, POSTS, Kind, Line, News, Notification
-from posts import comment_queries, like_queries, queries
+from posts import comment_queries, follow_queries, like_queries, queries
 from posts.entities import Comment, Post
+from posts.follow_button import PendingFollowers
 from posts.mentions import list_mentions
 from posts.operations.comments import parse_comment
-from posts.operations.follows import is_blocked_between
+from posts.operations.follows import FOLLOWED, is_blocked_between
 from posts.operations.likes import LIKED
 from posts.operations.pending import COMMENT
 
@@ -29,14 +30,19 @@ POST_PUBLISHED, POST_REFUSED, COMMENT_REFUSED = (
     "post_comment_refused",
 )
 DECISION = "decision"
+NEW_FOLLOWERS = "new_followers"
 
 
 def prepare_news(subject_id: UUID, detail: str, noted_at: datetime) -> list[News]:
-    """Return what there is to tell about a post's likes, a comment or a decision about a post. Raises CassandraUnavailable."""
+    """Return what there is to tell about a post's likes, a comment, a decision about a post, or a new follower. Raises CassandraUnavailable."""
+    kind = detail.partition(" ")[0]
+    if kind == FOLLOWED:
+        # All of a day are one notification (`quiet_for`).
+        ids = {"person": subject_id.hex}
+        return [News(NEW_FOLLOWERS, subject_id, noted_at, ids)] if _count(subject_id) else []
     post = queries.get_post(subject_id)
     if post is None or post.is_gone or post.is_erased:
         return []
-    kind = detail.partition(" ")[0]
     if kind == LIKED:
         return _tell_likes(post, noted_at)
     if kind == COMMENT:
@@ -184,6 +190,28 @@ def _start_comment(note: Notification) -> PendingResult:
     )
 
 
+def _count(user_id: UUID) -> int:
+    return follow_queries.count_followers(user_id, follow_queries.list_partitions(user_id))
+
+
+def describe_followers(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]:
+    """Start reading the profiles. The numbers are today's."""
+    reading = [(note, PendingFollowers(note.user_id)) for note in notes]
+
+    def collect() -> Mapping[UUID, Line]:
+        lines = {}
+        for note, pending in reading:
+            if count := pending.count():
+                text = ngettext(
+                    "%(count)d person follows you", "%(count)d people follow you", count
+                )
+                path = reverse("posts:people")
+                lines[note.notification_id] = Line(text % {"count": count}, path)
+        return lines
+
+    return collect
+
+
 def describe_decisions(notes: Sequence[Notification]) -> Callable[[], Mapping[UUID, Line]]:
     """Start reading the posts. A decision that no longer holds is gone."""
     reading = [(note, queries.prefetch_post(_post_id(note))) for note in notes]
@@ -212,6 +240,7 @@ def _path(note: Notification) -> str:
 
 _GONE = _("News about a post that is gone")
 _COMMENT_GONE = _("News about a comment that is gone")
+_FOLLOWERS_GONE = _("News about followers who are gone")
 KINDS = [
     Kind(
         POST_LIKED, POSTS, _("New likes"), _GONE, describe_likes, PAGE, quiet_for=timedelta(days=1)
@@ -219,6 +248,15 @@ KINDS = [
     Kind(POST_COMMENTED, POSTS, _("New comment"), _COMMENT_GONE, describe_comments, DIGEST),
     Kind(COMMENT_REPLIED, POSTS, _("Reply to a comment"), _COMMENT_GONE, describe_comments, DIGEST),
     Kind(MENTIONED, POSTS, _("Mention"), _COMMENT_GONE, describe_comments, DIGEST),
+    Kind(
+        NEW_FOLLOWERS,
+        POSTS,
+        _("New followers"),
+        _FOLLOWERS_GONE,
+        describe_followers,
+        PAGE,
+        quiet_for=timedelta(days=1),
+    ),
     Kind(POST_PUBLISHED, POSTS, _("Post published"), _GONE, describe_decisions, PAGE),
     Kind(POST_REFUSED, POSTS, _("Post not published"), _GONE, describe_decisions),
     Kind(COMMENT_REFUSED, POSTS, _("Comment not published"), _COMMENT_GONE, describe_comments),

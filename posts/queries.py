@@ -197,6 +197,8 @@ class PostList:
 
 NEWEST = PostList("newest")
 POPULAR = PostList("popular")
+# It is read by posts.feed.
+FEED = PostList("following")
 
 
 def posts_with_tag(tag: str) -> PostList:

@@ -1,9 +1,9 @@
 """The addresses of posts, comments, likes and people."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from posts import staff_views
-from posts.views import comments, likes, lists, people, post, shopping, writing
+from posts.views import comments, follows, likes, lists, people, post, shopping, writing
 
 app_name = "posts"
 _own_comment_urls = [
@@ -11,8 +11,9 @@ _own_comment_urls = [
     path("delete/", comments.withdraw_comment, name="comment_withdraw"),
     path("hide/", comments.hide_comment, name="comment_hide"),
     path("report/", comments.report_comment, name="comment_report"),
+    path("block/", follows.block_writer, name="block_writer"),
 ]
-_own_post_urls = [
+_own_post_urls: list[URLPattern | URLResolver] = [
     path("", writing.write_post, name="write"),
     path("delete/", writing.withdraw_post, name="withdraw"),
     path("like/", likes.like_post, name="like"),
@@ -37,7 +38,12 @@ urlpatterns = [
     path("posts/<uuid:post_id>/", post.post_detail, name="post"),
     path("posts/<uuid:post_id>/add-all/", shopping.add_all, name="add_all"),
     path("p/<slug:slug>/posts/", lists.product_posts, name="of_product"),
+    path("posts/following/", follows.feed, name="feed"),
     path("people/<str:handle>/", people.person, name="person"),
+    path("account/people/<str:handle>/follow/", follows.follow, name="follow"),
+    path("account/people/<str:handle>/block/", follows.block, name="block"),
+    path("account/people/", follows.people, name="people"),
+    path("account/people/unblock/", follows.unblock, name="unblock"),
     path("account/profile/", people.edit_profile, name="profile"),
     path("account/posts/", writing.own_posts, name="own"),
     path("account/posts/new/", writing.start_post, name="new"),

@@ -337,6 +337,7 @@ RATE_LIMITS = {
         # Above the limit a comment waits for staff, as a review does.
         "unread_comment": (20, 60, 0, 3600),
         "like": (200, 600, 0, 3600),
+        "follow": (100, 300, 0, 3600),  # and blocks
         "profile": (20, 60, 0, 3600),
         "search": (0, 120, 0, 60),
         "message": (20, 60, 2000, 3600),  # to the shop, of a member or a guest

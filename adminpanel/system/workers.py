@@ -33,6 +33,7 @@ ATTEMPT_LABELS = {
     "post": _("writing posts"),
     "comment": _("commenting on posts"),
     "like": _("liking posts"),
+    "follow": _("following and blocking people"),
     "profile": _("changing profiles"),
 }
 

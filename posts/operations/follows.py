@@ -30,6 +30,8 @@ MAX_ATTEMPTS = 12
 # A follow that has ended is kept for longer than any pending row, which has to find it.
 KEEP_ENDED = int(timedelta(days=32).total_seconds())
 MAX_CHANGE_IDS = 5
+# What is announced: that a person has a new follower.
+FOLLOWED = "followed"
 
 SET_FOLLOW = conditional_write(
     "L7",
@@ -94,7 +96,7 @@ def finish_follow(user_id: UUID, followed_user_id: UUID, now: datetime) -> None:
     refresh_follower(user_id, followed_user_id)
     if follow and follow.follows:
         copy_newest_posts(user_id, [followed_user_id], now)
-        announce("posts", followed_user_id, f"follower {user_id.hex}")
+        announce("posts", followed_user_id, FOLLOWED)
 
 
 def is_blocked_between(user_id: UUID, other_id: UUID) -> bool:

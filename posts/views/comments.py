@@ -18,6 +18,7 @@ from moderation.states import PUBLISHED, WITHDRAWN
 from posts import comment_queries
 from posts.entities import Comment
 from posts.errors import PostBusy, ThreadFull
+from posts.follow_queries import has_blocked
 from posts.forms import CommentEditForm, CommentForm, VersionForm
 from posts.operations import comments as operations
 from posts.post_page import PostPage
@@ -43,6 +44,9 @@ def write_comment(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if not is_form_id(comment_id, member.user_id, now):
         form.add_error(None, _("This page was open for long. Send your comment once more."))
         form.keep_typed(form_id=make_form_id(member.user_id))
+        return _show_post(request, post_id, form, status=422)
+    if has_blocked(post.user_id, member.user_id):
+        form.add_error(None, _("You can’t comment on this person’s posts."))
         return _show_post(request, post_id, form, status=422)
     change_id = uuid5(member.user_id, comment_id.hex)
     try:
@@ -86,7 +90,7 @@ def edit_comment(
     request: HttpRequest, post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID
 ) -> HttpResponse:
     """Show the form that changes one of the member's comments, and save it."""
-    found = _require_comment(post_id, partition, thread_id, comment_id)
+    found = require_comment(post_id, partition, thread_id, comment_id)
     member = current_member(request)
     if found.user_id != member.user_id:
         raise Http404
@@ -114,7 +118,7 @@ def edit_comment(
     except NoSuchText as error:
         raise Http404 from error
     except (TextChanged, PostBusy):
-        present = _require_comment(post_id, partition, thread_id, comment_id)
+        present = require_comment(post_id, partition, thread_id, comment_id)
         form.keep_typed(version=present.version, operation=uuid4())
         stale = {"comment": present, "is_stale": True}
         return render_page(request, template, {**context, **stale}, status=409)
@@ -128,7 +132,7 @@ def withdraw_comment(
     request: HttpRequest, post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID
 ) -> HttpResponse:
     """Delete one of the member's comments."""
-    found = _require_comment(post_id, partition, thread_id, comment_id)
+    found = require_comment(post_id, partition, thread_id, comment_id)
     if found.user_id != current_member(request).user_id:
         raise Http404
     form = VersionForm(request.POST)
@@ -153,7 +157,7 @@ def hide_comment(
     request: HttpRequest, post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID
 ) -> HttpResponse:
     """Hide a comment on the member's own post, or show it again."""
-    found = _require_comment(post_id, partition, thread_id, comment_id)
+    found = require_comment(post_id, partition, thread_id, comment_id)
     if require_public_post(post_id).user_id != current_member(request).user_id:
         raise Http404
     form = VersionForm(request.POST)
@@ -185,7 +189,7 @@ def report_comment(
     request: HttpRequest, post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID
 ) -> HttpResponse:
     """Report a comment to the staff; a second report changes nothing."""
-    found = _require_comment(post_id, partition, thread_id, comment_id)
+    found = require_comment(post_id, partition, thread_id, comment_id)
     member_id = current_member(request).user_id
     if found.state != PUBLISHED:
         raise Http404
@@ -201,7 +205,7 @@ def report_comment(
     return _go_on(request, post_id)
 
 
-def _require_comment(post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID) -> Comment:
+def require_comment(post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID) -> Comment:
     """Return a comment that was not deleted, on a post that everybody sees. Raises Http404, CassandraUnavailable."""
     is_possible = {each.version for each in (post_id, thread_id, comment_id)} == {1}
     if not is_possible or not 0 <= partition < 2**31:

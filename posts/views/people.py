@@ -9,9 +9,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
+from accounts.bell import get_request_bell
 from catalogue.queries import prefetch_categories
 from posts import queries
+from posts.entities import Profile
 from posts.errors import HandleRefused, HandleTaken, ProfileChanged
+from posts.follow_button import PendingFollowButton
 from posts.forms import ProfileForm
 from posts.operations.profiles import save_profile
 from posts.people import name_person
@@ -32,20 +35,27 @@ _PROFILE = "posts/profile.html"
 def person(request: HttpRequest, handle: str) -> HttpResponse:
     """Show a person with a public profile, and their posts."""
     prefetch_categories()
-    # A longer one would be no handle, but too long a key.
-    profile = queries.find_profile_by_handle(handle) if len(handle) <= MAX_HANDLE else None
-    if profile is None or not profile.is_public:
-        raise Http404
+    profile = require_public_profile(handle)
     if profile.handle != handle:
         return redirect("posts:person", profile.handle, permanent=False)
     of = queries.posts_of_person(profile.user_id)
+    followers = PendingFollowButton(profile, get_request_bell(request).user_id)
     page = begin_page(request, of).collect()
     context = {
-        "profile": profile,
+        **followers.context(),
         "person": name_person(profile.user_id, profile.name, {profile.user_id: profile}),
         **list_context(page, of, request.path),
     }
     return render_page(request, "posts/person.html", context, part="more")
+
+
+def require_public_profile(handle: str) -> Profile:
+    """Return the public profile with a handle. Raises Http404, CassandraUnavailable."""
+    # A longer one would be no handle, but too long a key.
+    profile = queries.find_profile_by_handle(handle) if len(handle) <= MAX_HANDLE else None
+    if profile is None or not profile.is_public:
+        raise Http404
+    return profile
 
 
 @member_required

@@ -268,6 +268,10 @@ class PostEditor:
     ) -> HttpResponse:
         """Show the form."""
         request, own = self.request, self.own
+        # The form itself does not know which pictures are there already.
+        form.fields["pictures"].required = not self.count_pictures()
+        if own:
+            form.fields["pictures"].label = _("More pictures")
         address = reverse("posts:write", args=(self.post_id,))
         context: dict[str, Any] = {
             "post_id": self.post_id,

@@ -1,5 +1,6 @@
 """Follows, blocks and feeds: exact numbers under fire, and what a feed shows."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -8,46 +9,33 @@ from uuid import UUID, uuid4
 
 import pytest
 from cassandra.util import uuid_from_time
+from django.test import Client
+from django.urls import reverse
 
 from accounts.models import User
 from accounts.sessions import REMEMBER
 from cassandra_db import RAISE_UNKNOWN, current_time, session, statements
 from consistency.findings import Violation
-from moderation.states import PUBLISHED
-from posts import feed, follow_invariants, follow_queries, rules
-from posts.copies import refresh_post
-from posts.entities import Post
+from posts import feed, follow_invariants, follow_queries, queries, rules
 from posts.errors import PersonBlocked, TooManyFollows
 from posts.feed import prefetch_feed
 from posts.feed_jobs import finish_event
 from posts.operations import blocks, feeds, follows
-from posts.operations.posts import INSERT_POST
 from posts.partitions import FIRST_PARTITION
+from posts.time_ids import make_form_id
 from tests.factories import make_user
 from tests.lost_answers import AnswerLosingSession
+from tests.notifications.telling import list_words, tell_about
 from tests.orders.crashes import kill_at_write, record_writes
+from tests.posts import posting
+from tests.posts.showing import add_comment, make_profile
+from tests.reads import existing
 from tests.threads import call_at_once, map_at_once
 
 
 def publish(author: User, days_ago: float = 0) -> UUID:
-    """Publish a post that the staff have seen, as of some days ago, and let the worker copy it."""
-    at = current_time() - timedelta(days=days_ago)
-    post = Post(
-        post_id=uuid_from_time(at),
-        product_id=uuid4(),
-        user_id=author.user_id,
-        name="Ada L.",
-        body="My mug in the morning",
-        pictures=("photo/" + "0" * 32 + "-640x640",),
-        picture_count=1,
-        state=PUBLISHED,
-        version=1,
-        change_id=uuid4(),
-        written_at=at,
-        published_at=at,
-    )
-    INSERT_POST.apply(if_lost=RAISE_UNKNOWN, **post.columns())
-    refresh_post(post.post_id)
+    """Publish a post as of some days ago, and let the worker copy it."""
+    post = posting.publish(author.user_id, current_time() - timedelta(days=days_ago))
     finish_event(post.post_id, feeds.POST, current_time())
     return post.post_id
 
@@ -65,7 +53,7 @@ def follow(
 
 
 def list_feed(user: User, token: str = "") -> list[UUID]:
-    return prefetch_feed(user.user_id, token).collect().post_ids
+    return list(prefetch_feed(user.user_id, token).collect().page.ids)
 
 
 def count_followers(user: User) -> int:
@@ -238,10 +226,11 @@ def test_x433_each_page_of_a_feed_goes_on_where_the_one_before_ended(
     feeds.INSERT_CROWDED.run(shop=follow_queries.SHOP, user_id=eve.user_id)
     feed.crowded_posts.forget()
     with patch.object(feed, "PAGE_LENGTH", 3), patch.object(feed, "_ROWS_READ", 4):
-        found, token, pages = [], "", 0
+        found: list[UUID] = []
+        token, pages = "", 0
         while pages < 9:
-            page = prefetch_feed(ben.user_id, token).collect()
-            found += page.post_ids
+            page = prefetch_feed(ben.user_id, token).collect().page
+            found += page.ids
             token, pages = page.next_token, pages + 1
             if not token:
                 break
@@ -286,3 +275,79 @@ def test_i50_the_check_finds_and_repairs_wrong_numbers_and_rows() -> None:
                 violation.fix(current_time())
     assert find() == []
     assert count_followers(ada) == 2
+
+
+def sign_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def send_follow(client: Client, handle: str) -> str:
+    """Send the form that follows a person, and return the page after it."""
+    form = {"follows": "1", "operation": uuid4()}
+    return client.post(reverse("posts:follow", args=[handle]), form, follow=True).content.decode()
+
+
+def test_x434_a_person_is_followed_and_blocked_by_their_page() -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    handle, own_handle, client = make_profile(ada), make_profile(ben), sign_in(ben)
+    feed_url = reverse("posts:feed")
+    assert "0 followers" in client.get(reverse("posts:person", args=[handle])).content.decode()
+    assert "1 follower" in send_follow(client, handle)
+    post_url = reverse("posts:post", args=[publish(ada)])
+    page = client.get(feed_url)
+    assert post_url in page.content.decode()
+    assert re.match(r"statements=\d+, rounds=3,", page["X-Cassandra"])
+    assert handle in client.get(reverse("posts:people")).content.decode()
+    client.post(reverse("posts:block", args=[handle]))
+    assert post_url not in client.get(feed_url).content.decode()
+    assert "You can’t follow this person." in send_follow(sign_in(ada), own_handle)
+    client.post(reverse("posts:unblock"), {"person": ada.user_id})
+    send_follow(sign_in(ada), own_handle)
+    assert count_followers(ben) == 1
+
+
+def test_x434_nobody_follows_themselves_or_who_has_no_public_profile() -> None:
+    ben = make_user("Ben")
+    handle, client, feed_url = make_profile(ben), sign_in(ben), reverse("posts:feed")
+    assert "You can’t follow yourself." in send_follow(client, handle)
+    assert client.post(reverse("posts:follow", args=["nobody_here"])).status_code == 404
+    hidden = make_profile(make_user("Ada"), is_public=False)
+    assert client.post(reverse("posts:follow", args=[hidden])).status_code == 404
+    assert Client().get(feed_url).status_code == 302
+    assert "You follow nobody yet" in client.get(feed_url).content.decode()
+    assert client.get(feed_url, {"after": "x"}).status_code == 404
+
+
+def test_x434_who_is_blocked_neither_comments_nor_likes() -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    post_id, client = publish(ada), sign_in(ben)
+    blocks.block_person(ada.user_id, ben.user_id, current_time())
+    form = {"body": "I was here", "form_id": make_form_id(ben.user_id)}
+    answer = client.post(reverse("posts:comment", args=[post_id]), form)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "You can’t comment on this person’s posts." in page
+    assert "I was here" in page
+    client.post(reverse("posts:like", args=[post_id]), {"like_type": "like", "operation": uuid4()})
+    assert existing(queries.get_post(post_id)).sums.like_count == 0
+
+
+def test_x434_an_author_blocks_who_has_commented() -> None:
+    ada, ben = make_user("Ada"), make_user("Ben")
+    post = existing(queries.get_post(publish(ada)))
+    comment = add_comment(post, ben, "Buy mine instead")
+    place = [post.post_id, comment.partition, comment.thread_id, comment.comment_id]
+    address = reverse("posts:block_writer", args=place)
+    assert sign_in(make_user("Eve")).post(address).status_code == 404
+    sign_in(ada).post(address)
+    assert follow_queries.has_blocked(ada.user_id, ben.user_id)
+
+
+def test_x434_a_member_is_told_of_new_followers_once_a_day() -> None:
+    ada = make_user("Ada")
+    for _ in range(2):
+        follow(make_user("Fan"), ada)
+        tell_about(ada.user_id)
+    assert list_words(ada.user_id) == ["2 people follow you"]
