@@ -1,4 +1,4 @@
-"""I47 to I49: lists agree with posts, numbers and sums with likes and comments, and handles with profiles."""
+"""I47 to I50: lists agree with posts, numbers and sums with likes and comments, handles with profiles, and follows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from cassandra_db import (
 from consistency.findings import Check, Violation, call, column_subjects, row_subjects
 from jobs.due_rows import DueRows
 from moderation.queries import is_queued_right
-from posts import comment_queries, copies, like_queries, queries
+from posts import comment_queries, copies, follow_invariants, like_queries, queries
 from posts.entities import Comment, Like, Post
 from posts.operations import comments, likes, profiles, repairs
 from posts.operations.pending import PENDING_LIKES, PENDING_POSTS
@@ -375,4 +375,5 @@ CHECKS = (
         "profiles", ("I49",), column_subjects(PROFILES, "user_id", "users"), _find_profile_faults
     ),
     Check("handles", ("I49",), row_subjects(HANDLES), _find_claim_faults),
+    *follow_invariants.CHECKS,
 )

@@ -49,11 +49,7 @@ urlpatterns = [
     path("", include("questions.urls")),
     path("", include("drafts.urls")),
     *(path("", include(f"{app}.urls")) for app in settings.OPTIONAL_APPS),
-    *(
-        path("", include(f"{app}.urls"))
-        for app in [*settings.OPTIONAL_APPS, *settings.EXTRA_APPS]
-        if find_spec(f"{app}.urls")
-    ),
+    *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
 handler400 = "storefront.views.errors.bad_request"
 handler403 = "storefront.views.errors.forbidden"
