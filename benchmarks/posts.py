@@ -4,7 +4,7 @@
     python -m benchmarks.posts --people 16 --acts 4     # quicker
 
 In a keyspace of its own, each kind of like and comment is made alone. Then a process lets people like one post, change and take back
-their likes, and comment on it, each an act every two to four seconds, while a visitor who gets no page from memory asks for a product's
+their likes, and comment on it, each an act every four to eight seconds, while a visitor who gets no page from memory asks for a product's
 page 20 times a second. Every other second the process is stopped, so that a disturbance of the machine meets both. Ends with status 1 if
 a number is wrong afterwards, or if the p95 of that page is more than 1.2 times what it is without.
 """
@@ -144,7 +144,7 @@ def let_people_act(post_id: UUID, people: int, acts: int) -> dict[str, Any]:
     def be_person(number: int) -> list[float]:
         user_id, random, took = uuid4(), Random(number), list[float]()
         for act in range(acts):
-            sleep(random.uniform(2, 4))
+            sleep(random.uniform(4, 8))
             said, started = ACTS[act % len(ACTS)], perf_counter()
             if said == COMMENT:
                 comment_on(user_id, post)

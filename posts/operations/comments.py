@@ -122,8 +122,7 @@ def write_comment(
     if thread:
         _require_room(comment)
     comment = _insert(comment.note_queued(comment.written_at))
-    refresh_comment(*_address(comment))
-    return comment_queries.get_comment(*_address(comment)) or comment
+    return refresh_comment(*_address(comment)) or comment
 
 
 def _require_room(reply: Comment) -> None:
@@ -290,15 +289,17 @@ def _without_words(comment: Comment) -> Comment:
     )
 
 
-def refresh_comment(post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID) -> None:
+def refresh_comment(
+    post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID
+) -> Comment | None:
     """Update a comment's row in the staff's queue and the post's sums, and announce the comment. A second call changes nothing.
 
-    Raises CassandraUnavailable.
+    Return the comment. Raises CassandraUnavailable.
     """
     at = current_microseconds()
     comment = comment_queries.get_comment(post_id, partition, thread_id, comment_id)
     if comment is None:
-        return
+        return None
     update_queue(
         comment, at, title=comment.body[:_TITLE_LENGTH], kind="comment", question_id=thread_id
     )
@@ -306,6 +307,7 @@ def refresh_comment(post_id: UUID, partition: int, thread_id: UUID, comment_id: 
     since = comment.decided_at or comment.written_at
     if comment.state in (PUBLISHED, REFUSED) and current_time() - since < NEWS_FOR:
         announce("posts", post_id, describe_comment(comment))
+    return comment
 
 
 def describe_comment(comment: Comment) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from uuid import UUID
 
 from cassandra_db import current_microseconds, write
@@ -20,27 +21,27 @@ SET_SUMS = write(
 
 def refresh_sums(post_id: UUID) -> None:
     """Count a post's sums at once, or let the worker count them within seconds if the post is popular. Raises CassandraUnavailable."""
+    counted = current_microseconds()
     if like_queries.get_partition_total(post_id):
         note_sums(post_id)
     else:
-        count_sums(post_id)
+        _count(post_id, [FIRST_PARTITION], counted)
 
 
 def count_sums(post_id: UUID) -> PostSums | None:
     """Count and store a post's sums; return them, or None without such a post. Raises CassandraUnavailable."""
     counted = current_microseconds()
-    first = like_queries.prefetch_numbers(post_id, FIRST_PARTITION)
-    partitions = like_queries.PARTITION_TOTAL.start(post_id=post_id)
+    return _count(post_id, like_queries.list_partitions(post_id), counted)
+
+
+def _count(post_id: UUID, partitions: Sequence[int], counted: int) -> PostSums | None:
+    reading = [like_queries.prefetch_numbers(post_id, each) for each in partitions]
+    comments = [comment_queries.prefetch_comment_count(post_id, 0)]
     post = queries.get_post(post_id)
     if post is None:
         return None
-    row = partitions.one()
-    total = (row.partition_total or 0) if row else 0
-    reading = [first, *(like_queries.prefetch_numbers(post_id, each) for each in range(total))]
-    comments = [
-        comment_queries.prefetch_comment_count(post_id, each)
-        for each in range(post.comment_partition + 1)
-    ]
+    later = range(1, post.comment_partition + 1)
+    comments += [comment_queries.prefetch_comment_count(post_id, each) for each in later]
     likes = Counter[str]()
     for pending in reading:
         likes.update(like_queries.numbers_from_row(pending.one()))

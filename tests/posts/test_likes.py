@@ -87,6 +87,19 @@ def test_x440_what_is_said_at_once_ends_as_one_of_them() -> None:
     check_likes(post.post_id, ann)
 
 
+def test_x440_sums_that_were_read_earlier_do_not_win() -> None:
+    post, get_post = publish(), queries.get_post
+
+    def be_slow(post_id: UUID) -> Post | None:
+        with patch.object(queries, "get_post", get_post):
+            like(uuid4(), post)
+            return get_post(post_id)
+
+    with patch.object(queries, "get_post", be_slow):
+        count_again(post.post_id)
+    assert check_likes(post.post_id) == {"like": 1}
+
+
 def test_x441_a_crowd_goes_on_in_further_partitions_and_old_likes_stay(few_are_many: None) -> None:
     post, crowd = publish(), [uuid4() for _ in range(40)]
     early = crowd[:FEW]
@@ -202,10 +215,10 @@ def test_x442_the_posts_with_the_most_likes_of_the_week() -> None:
         }
         assert counted == {(second.post_id, "want"): 2}
         withdraw_post(gone.post_id, seen=1, change_id=uuid4(), now=now)
-        for each in crowd[1:]:
+        for each in crowd:
             like(each, best, "")
         count_popular(now)
-        assert list_week() == [second.post_id, best.post_id]
+        assert list_week() == [second.post_id]
         count_popular(now + timedelta(days=8))
         assert list_week() == []
     with hold_lease("likes"):
