@@ -110,7 +110,7 @@ def numbers_from_row(row: Row | None) -> dict[str, int]:
 
 
 def prefetch_likers(post_id: UUID) -> PendingResult:
-    """Start reading people who like a post, for `likers_from_rows`."""
+    """Start reading some of the people who like a post, for `likers_from_rows`: all of them up to a hundred."""
     return LIKERS.start(post_id=post_id, partition=FIRST_PARTITION, most=_LIKERS_READ)
 
 

@@ -87,7 +87,11 @@ def _tell_comment(post: Post, partition: int, thread_id: UUID, comment_id: UUID)
         told.setdefault(user_id, kind)
     told.pop(comment.user_id, None)
     at = comment.decided_at or comment.written_at
-    return [News(kind, user_id, at, ids) for user_id, kind in told.items()]
+    return [
+        News(kind, user_id, at, ids)
+        for user_id, kind in told.items()
+        if not is_blocked_between(user_id, comment.user_id)
+    ]
 
 
 def _list_readers(post: Post, comment: Comment) -> Iterator[tuple[str, UUID]]:
@@ -101,11 +105,7 @@ def _list_readers(post: Post, comment: Comment) -> Iterator[tuple[str, UUID]]:
     yield POST_COMMENTED, post.user_id
     for handle in list_mentions(comment.body):
         profile = queries.find_profile_by_handle(handle)
-        if (
-            profile
-            and profile.is_public
-            and not is_blocked_between(profile.user_id, comment.user_id)
-        ):
+        if profile and profile.is_public:
             yield MENTIONED, profile.user_id
 
 

@@ -9,6 +9,7 @@ from cassandra_db import current_time
 from posts import queries
 from posts.entities import Comment, Post
 from posts.operations import comments, posts
+from posts.operations.blocks import block_person
 from posts.operations.profiles import save_profile
 from tests.factories import make_user
 from tests.notifications.telling import list_told, list_words, tell_about
@@ -16,6 +17,8 @@ from tests.posts.posting import publish
 from tests.posts.test_comments import act, comment_on, make_id
 from tests.posts.test_likes import like
 from tests.reads import existing
+
+NAMES = ("Ben", "Cem", "Dot", "Eve", "Fay")
 
 
 @pytest.fixture
@@ -72,17 +75,19 @@ def test_x446_new_likes_are_told_in_one_note_a_day(ada: User, post: Post) -> Non
 
 
 def test_x446_comments_replies_and_mentions_are_told_once(ada: User, post: Post) -> None:
-    ben, cem, dot, eve = (make_user(f"{name} Tailor") for name in ("Ben", "Cem", "Dot", "Eve"))
+    ben, cem, dot, eve, fay = (make_user(f"{name} Tailor") for name in NAMES)
     seen, unseen = have_profile(dot, is_public=True), have_profile(eve, is_public=False)
+    blocking = have_profile(fay, is_public=True)
+    block_person(fay.user_id, cem.user_id, current_time())
     first = say(post, ben)
     say(post, ada, "Mine")
-    reply = say(post, cem, f"Look, @{seen}, @{seen.upper()}, @{unseen}, x@{unseen}", first)
+    reply = say(post, cem, f"Look, @{seen}, @{seen.upper()}, @{unseen}, @{blocking}", first)
     for _twice in range(2):
         tell_about(post.post_id)
     assert list_words(ada.user_id) == ["Ben T. has commented on your post"] * 2
     assert list_words(ben.user_id) == ["Ben T. has replied to your comment"]
     assert list_words(dot.user_id) == ["Ben T. has mentioned you in a comment"]
-    assert list_words(eve.user_id) == list_words(cem.user_id) == []
+    assert not any(list_words(each.user_id) for each in (cem, eve, fay))
     (told,) = list_told(ben.user_id)
     assert told.line.path.endswith(f"/posts/{post.post_id}/#c{reply.comment_id}")
     act(comments.edit_comment, reply, f"Look, @{seen}!", held_for="")
