@@ -84,7 +84,7 @@ BREAKS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_x457_the_check_finds_what_disagrees_with_a_post_and_repairs_it(
+def test_x457_i47_i48_the_check_finds_what_disagrees_with_a_post_and_repairs_it(
     name: str, post: Post
 ) -> None:
     scope = Scope(posts=frozenset([post.post_id]), users=frozenset([BEA]))
@@ -103,7 +103,7 @@ def test_x457_the_check_finds_what_disagrees_with_a_post_and_repairs_it(
     assert check_comments(post.post_id) == 1
 
 
-def test_x457_rows_of_lists_that_a_post_is_not_in_are_deleted(post: Post) -> None:
+def test_x457_i47_rows_of_lists_that_a_post_is_not_in_are_deleted(post: Post) -> None:
     product_id, at = uuid4(), 1
     strays: dict[str, Callable[[UUID], None]] = {
         "posts_by_tag": lambda post_id: copies.INSERT_BY_TAG.run(
@@ -138,7 +138,7 @@ def test_x457_rows_of_lists_that_a_post_is_not_in_are_deleted(post: Post) -> Non
             assert [each for row in rows for each in finds.find_violations(row)] == []
 
 
-def test_x457_handles_and_profiles_claim_each_other() -> None:
+def test_x457_i49_handles_and_profiles_claim_each_other() -> None:
     ann, handle = make_user("Ann Lee"), f"ann_{uuid4().hex[:9]}"
     profile = save_profile(ann.user_id, handle, "", is_public=True, seen=0, change_id=uuid4())
     (key,) = invariants.profiles.list_handle_keys(profile)
