@@ -217,9 +217,13 @@ class CommentForm(Form):
         if thread_id is None:
             return cls(initial=initial)
         form = cls(initial={**initial, "thread": thread_id, "partition": partition})
-        form.auto_id = f"reply_{thread_id.hex}_%s"
-        form.fields["body"].label = _("Your reply")
+        form.mark_reply()
         return form
+
+    def mark_reply(self) -> None:
+        """Give the fields of a reply their own ids, since a page has many of these forms, and their own words."""
+        self.auto_id = f"reply_{self['thread'].value()}_%s"
+        self.fields["body"].label = _("Your reply")
 
 
 class CommentEditForm(Form):

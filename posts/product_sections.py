@@ -6,7 +6,7 @@ from uuid import UUID
 from django.template.loader import render_to_string
 
 from posts import queries
-from posts.views.lists import PendingCards
+from posts.post_lists import PendingCards
 
 # How many posts the page of a product shows: a row of a wide window.
 SHOWN = 4

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django.apps import apps
 from django.utils.module_loading import module_has_submodule
-from django.utils.safestring import SafeString
 
 
 @cache
@@ -24,11 +23,5 @@ def _modules() -> tuple[ModuleType, ...]:
 
 
 def prefetch_sections(product_id: UUID, slug: str) -> list[Callable[[], str]]:
-    """Start reading all sections of a product's page. Raises CassandraUnavailable."""
+    """Start reading all sections of a product's page; return the functions that return their HTML. Raises CassandraUnavailable."""
     return [module.prefetch_section(product_id, slug) for module in _modules()]
-
-
-def render_sections(sections: list[Callable[[], str]]) -> list[SafeString]:
-    """Return the HTML of the sections that have something to show. Raises CassandraUnavailable."""
-    texts = [section() for section in sections]
-    return [SafeString(text) for text in texts if text]

@@ -14,16 +14,15 @@ from cassandra_db import current_time
 from moderation.errors import NoSuchText, TextChanged
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from moderation.similar_texts import find_crowd_or_copy
-from moderation.states import PUBLISHED, WITHDRAWN
-from posts import comment_queries
+from moderation.states import PUBLISHED
 from posts.entities import Comment
 from posts.errors import PostBusy, ThreadFull
 from posts.follow_queries import has_blocked
 from posts.forms import CommentEditForm, CommentForm, VersionForm
 from posts.operations import comments as operations
+from posts.pages import require_comment, require_public_post
 from posts.post_page import PostPage
 from posts.time_ids import is_form_id, make_form_id
-from posts.views.post import require_public_post
 from web.decorators import get_or_post, post_only
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -205,20 +204,6 @@ def report_comment(
     return _go_on(request, post_id)
 
 
-def require_comment(post_id: UUID, partition: int, thread_id: UUID, comment_id: UUID) -> Comment:
-    """Return a comment that was not deleted, on a post that everybody sees. Raises Http404, CassandraUnavailable."""
-    is_possible = {each.version for each in (post_id, thread_id, comment_id)} == {1}
-    if not is_possible or not 0 <= partition < 2**31:
-        raise Http404
-    reading = comment_queries.prefetch_comment(post_id, partition, thread_id, comment_id)
-    require_public_post(post_id)
-    row = reading.one()
-    found = comment_queries.comment_from_row(row) if row and row.comment_id else None
-    if found is None or found.state == WITHDRAWN:
-        raise Http404
-    return found
-
-
 def _find_reason_to_hold(request: HttpRequest, body: str, member_id: UUID, change_id: UUID) -> str:
     return find_reason_to_hold("", body, get_review_rules()) or find_crowd_or_copy(
         request, body, member_id, change_id, "unread_comment"
@@ -229,9 +214,8 @@ def _show_post(
     request: HttpRequest, post_id: UUID, form: CommentForm, *, status: int
 ) -> HttpResponse:
     """Show the post with a comment that was refused."""
-    thread_id = form["thread"].value()
-    if thread_id:
-        form.auto_id = f"reply_{thread_id}_%s"
+    if form["thread"].value():
+        form.mark_reply()
     context = PostPage(request, post_id).context(form)
     return render_page(request, _PAGE, context, part="comments", status=status)
 

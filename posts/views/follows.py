@@ -21,11 +21,10 @@ from posts.follow_button import PendingFollowButton
 from posts.forms import BlockForm, FollowForm
 from posts.operations.blocks import block_person, unblock_person
 from posts.operations.follows import set_follow
+from posts.pages import require_comment, require_public_profile
 from posts.people import name_person
+from posts.post_lists import list_context
 from posts.rules import MAX_BLOCKS, MAX_FOLLOWS
-from posts.views.comments import require_comment
-from posts.views.lists import list_context
-from posts.views.people import require_public_profile
 from web.decorators import post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import is_asked_for_part, render_page

@@ -13,8 +13,8 @@ from posts.errors import PersonBlocked, PostBusy
 from posts.follow_queries import has_blocked
 from posts.forms import LikeForm
 from posts.operations.likes import set_like
+from posts.pages import require_public_post
 from posts.post_page import PostPage
-from posts.views.post import require_public_post
 from web.decorators import post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import is_asked_for_part, render_page

@@ -3,7 +3,7 @@
 from uuid import uuid4, uuid5
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -12,14 +12,13 @@ from accounts.access import current_member, member_required
 from accounts.bell import get_request_bell
 from catalogue.queries import prefetch_categories
 from posts import queries
-from posts.entities import Profile
 from posts.errors import HandleRefused, HandleTaken, ProfileChanged
 from posts.follow_button import PendingFollowButton
 from posts.forms import ProfileForm
 from posts.operations.profiles import save_profile
+from posts.pages import require_public_profile
 from posts.people import name_person
-from posts.rules import MAX_HANDLE
-from posts.views.lists import begin_page, list_context
+from posts.post_lists import begin_page, list_context
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, public
 from web.errors import TooManyAttempts
@@ -47,15 +46,6 @@ def person(request: HttpRequest, handle: str) -> HttpResponse:
         **list_context(page, of, request.path),
     }
     return render_page(request, "posts/person.html", context, part="more")
-
-
-def require_public_profile(handle: str) -> Profile:
-    """Return the public profile with a handle. Raises Http404, CassandraUnavailable."""
-    # A longer one would be no handle, but too long a key.
-    profile = queries.find_profile_by_handle(handle) if len(handle) <= MAX_HANDLE else None
-    if profile is None or not profile.is_public:
-        raise Http404
-    return profile
 
 
 @member_required

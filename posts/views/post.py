@@ -3,7 +3,7 @@
 from uuid import UUID, uuid5
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -12,10 +12,9 @@ from accounts.access import current_member, member_required
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from moderation.errors import NoSuchText, TextChanged
-from posts import queries
-from posts.entities import Post
 from posts.errors import NoSuchPost
 from posts.operations.posts import report_post as note_report
+from posts.pages import require_public_post
 from posts.post_page import PostPage
 from storefront.whole_pages import whole_page
 from web.decorators import post_only, public
@@ -49,11 +48,3 @@ def report_post(request: HttpRequest, post_id: UUID) -> HttpResponse:
             return redirect("posts:post", post_id)
     messages.success(request, _("Thank you. We’ll look at this post."))
     return redirect("posts:post", post_id)
-
-
-def require_public_post(post_id: UUID) -> Post:
-    """Return a post that everybody sees. Raises Http404, CassandraUnavailable."""
-    post = queries.get_post(post_id) if post_id.version == 1 else None
-    if post is None or not post.is_public:
-        raise Http404
-    return post

@@ -19,7 +19,7 @@ from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
 from inventory.products_with_stock import get_products_with_stock
 from posts.entities import Post
-from posts.views.post import require_public_post
+from posts.pages import require_public_post
 from web.decorators import owner_only, post_only
 
 

@@ -29,10 +29,10 @@ from posts.entities import Post, PostInput
 from posts.errors import NoSuchPost
 from posts.forms import PostForm, VersionForm, list_shown_products
 from posts.operations import posts as operations
+from posts.post_lists import begin_page
 from posts.rules import MAX_ALT, MAX_PICTURE_BYTES
 from posts.shop_products import ProductChoice, join_choices, list_chosen, list_found, list_ordered
 from posts.time_ids import is_form_id, make_form_id
-from posts.views.lists import begin_page
 from web.decorators import get_or_post, post_only
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_local_rate_limit, hit_rate_limit
@@ -213,7 +213,8 @@ class PostEditor:
     ) -> dict[str, str]:
         """Return the pictures' descriptions; a picture without one is described by the products."""
         instead = _describe_products(chosen)
-        has = self.own.own_pictures if self.own else ()
+        removed = self.list_removed()
+        has = [each for each in self.own.own_pictures if each not in removed] if self.own else []
         names = [*has, *(each.salt for each in self.uploads)]
         typed = form.read_alts(names)
         for place in range(len(form.cleaned_data["pictures"])):
