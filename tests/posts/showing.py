@@ -8,7 +8,7 @@ from accounts.models import User
 from cassandra_db import current_time
 from catalogue.entities import Product
 from moderation.rules import shown_name
-from posts.entities import Comment, Post, ShownProduct
+from posts.entities import Comment, CommentInput, Post, ShownProduct
 from posts.operations.comments import write_comment
 from posts.operations.posts import change_post
 from posts.operations.profiles import save_profile
@@ -37,21 +37,17 @@ def add_comment(
     return write_comment(
         post,
         user.user_id,
-        shown_name(user.name),
-        body,
+        CommentInput(body, name=shown_name(user.name), thread_id=thread, held_for=held_for),
         comment_id=make_form_id(user.user_id),
-        thread=thread,
-        partition=0,
-        held_for=held_for,
         change_id=uuid4(),
         now=current_time(),
     )
 
 
-def make_profile(user: User, handle: str = "", *, is_public: bool = True) -> str:
-    """Give a person a profile; return its handle."""
+def make_profile(user: User, handle: str = "", *, is_public: bool = True, seen: int = 0) -> str:
+    """Give a person a profile, or change the one with the version `seen`; return its handle."""
     handle = handle or f"p{uuid4().hex[:20]}"
     save_profile(
-        user.user_id, handle, "I like bowls.", is_public=is_public, seen=0, change_id=uuid4()
+        user.user_id, handle, "I like bowls.", is_public=is_public, seen=seen, change_id=uuid4()
     )
     return handle

@@ -167,8 +167,8 @@ def test_x411_a_post_that_waits_or_is_gone_is_nobodys(client: Client, ann: User)
 
 
 def test_x412_likes_are_set_and_taken_back(client: Client, ben: User, ann: User) -> None:
-    post, url = publish(ann.user_id), ""
-    url = address("like", post)
+    post = publish(ann.user_id)
+    url, handle = address("like", post), make_profile(ben, is_public=False)
     text = send(client, url, 200, htmx=True, like_type="love")
     assert 'id="likes"' in text
     assert "<h1" not in text
@@ -176,7 +176,7 @@ def test_x412_likes_are_set_and_taken_back(client: Client, ben: User, ann: User)
     assert "1 person likes this" in text
     assert send(client, url, like_type="want") == address("post", post)
     assert existing(queries.get_post(post.post_id)).sums.like_counts["want"] == 1
-    make_profile(ben)
+    make_profile(ben, handle, seen=1)
     assert "Ben T. likes this" in read(client, address("post", post))
     send(client, url, like_type="")
     assert existing(queries.get_post(post.post_id)).sums.like_count == 0
@@ -283,8 +283,11 @@ def test_x415_all_products_are_added_and_what_is_skipped_is_said(client: Client)
     assert ("Jug" in page, "Bowl" in page) == (True, True)
     cart_id = re.search(r"/carts/([0-9a-f-]{36})/", page)
     assert cart_id
-    assert {line.quantity for line in get_cart(UUID(cart_id[1])).lines} == {1}
+    lines = get_cart(UUID(cart_id[1])).lines
+    assert {line.name: line.quantity for line in lines} == {"Jug": 1, "Bowl": 1}
     send(client, url)
+    lines = get_cart(UUID(cart_id[1])).lines
+    assert {line.name: line.quantity for line in lines} == {"Jug": 2, "Bowl": 1}
     assert "Bowl (you have all that are left)" in read(client, reverse("cart:show"))
     nothing = change(publish(), gone)
     assert send(visitor(), address("add_all", nothing)) == address("post", nothing)
