@@ -121,17 +121,16 @@ def comment_on(user_id: UUID, post: Post, thread: Comment | None = None) -> Comm
     """Send a comment, or a reply, as the page does."""
     from cassandra.util import uuid_from_time
 
+    from posts.entities import CommentInput
     from posts.operations.comments import write_comment
 
     return write_comment(
         post,
         user_id,
-        "Ben T.",
-        "How warm it looks!",
+        CommentInput(
+            "How warm it looks!", name="Ben T.", thread_id=thread.thread_id if thread else None
+        ),
         comment_id=uuid_from_time(current_time()),
-        thread=thread.thread_id if thread else None,
-        partition=0,
-        held_for="",
         change_id=uuid4(),
         now=current_time(),
     )

@@ -161,6 +161,18 @@ class Comment(ModeratedText):
 
 
 @dataclass(frozen=True)
+class CommentInput:
+    """A comment as its writer sends it, with the shop's findings about it. A reply names its thread and the thread's partition."""
+
+    body: str
+    name: str  # of the writer, as the public sees it
+    thread_id: UUID | None = None
+    partition: int = 0
+    # The reason why the staff must read it first, or "".
+    held_for: str = ""
+
+
+@dataclass(frozen=True)
 class Thread:
     """A comment with its replies, oldest reply first. `first` is None if only replies are left to show."""
 

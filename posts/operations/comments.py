@@ -31,7 +31,7 @@ from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from moderation.texts import erased_id
 from notifications.operations import announce
 from posts import comment_queries, queries
-from posts.entities import Comment, Post
+from posts.entities import Comment, CommentInput, Post
 from posts.errors import PostBusy, ThreadFull
 from posts.operations.pending import COMMENT, PENDING_POSTS
 from posts.operations.sums import refresh_sums
@@ -89,37 +89,33 @@ DELETE_PARTITION = write(
 def write_comment(
     post: Post,
     user_id: UUID,
-    name: str,
-    body: str,
+    said: CommentInput,
     *,
     comment_id: UUID,
-    thread: UUID | None,
-    partition: int,
-    held_for: str,
     change_id: UUID,
     now: datetime,
 ) -> Comment:
     """Comment on a post, or reply in a thread; return the stored comment. A repeat with the same `comment_id` writes nothing new.
 
-    `partition` is the thread's, or the post's `comment_partition` for a new thread. Raises ThreadFull for a thread with MAX_REPLIES,
-    and NoSuchText for a thread that does not exist. Also raises PostBusy, CassandraUnavailable.
+    A new thread goes to the partition of `said`, the post's `comment_partition`, or to a later one. Raises ThreadFull for a thread
+    with MAX_REPLIES, and NoSuchText for a thread that does not exist. Also raises PostBusy, CassandraUnavailable.
     """
     place = comment_queries.find_place(user_id, comment_id)
     comment = Comment(
         product_id=post.post_id,
-        partition=place.partition if place else partition,
-        thread_id=thread or comment_id,
+        partition=place.partition if place else said.partition,
+        thread_id=said.thread_id or comment_id,
         comment_id=comment_id,
         user_id=user_id,
-        name=name,
-        body=body,
-        state=HELD if held_for else PUBLISHED,
+        name=said.name,
+        body=said.body,
+        state=HELD if said.held_for else PUBLISHED,
         version=1,
         change_id=change_id,
         written_at=truncate_to_milliseconds(now),
-        held_for=held_for,
+        held_for=said.held_for,
     )
-    if thread:
+    if comment.is_reply:
         _require_room(comment)
     comment = _insert(comment.note_queued(comment.written_at))
     return refresh_comment(*_address(comment)) or comment

@@ -15,7 +15,7 @@ from moderation.errors import NoSuchText, TextChanged
 from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
 from moderation.similar_texts import find_crowd_or_copy
 from moderation.states import PUBLISHED
-from posts.entities import Comment
+from posts.entities import Comment, CommentInput
 from posts.errors import PostBusy, ThreadFull
 from posts.follow_queries import has_blocked
 from posts.forms import CommentEditForm, CommentForm, VersionForm
@@ -58,12 +58,14 @@ def write_comment(request: HttpRequest, post_id: UUID) -> HttpResponse:
         comment = operations.write_comment(
             post,
             member.user_id,
-            shown_name(member.name),
-            typed["body"],
+            CommentInput(
+                typed["body"],
+                name=shown_name(member.name),
+                thread_id=typed["thread"],
+                partition=(typed["partition"] or 0) if is_reply else post.comment_partition,
+                held_for=_find_reason_to_hold(request, typed["body"], member.user_id, change_id),
+            ),
             comment_id=comment_id,
-            thread=typed["thread"],
-            partition=(typed["partition"] or 0) if is_reply else post.comment_partition,
-            held_for=_find_reason_to_hold(request, typed["body"], member.user_id, change_id),
             change_id=change_id,
             now=now,
         )

@@ -11,7 +11,7 @@ from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from moderation.states import HELD
 from posts import copies, invariants, queries
-from posts.entities import Post
+from posts.entities import CommentInput, Post
 from posts.operations.comments import write_comment
 from posts.operations.likes import set_like
 from posts.operations.profiles import save_profile
@@ -38,12 +38,8 @@ def post() -> Post:
     write_comment(
         made,
         BEA,
-        "Bea P.",
-        "How warm!",
+        CommentInput("How warm!", name="Bea P."),
         comment_id=comment_id,
-        thread=None,
-        partition=0,
-        held_for="",
         change_id=uuid4(),
         now=current_time(),
     )

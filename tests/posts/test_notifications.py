@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from cassandra_db import current_time
 from posts import queries
-from posts.entities import Comment, Post
+from posts.entities import Comment, CommentInput, Post
 from posts.operations import comments, posts
 from posts.operations.blocks import block_person
 from posts.operations.profiles import save_profile
@@ -42,12 +42,8 @@ def say(post: Post, user: User, body: str = "Nice", thread: Comment | None = Non
     return comments.write_comment(
         post,
         user.user_id,
-        "Ben T.",
-        body,
+        CommentInput(body, name="Ben T.", thread_id=thread.thread_id if thread else None),
         comment_id=make_id(),
-        thread=thread.thread_id if thread else None,
-        partition=0,
-        held_for="",
         change_id=uuid4(),
         now=current_time(),
     )
@@ -90,10 +86,10 @@ def test_x446_comments_replies_and_mentions_are_told_once(ada: User, post: Post)
     assert not any(list_words(each.user_id) for each in (cem, eve, fay))
     (told,) = list_told(ben.user_id)
     assert told.line.path.endswith(f"/posts/{post.post_id}/#c{reply.comment_id}")
-    act(comments.edit_comment, reply, f"Look, @{seen}!", held_for="")
+    act(comments.edit_comment, reply, f"Look, @{seen}!")
     tell_about(post.post_id)
     assert len(list_told(dot.user_id)) == 1
-    act(comments.hide_comment, act(comments.edit_comment, first, "Nicer", held_for=""))
+    act(comments.hide_comment, act(comments.edit_comment, first, "Nicer"))
     gone = "News about a comment that is gone"
     assert list_words(ada.user_id)[0] == gone
     held = comment_on(post, ben.user_id, f"www.example.com @{seen}", held_for="links")

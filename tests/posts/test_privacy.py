@@ -6,7 +6,7 @@ from accounts.models import User
 from cassandra_db import current_time
 from moderation.states import PUBLISHED
 from posts import comment_queries, like_queries, queries
-from posts.entities import Comment, Post
+from posts.entities import Comment, CommentInput, Post
 from posts.operations.comments import write_comment
 from posts.operations.likes import set_like
 from posts.operations.profiles import save_profile
@@ -23,12 +23,8 @@ def comment_on(post: Post, user: User) -> Comment:
     return write_comment(
         post,
         user.user_id,
-        "Ann L.",
-        f"How warm it looks! {user.name}",
+        CommentInput(f"How warm it looks! {user.name}", name="Ann L."),
         comment_id=make_form_id(user.user_id),
-        thread=None,
-        partition=0,
-        held_for="",
         change_id=uuid4(),
         now=current_time(),
     )
