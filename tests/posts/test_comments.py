@@ -150,17 +150,17 @@ def test_x443_a_thread_is_full_and_the_numbers_stay(monkeypatch: pytest.MonkeyPa
 def test_x444_a_comment_is_changed_by_who_may_and_once() -> None:
     post = publish()
     comment = comment_on(post)
-    edited = act(comments.edit_comment, comment, "How cold it looks!")
+    edited = act(comments.edit_comment, comment, "How cold it looks!", held_for="")
     assert (edited.body, edited.state, edited.version) == ("How cold it looks!", PUBLISHED, 2)
     form, now = uuid4(), current_time()
     hidden = comments.hide_comment(edited, change_id=form, now=now)
     assert comments.hide_comment(edited, change_id=form, now=now) == hidden
     with pytest.raises(TextChanged):
-        act(comments.edit_comment, comment, "From a stale page")
+        act(comments.edit_comment, comment, "From a stale page", held_for="")
     assert (list_threads(post), check_comments(post.post_id)) == ([], 0)
     for viewer in (post.user_id, comment.user_id):
         assert list_threads(post, viewer)[0].first == hidden
-    still = act(comments.edit_comment, hidden, "Hm.")
+    still = act(comments.edit_comment, hidden, "Hm.", held_for="")
     assert still.state == HIDDEN
     shown = act(comments.show_comment, still)
     assert (shown.state, check_comments(post.post_id)) == (PUBLISHED, 1)
@@ -173,14 +173,14 @@ def test_x444_a_comment_is_changed_by_who_may_and_once() -> None:
     gone = act(comments.withdraw_comment, bad)
     assert (gone.state, gone.body, waits(gone)) == (WITHDRAWN, "", None)
     with pytest.raises(NoSuchText):
-        act(comments.edit_comment, gone, "Again")
+        act(comments.edit_comment, gone, "Again", held_for="")
 
 
 def test_x444_staff_decide_about_held_and_reported_comments() -> None:
     post = publish()
     held = comment_on(post, body="See example.com", held_for="links")
     assert (waits(held), list_threads(post), check_comments(post.post_id)) == ("links", [], 0)
-    edited = act(comments.edit_comment, held, "See it yourself")
+    edited = act(comments.edit_comment, held, "See it yourself", held_for="")
     assert (edited.state, waits(edited)) == (HELD, "links")
     assert comment_queries.find_comment_of(held.user_id, held.comment_id) == edited
     published = act(comments.publish_comment, edited)
