@@ -75,13 +75,16 @@ def print_costs() -> None:
     from posts.rules import LIKE_PARTITIONS
 
     post, (ann, ben) = get_post(publish(uuid4())), (uuid4(), uuid4())
+    # The first of each also makes the numbers of the partition.
+    like(uuid4(), post, "like")
+    thread = comment_on(uuid4(), post)
     acts: dict[str, Callable[[], object]] = {
         "a like": lambda: like(ann, post, "like"),
         "another type": lambda: like(ann, post, "love"),
         "the same form again": lambda: like(ann, post, "love"),
         "taken back": lambda: like(ann, post, ""),
         "a comment": lambda: comment_on(ann, post),
-        "a reply": lambda: comment_on(ben, post, comment_on(ann, post)),
+        "a reply": lambda: comment_on(ben, post, thread),
     }
     for name, act in acts.items():
         _print_cost(name, act)
