@@ -8,6 +8,9 @@ from posts.operations.blocks import end_follows_between
 from posts.operations.feeds import BLOCK, FOLLOW, LOGIN, PENDING_FEEDS, POST, copy_post, fill_feed
 from posts.operations.follows import finish_follow
 
+# How far the look for new events goes back: a read is mostly of one partition.
+_JUST = timedelta(seconds=10)
+
 
 def finish_event(subject_id: UUID, what: str, now: datetime) -> None:
     """Finish what a pending row names. A second call changes nothing. Raises PostBusy, CassandraUnavailable."""
@@ -31,12 +34,18 @@ def sweep_feeds(now: datetime) -> str:
     return f"{sweep.count} feeds looked after" if sweep.count else ""
 
 
+def has_events(now: datetime) -> bool:
+    """Return whether something happened just now. Raises CassandraUnavailable."""
+    return bool(PENDING_FEEDS.list_between(now - _JUST, now))
+
+
 FEED_JOBS = [
     Job(
         PENDING_FEEDS.job,
         timedelta(seconds=5),
         sweep_feeds,
+        normal_lag=PENDING_FEEDS.max_write_delay + timedelta(minutes=1),
         idle_every=timedelta(minutes=1),
-        has_work=PENDING_FEEDS.has_rows,
+        has_work=has_events,
     )
 ]

@@ -6,7 +6,6 @@ from django.utils.translation import ngettext
 
 from cassandra_db import Row
 from jobs.due_rows import Sweep
-from jobs.minutes import MINUTE
 from jobs.registry import Job, describe_count
 from posts.copies import refresh_post
 from posts.feed_jobs import FEED_JOBS
@@ -19,6 +18,8 @@ from posts.pictures import follow_pictures
 
 # The request that has written a younger pending row may still run.
 FINISHED_AFTER = timedelta(minutes=2)
+# How far the look for urgent work goes back: a read is mostly of one partition.
+_JUST = timedelta(seconds=6)
 
 
 def sweep_posts(now: datetime) -> str:
@@ -60,10 +61,8 @@ def finish_post(rows: list[Row], sweep: Sweep) -> None:
 
 
 def has_urgent(now: datetime) -> bool:
-    """Return whether a popular post's sums are to be counted, or pictures were sent in the last minute. Raises CassandraUnavailable."""
-    return any(
-        row.what in (SUMS, PICTURES) for row in PENDING_POSTS.list_between(now - MINUTE, now)
-    )
+    """Return whether pictures were just sent, or a popular post's sums are to be counted. Raises CassandraUnavailable."""
+    return any(row.what in (SUMS, PICTURES) for row in PENDING_POSTS.list_between(now - _JUST, now))
 
 
 JOBS = [

@@ -65,7 +65,7 @@ LIKE_JOBS = [
         sweep_likes,
         normal_lag=PENDING_LIKES.max_write_delay + timedelta(minutes=1),
         # Work is left only after a crash.
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=5),
     ),
     Job(POPULAR, timedelta(minutes=10), count_popular, normal_lag=2 * HOUR, idle_every=HOUR),
 ]

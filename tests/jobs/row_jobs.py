@@ -36,6 +36,7 @@ from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from notifications.operations import ANNOUNCED, DIGESTS
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
+from posts.operations.feeds import PENDING_FEEDS
 from posts.operations.pending import PENDING_LIKES, PENDING_POSTS
 from questions.operations import PENDING_TEXTS
 from reviews.operations import PENDING_REVIEWS
@@ -481,6 +482,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("old conversations", RowJob("conversations.operations.deletion.delete_conversation", make_done)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
     ("posts", RowJob("posts.jobs.refresh_post", noted(PENDING_POSTS, lambda _: {"post_id": uuid1(), "what": "post"}), lambda post_id, _: post_id, find=find_noted(PENDING_POSTS, "post_id"), after=3 * MINUTE)),
+    ("feeds", RowJob("posts.feed_jobs.finish_event", noted(PENDING_FEEDS, lambda each: {"subject_id": each, "what": "login"}), find=find_noted(PENDING_FEEDS, "subject_id"))),
     ("likes", RowJob("posts.like_jobs.finish_like", noted(PENDING_LIKES, lambda each: {"user_id": each, "post_id": publish().post_id}), lambda user_id, _: user_id, find=find_noted(PENDING_LIKES, "user_id"), after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),

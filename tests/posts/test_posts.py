@@ -1,6 +1,6 @@
 """Posts as their authors write them and the staff decide about them: lists, crashes, and forms that are sent twice."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID, uuid4
@@ -11,19 +11,23 @@ from accounts.models import User
 from cassandra_db import InvalidPageToken, current_time
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from jobs.due_rows import Sweep
 from moderation.errors import TextChanged
 from moderation.queries import list_waiting
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from posts import queries
 from posts.entities import Post, PostInput, ShownProduct
 from posts.errors import NoSuchPost
+from posts.jobs import finish_post
 from posts.operations import posts as operations
+from posts.operations.pending import PENDING_POSTS
 from posts.queries import NEWEST, PostList
 from posts.time_ids import make_form_id
 from tests.factories import make_user
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.posts.posting import publish, run_worker
 from tests.reads import existing
+from tests.shards import ItemsShard
 from tests.threads import call_at_once, map_at_once
 
 PICTURES = tuple(f"photo/{shade:032x}-640x640" for shade in range(3))
@@ -277,3 +281,20 @@ def test_x453_killed_at_each_write_the_worker_brings_lists_and_queue_in_line(
             assert stored.version == post.version + 1
             assert (find_lists(stored), is_waiting(stored)) == wanted, str(target)
     assert find_violations(*killed) == []
+
+
+def test_x453_the_worker_leaves_a_post_alone_that_a_request_may_still_write(ann: User) -> None:
+    post = write(ann, **SHOWN)
+    now = current_time()
+
+    def sweep(until: datetime) -> list[str]:
+        shard = ItemsShard("posts", item_ids=frozenset([post.post_id]))
+        partitions = PENDING_POSTS.list_partitions(now - timedelta(minutes=2), now)
+        work = Sweep(PENDING_POSTS, partitions, until, shard)
+        for rows in work.groups("post_id"):
+            finish_post(rows, work)
+        rows = PENDING_POSTS.list_between(now - timedelta(minutes=2), now)
+        return [row.what for row in rows if row.post_id == post.post_id]
+
+    assert sweep(now) == ["post"]
+    assert sweep(now + timedelta(minutes=3)) == []

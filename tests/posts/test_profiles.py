@@ -118,10 +118,14 @@ def test_x455_a_former_handle_stays_its_owners_and_leads_to_the_present_one(ann:
 
 
 def test_x455_a_claim_that_was_cut_off_from_its_profile_leads_nowhere(ann: User) -> None:
-    handle = fresh("cut")
-    kill_in(profiles.UPDATE_PROFILE, "apply", lambda: save(ann, handle))
+    first, handle = fresh("first"), fresh("cut")
+    save(ann, first)
+    kill_in(profiles.UPDATE_PROFILE, "apply", lambda: save(ann, handle, seen=1))
     assert queries.find_profile_by_handle(handle) is None
-    assert save(ann, handle).handle == handle, "the form is sent again"
+    assert save(ann, handle, seen=1).handle == handle, "the form is sent again"
     profiles.erase_profile(ann.user_id)
-    assert (queries.get_profile(ann.user_id), queries.find_profile_by_handle(handle)) == (None,) * 2
-    assert save(make_user("Bea"), handle)
+    assert queries.get_profile(ann.user_id) is None
+    assert [queries.find_profile_by_handle(each) for each in (first, handle)] == [None, None]
+    bea = make_user("Bea")
+    assert save(bea, handle).version == 1
+    assert save(bea, first, seen=1).version == 2
