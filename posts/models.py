@@ -139,7 +139,7 @@ class PopularPost(Model):
 class CommentByPost(Model):
     """L3: the comments on a post in threads: the newest thread first, and in it a comment before its replies.
 
-    Bound: 5,000 threads (rules.MAX_THREADS) of at most 50 replies, mostly 1 KB a comment; then `posts.comment_partition` goes up.
+    Bound: 1,000 threads (rules.MAX_THREADS) of at most 50 replies, 2 KB a comment at most; then `posts.comment_partition` goes up.
     Writer: posts.operations.comments. One conditional batch writes a comment and the numbers.
     """
 
