@@ -134,68 +134,38 @@ def _list_wrong_lists(post: Post) -> Iterator[str]:
         yield "reviews_to_moderate"
 
 
-# Each list: its rows, the statement that deletes one, and whether a post belongs there.
-_LISTS: tuple[
-    tuple[str, Statement, Statement, tuple[str, ...], Callable[[Post, Row], bool]], ...
-] = (
-    (
-        "posts_by_month",
-        BY_MONTH,
-        copies.DELETE_BY_MONTH,
-        ("month",),
-        lambda post, row: post.is_public and post.month == row.month.date(),
-    ),
-    (
-        "posts_by_tag",
-        BY_TAG,
-        copies.DELETE_BY_TAG,
-        ("tag", "year"),
-        lambda post, row: post.is_public and row.tag in post.tags and row.year == post.year,
-    ),
-    (
-        "posts_by_product",
-        BY_PRODUCT,
-        copies.DELETE_BY_PRODUCT,
-        ("product_id", "year"),
-        lambda post, row: (
-            post.is_public
-            and row.product_id in {each.product_id for each in post.products}
-            and row.year == post.year
-        ),
-    ),
-    (
-        "posts_by_user",
-        BY_USER,
-        copies.DELETE_BY_USER,
-        ("user_id", "year"),
-        lambda post, row: (post.user_id, post.year) == (row.user_id, row.year),
-    ),
-)
+# Each list: its rows, the statement that deletes one, and the columns of its partitions.
+_LISTS: dict[str, tuple[Statement, Statement, tuple[str, ...]]] = {
+    "posts_by_month": (BY_MONTH, copies.DELETE_BY_MONTH, ("month",)),
+    "posts_by_tag": (BY_TAG, copies.DELETE_BY_TAG, ("tag", "year")),
+    "posts_by_product": (BY_PRODUCT, copies.DELETE_BY_PRODUCT, ("product_id", "year")),
+    "posts_by_user": (BY_USER, copies.DELETE_BY_USER, ("user_id", "year")),
+}
 
 
-def _make_list_check(
-    name: str,
-    rows: Statement,
-    delete: Statement,
-    columns: tuple[str, ...],
-    belongs: Callable[[Post, Row], bool],
-) -> Check:
-    """Return the check of a list's rows: each is of a post that belongs there."""
+def _belongs(post: Post, name: str, row: Row) -> bool:
+    """Return whether a post belongs into the list at the place of this row."""
+    if name == "posts_by_user":
+        return (post.user_id, post.year) == (row.user_id, row.year)
+    if name == "posts_by_month":
+        return post.is_public and post.month == row.month.date()
+    key = f"tag {row.tag}" if name == "posts_by_tag" else f"product {row.product_id.hex}"
+    return post.is_public and post.year == row.year and key in copies.list_memberships(post)
 
-    def find(row: Row) -> Iterator[Violation]:
-        post = queries.get_post(row.post_id)
-        if post is None or not belongs(post, row):
-            key = {each: getattr(row, each) for each in columns}
 
-            def remove(_now: object) -> None:
-                delete.run(at=current_microseconds(), post_id=row.post_id, **key)
+def _find_stray_rows(name: str, row: Row) -> Iterator[Violation]:
+    """Find a list's row of a post that does not belong there."""
+    post, (_rows, delete, columns) = queries.get_post(row.post_id), _LISTS[name]
+    if (post and _belongs(post, name, row)) or _is_pending(PENDING_POSTS, "post_id", row.post_id):
+        return
+    key = {each: getattr(row, each) for each in columns}
 
-            where = " ".join(str(value) for value in key.values())
-            fault = f"{name} has it under {where}, where it does not belong"
-            if not _is_pending(PENDING_POSTS, "post_id", row.post_id):
-                yield Violation("I47", f"post {row.post_id}", fault, fix=remove)
+    def remove(_now: object) -> None:
+        delete.run(at=current_microseconds(), post_id=row.post_id, **key)
 
-    return Check(name, ("I47",), row_subjects(rows), find)
+    where = " ".join(str(value) for value in key.values())
+    fault = f"{name} has it under {where}, where it does not belong"
+    yield Violation("I47", f"post {row.post_id}", fault, fix=remove)
 
 
 def _find_number_faults(post_id: UUID) -> Iterator[Violation]:
@@ -358,7 +328,10 @@ CHECKS = (
         column_subjects(queries.POSTS, "post_id", "posts"),
         _spare(PENDING_POSTS, "post_id", _find_list_faults),
     ),
-    *(_make_list_check(*each) for each in _LISTS),
+    *(
+        Check(name, ("I47",), row_subjects(rows), partial(_find_stray_rows, name))
+        for name, (rows, _delete, _columns) in _LISTS.items()
+    ),
     Check(
         "posts with likes and comments",
         ("I48",),

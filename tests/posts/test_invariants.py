@@ -14,7 +14,7 @@ from posts import copies, invariants, queries
 from posts.entities import CommentInput, Post
 from posts.operations.comments import write_comment
 from posts.operations.likes import set_like
-from posts.operations.profiles import save_profile
+from posts.operations.profiles import list_handle_keys, save_profile
 from posts.time_ids import make_form_id
 from tests.factories import make_user
 from tests.posts.posting import check_comments, check_likes, publish, run_worker
@@ -137,7 +137,7 @@ def test_x457_i47_rows_of_lists_that_a_post_is_not_in_are_deleted(post: Post) ->
 def test_x457_i49_handles_and_profiles_claim_each_other() -> None:
     ann, handle = make_user("Ann Lee"), f"ann_{uuid4().hex[:9]}"
     profile = save_profile(ann.user_id, handle, "", is_public=True, seen=0, change_id=uuid4())
-    (key,) = invariants.profiles.list_handle_keys(profile)
+    (key,) = list_handle_keys(profile)
     scope = Scope(users=frozenset([ann.user_id]))
     assert check(scope).is_clean
     cql("DELETE FROM people_by_handle WHERE handle_key = %s", key)

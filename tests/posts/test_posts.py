@@ -1,6 +1,8 @@
 """Posts as their authors write them and the staff decide about them: lists, crashes, and forms that are sent twice."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID, uuid4
@@ -58,7 +60,7 @@ def add_pictures(post: Post, *pictures: str) -> Post:
 
     def add(before: Post) -> Post:
         own = (*before.new_pictures, *pictures)
-        return operations.replace(
+        return replace(
             before, new_pictures=own, picture_count=len(before.pictures) + len(own)
         )
 
@@ -101,7 +103,7 @@ def find_violations(*post_ids: UUID, repair: bool = False) -> list[str]:
 
 
 FIRST, SECOND = uuid4(), uuid4()
-SHOWN = {"tags": ("wood",), "products": (ShownProduct(FIRST, uuid4()),)}
+SHOWN: dict[str, Any] = {"tags": ("wood",), "products": (ShownProduct(FIRST, uuid4()),)}
 EVERYWHERE = {"newest", "person", "own", "tag wood", f"product {FIRST.hex}"}
 
 
@@ -268,7 +270,7 @@ def test_x453_killed_at_each_write_the_worker_brings_lists_and_queue_in_line(
     for target in writes:
         post = begin()
         killed.append(post.post_id)
-        if kill_at_write(target, lambda post=post: what(post, ann)):
+        if kill_at_write(target, partial(what, post, ann)):
             run_worker(post.post_id)
             stored = existing(queries.get_post(post.post_id))
             if stored.version > post.version:

@@ -81,7 +81,7 @@ def _liked(user_id: UUID) -> set[UUID]:
     return {each.post_id for each in like_queries.list_likes_of(user_id) if each.like_type}
 
 
-ERASED = (
+ERASED: tuple[object, ...] = (
     (True, True, "", "", ()),
     [],
     [],
