@@ -12,7 +12,7 @@ from accounts.queries import USER
 from cassandra_db import Chain, PendingResult, Row
 from moderation.rules import shown_name
 from moderation.states import PUBLISHED, REFUSED
-from notifications.entities import DIGEST, PAGE, POSTS, Kind, Line, News, Notification
+from notifications.entities import DIGEST, PAGE, POSTS, RETENTION, Kind, Line, News, Notification
 from posts import comment_queries, follow_queries, like_queries, queries
 from posts.entities import Comment, Post
 from posts.follow_button import PendingFollowers
@@ -245,9 +245,15 @@ KINDS = [
     Kind(
         POST_LIKED, POSTS, _("New likes"), _GONE, describe_likes, PAGE, quiet_for=timedelta(days=1)
     ),
-    Kind(POST_COMMENTED, POSTS, _("New comment"), _COMMENT_GONE, describe_comments, DIGEST),
-    Kind(COMMENT_REPLIED, POSTS, _("Reply to a comment"), _COMMENT_GONE, describe_comments, DIGEST),
-    Kind(MENTIONED, POSTS, _("Mention"), _COMMENT_GONE, describe_comments, DIGEST),
+    *(
+        # A comment is told once, also if the staff publish it again.
+        Kind(name, POSTS, label, _COMMENT_GONE, describe_comments, DIGEST, quiet_for=RETENTION)
+        for name, label in (
+            (POST_COMMENTED, _("New comment")),
+            (COMMENT_REPLIED, _("Reply to a comment")),
+            (MENTIONED, _("Mention")),
+        )
+    ),
     Kind(
         NEW_FOLLOWERS,
         POSTS,
