@@ -76,7 +76,7 @@ def refresh_post(post_id: UUID, left: Iterable[str] = ()) -> None:
             *(start_listing(post, each, at, is_listed=post.is_public) for each in lists),
             *(start_listing(post, each, at, is_listed=False) for each in set(left) - lists),
             start_listing(post, "month", at, is_listed=post.is_public),
-            *([] if post.is_erased else [_start_by_user(post, at)]),
+            *([] if post.is_erased else [start_by_user(post, at)]),
         ]
     )
     update_queue(post, at, title=post.body[:_TITLE_LENGTH], kind="post")
@@ -101,7 +101,8 @@ def start_listing(post: Post, name: str, at: int, *, is_listed: bool) -> Pending
     )
 
 
-def _start_by_user(post: Post, at: int) -> PendingResult:
+def start_by_user(post: Post, at: int) -> PendingResult:
+    """Start writing a post's row in its author's list."""
     return INSERT_BY_USER.start(
         user_id=post.user_id, year=post.year, post_id=post.post_id, state=post.state, at=at
     )

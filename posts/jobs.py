@@ -28,7 +28,8 @@ def sweep_posts(now: datetime) -> str:
         for rows in sweep.groups("post_id"):
             finish_post(rows, sweep)
     return describe_count(
-        ngettext("%(count)s post finished", "%(count)s posts finished", sweep.count), sweep.count
+        ngettext("%(count)s post looked after", "%(count)s posts looked after", sweep.count),
+        sweep.count,
     )
 
 
@@ -57,7 +58,8 @@ def finish_post(rows: list[Row], sweep: Sweep) -> None:
             waiting = [row for row in due if row.what == PICTURES]
             sweep.postpone([row for row in waiting if row.written <= latest], timedelta(0))
         sweep.clear([row for row in due if row not in waiting])
-        sweep.count += len(due) > len(waiting)
+        # While pictures are being decoded, the job runs again soon.
+        sweep.count += waiting != due or any(row.written > latest for row in waiting)
 
 
 def has_urgent(now: datetime) -> bool:

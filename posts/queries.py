@@ -338,6 +338,8 @@ def get_profile(user_id: UUID) -> Profile | None:
 def find_profile_by_handle(handle: str) -> Profile | None:
     """Return the profile that has this handle or had it before, public or not, or None. Raises CassandraUnavailable."""
     key = fold_handle(handle)
+    if not key:
+        return None
     claims, rows = (
         BY_HANDLE.start(handle_key=key)
         .then(PROFILE, lambda rows: {"user_id": rows[0].user_id} if rows else None)

@@ -16,6 +16,7 @@ from cassandra_db import (
     SEND_AGAIN,
     applied_if,
     conditional_write,
+    current_microseconds,
     retry_attempts,
     truncate_to_milliseconds,
 )
@@ -26,7 +27,7 @@ from moderation.rules import shown_name
 from moderation.states import HELD, PUBLISHED, WITHDRAWN
 from moderation.texts import erased_id
 from posts import queries
-from posts.copies import leave_person, list_memberships, refresh_post
+from posts.copies import leave_person, list_memberships, refresh_post, start_by_user
 from posts.entities import Post, PostInput
 from posts.errors import NoSuchPost, PostBusy
 from posts.operations.pending import note_post
@@ -231,6 +232,9 @@ def _queue(post: Post, now: datetime) -> Post:
 def _change(before: Post | None, after: Post) -> Post:
     left = list_memberships(before) - list_memberships(after)
     note_post(after.post_id, left)
+    if before is None:
+        # So that an erasure finds the post, whatever happens next.
+        start_by_user(after, current_microseconds()).rows()
     _apply(before, after)
     refresh_post(after.post_id, left)
     return after

@@ -60,9 +60,7 @@ def add_pictures(post: Post, *pictures: str) -> Post:
 
     def add(before: Post) -> Post:
         own = (*before.new_pictures, *pictures)
-        return replace(
-            before, new_pictures=own, picture_count=len(before.pictures) + len(own)
-        )
+        return replace(before, new_pictures=own, picture_count=len(before.pictures) + len(own))
 
     return operations.change_post(
         post.post_id, add, seen=post.version, change_id=uuid4(), now=current_time()

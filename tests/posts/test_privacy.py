@@ -6,14 +6,15 @@ from accounts.models import User
 from cassandra_db import current_time
 from moderation.states import PUBLISHED
 from posts import comment_queries, like_queries, queries
-from posts.entities import Comment, CommentInput, Post
+from posts.entities import Comment, CommentInput, Post, PostInput
+from posts.operations import posts as operations
 from posts.operations.comments import write_comment
 from posts.operations.likes import set_like
 from posts.operations.profiles import save_profile
 from posts.privacy import erase_personal_data, export_personal_data
 from posts.time_ids import make_form_id
 from tests.factories import make_user
-from tests.orders.crashes import kill_at_write, record_writes
+from tests.orders.crashes import kill_at_write, kill_in, record_writes
 from tests.posts.posting import check_comments, check_likes, publish, run_worker
 from tests.reads import existing
 from web.personal_data import DataSubject, PersonalDataEncoder
@@ -129,3 +130,19 @@ def test_x456_an_erasure_that_is_killed_is_repeated_to_the_same_end() -> None:
         lives.erase()
         run_worker(lives.anns.post_id, lives.ann.user_id, lives.bea.user_id)
         assert lives.describe() == ERASED, str(target)
+
+
+def test_x456_a_post_whose_writing_was_cut_off_is_found_by_the_erasure() -> None:
+    ann = make_user("Ann Lee")
+    post_id = make_form_id(ann.user_id)
+    kill_in(
+        operations,
+        "refresh_post",
+        lambda: operations.write_post(
+            post_id, ann, PostInput(body="Mine"), seen=0, change_id=uuid4(), now=current_time()
+        ),
+    )
+    erase_personal_data(DataSubject(ann.user_id, ann.email, ann.name), current_time())
+    run_worker(post_id)
+    post = existing(queries.get_post(post_id))
+    assert (post.is_erased, post.body, queries.list_post_ids_of(ann.user_id)) == (True, "", [])

@@ -72,6 +72,7 @@ def test_x455_reserved_words_and_strange_letters_are_refused(ann: User) -> None:
             check_handle(handle)
 
     are_refused()
+    assert [queries.find_profile_by_handle(each) for each in ("_", "é", "x" * 300)] == [None] * 3
     assert check_handle("Ann_Lee") == fold_handle("annIee") == "annlee"
     hidden = save_profile(ann.user_id, "", "", is_public=False, seen=0, change_id=uuid4())
     assert (hidden.handle, hidden.is_public) == ("", False), "who stays hidden needs none"
