@@ -340,6 +340,9 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "posts:block_writer": [
         ask(post_id="{commented}", partition="0", thread_id="{comment}", comment_id="{comment}")
     ],
+    # A public profile is for all to follow and to block: so it is one that nobody has.
+    "posts:follow": [ask({"follows": "1"}, handle="nobody_1")],
+    "posts:block": [ask(handle="nobody_1")],
     "posts:staff_comment": [ask(user_id="{user}", comment_id="{comment}")],
     "posts:staff_comment_decide": [
         ask({"act": "publish", "version": "1"}, user_id="{user}", comment_id="{comment}")
@@ -399,8 +402,6 @@ OPEN_TO_ALL = {
     "posts:tag": "the shop window",
     "posts:of_product": "the shop window",
     "posts:person": "what a member has made public",
-    "posts:follow": "it follows somebody who has a public page",
-    "posts:block": "it blocks somebody who has a public page, for whoever asks",
     "picture": "a drawing",
     "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",

@@ -488,7 +488,7 @@ def make_world() -> World:
     theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
     waiting, commented = change_post(publish(alice.pk), state=HELD), publish()
-    comment = add_comment(commented, alice, f"{ALICE} says so", held_for="links")
+    comment = add_comment(commented, alice, "What a colour!", held_for="links")
     theirs |= {"post": str(waiting.post_id), "comment": str(comment.comment_id)}
     nobodys |= {"post": str(uuid1()), "comment": str(uuid1())}
     theirs["commented"] = nobodys["commented"] = str(commented.post_id)
