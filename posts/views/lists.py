@@ -22,7 +22,7 @@ def render_posts(
     request: HttpRequest, reading: PendingPage, of: PostList, context: Mapping[str, Any]
 ) -> HttpResponse:
     """Return the page of a list, or for htmx the next part of it. The address is the one that was asked for."""
-    parameters = {"popular": ""} if "popular" in request.GET else {}
+    parameters = {"popular": ""} if of is queries.POPULAR else {}
     listed = list_context(reading.collect(), of, request.path, **parameters)
     return render_page(request, "posts/list.html", {**context, **listed}, part="more")
 
@@ -36,11 +36,7 @@ def newest_posts(request: HttpRequest) -> HttpResponse:
     is_popular = "popular" in request.GET
     of = queries.POPULAR if is_popular else queries.NEWEST
     reading = begin_page(request, of)
-    context = {
-        "kind": of.kind,
-        "is_first": "after" not in request.GET,
-        "nav_current": reverse("posts:newest"),
-    }
+    context = {"kind": of.kind, "nav_current": reverse("posts:newest")}
     return render_posts(request, reading, of, context)
 
 

@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from accounts.models import User
 from cart.queries import get_cart
-from cassandra_db import current_time
+from cassandra_db import current_microseconds, current_time
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from posts import comment_queries, queries
 from posts.comment_queries import iterate_comments
-from posts.copies import refresh_post
+from posts.copies import refresh_post, start_listing
 from posts.entities import Comment, Post
 from posts.operations.posts import withdraw_post
 from posts.time_ids import make_form_id
@@ -113,6 +113,8 @@ def test_x410_lists_show_published_posts_in_two_rounds(ann: User) -> None:
     # Whatever has left a list is gone at the next load, whether its row is still there or not.
     withdraw_post(post.post_id, seen=post.version, change_id=uuid4(), now=current_time())
     change(other, tags=("other",))
+    for each in (post, other):
+        start_listing(each, f"tag {tag}", current_microseconds(), is_listed=True).rows()
     for url in (f"/posts/tags/{tag}/", f"/people/{handle}/"):
         assert "No posts yet" in read(visitor(), url, fresh=uuid4().hex)
 

@@ -33,9 +33,9 @@ from web.text_cache import FRAGMENTS, WHOLE_PAGES
 NEW_VISITORS = 50
 HTMX = {"HX-Request": "true"}
 GZIP = {"Accept-Encoding": "gzip"}
-# What is each visitor's own in a page: the token, in the body's tag and in forms, and the form's key.
+# What is each visitor's own in a page: the token, in the body's tag and in forms, and the form's key. A page token has its time in it.
 OWN = re.compile(
-    r'(?<="x-csrftoken": ")\w{64}|(?<=value=")\w{64}|(?<=name="operation" value=")[0-9a-f-]{36}'
+    r'(?<="x-csrftoken": ")\w{64}|(?<=value=")\w{64}|(?<=name="operation" value=")[0-9a-f-]{36}|(?<=after=)[^"]+'
 )
 # The cookies of who has nothing of their own: after one product page every browser has the first two.
 OF_NOBODY = {"CSRF_COOKIE_NAME", "VIEWED_COOKIE_NAME", "COUNTRY_COOKIE_NAME"}
