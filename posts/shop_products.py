@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from cassandra_db import PendingResult
+from cassandra_db import PendingResult, current_time
 from catalogue.entities import Product, Variant
 from catalogue.queries import (
     get_products,
@@ -17,7 +17,7 @@ from catalogue.search import search_products
 from catalogue.search_index import SearchIndexMissing
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
-from orders.queries import list_order_years, list_orders_by_year, prefetch_items
+from orders.queries import list_orders_by_year, prefetch_items
 from posts.entities import ShownProduct
 from storefront.choices import variant_url
 
@@ -103,7 +103,8 @@ class ProductChoice:
 
 def list_ordered(user_id: UUID) -> list[ProductChoice]:
     """Return what a person has ordered lately, the newest order first; each product once. Raises CassandraUnavailable."""
-    by_year = list_orders_by_year(user_id, list_order_years(user_id)[:_YEARS])
+    year = current_time().year
+    by_year = list_orders_by_year(user_id, range(year + 1 - _YEARS, year + 1))
     newest = [order for year in sorted(by_year, reverse=True) for order in by_year[year]]
     reading = [prefetch_items(order.order_id) for order in newest[:_ORDERS]]
     found = [
