@@ -29,6 +29,7 @@ from accounts.async_variants import async_variant
 from accounts.known_devices import forget_devices
 from cassandra_db import (
     SEND_AGAIN,
+    PendingResult,
     applied_if,
     conditional_write,
     current_time,
@@ -240,6 +241,11 @@ def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSe
         if pending.one() is not None
     ]
     return sorted(found, key=lambda each: (each.is_current, each.last_seen_at), reverse=True)
+
+
+def prefetch_sessions(user_id: UUID) -> PendingResult:
+    """Start reading a user's sessions: there is no row if the user was away for as long as a session lasts."""
+    return OF_USER.start(user_id=user_id)
 
 
 def find_session_user(session_key: str) -> UUID | None:

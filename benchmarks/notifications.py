@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 from argparse import SUPPRESS
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from http.client import HTTPConnection
@@ -52,27 +53,32 @@ def main() -> int:
         with serve_shop(KEYSPACE) as server:
             ask_for_page(server.port, other, WARM_SECONDS)
             drop_price(watched)
-            return _report(args.watchers, *_measure(watched, server.port, other))
+            command = [sys.executable, "-m", "benchmarks.notifications", "--probe", str(watched)]
+            return _report(args.watchers, *measure_beside(command, KEYSPACE, server.port, other))
 
 
-def _measure(watched: UUID, port: int, other: str) -> tuple[dict[str, Any], Latencies, Latencies]:
-    """Let a process tell the watchers, and stop it every other second. Return its figures, and the page's latencies without and with it."""
-    command = [sys.executable, "-m", "benchmarks.notifications", "--probe", str(watched)]
+def measure_beside(
+    command: Sequence[str], keyspace: str, port: int, path: str
+) -> tuple[dict[str, Any], Latencies, Latencies]:
+    """Let a process work, and stop it every other second. Return its figures, and a page's latencies without and with it.
+
+    The process says "ready" before it begins, and at last its figures as JSON; their "seconds" become those in which it ran.
+    """
     without, meanwhile, paused = list[float](), list[float](), 0.0
     with subprocess.Popen(
-        command, cwd=ROOT, env=shop_environment(KEYSPACE), stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, env=shop_environment(keyspace), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout
         while process.stdout.readline() != "ready\n":
             pass
-        teller = psutil.Process(process.pid)
+        worker = psutil.Process(process.pid)
         while process.poll() is None:
-            meanwhile += ask_for_page(port, other, SLICE_SECONDS)
+            meanwhile += ask_for_page(port, path, SLICE_SECONDS)
             if process.poll() is None:
                 began = perf_counter()
-                teller.suspend()
-                without += ask_for_page(port, other, SLICE_SECONDS)
-                teller.resume()
+                worker.suspend()
+                without += ask_for_page(port, path, SLICE_SECONDS)
+                worker.resume()
                 paused += perf_counter() - began
         found: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
     found["seconds"] -= paused

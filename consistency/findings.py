@@ -57,6 +57,7 @@ class Scope:
     jobs: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     conversations: frozenset[UUID] = frozenset()
+    posts: frozenset[UUID] = frozenset()
 
 
 SubjectFinder = Callable[[Scope | None], Iterable[Any]]

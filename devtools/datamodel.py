@@ -23,11 +23,11 @@ order in which it shows them. Copies are written by the one function that is nam
 How to read a key: what stands in the inner brackets is the partition key, the rest orders the rows within it.
 A static column (*static*) has one value for the whole partition. Money is a whole number of minor units (cents) beside
 its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts, R reviews and questions,
-N notifications, M conversations, A sensors. "Holds data of" names the columns that lead to a person, and what becomes
+N notifications, M conversations, L posts, A sensors. "Holds data of" names the columns that lead to a person, and what becomes
 of the row when that person is erased.
 """
 
-FAMILIES = "QKURNMA"  # the letters that begin the numbers of questions, in the order of the index
+FAMILIES = "QKURNMLA"  # the letters that begin the numbers of questions, in the order of the index
 _QUESTIONS = re.compile(rf"^((?:[{FAMILIES}]\d+)(?:, [{FAMILIES}]\d+)*): (.*)", re.DOTALL)
 # A column's remark is a comment behind the column, or above it if the line is full.
 _COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)

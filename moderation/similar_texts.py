@@ -13,14 +13,17 @@ from web.rate_limits import hit_rate_limit
 _OWN_WORDS_FROM = 60
 
 
-def find_crowd_or_copy(request: HttpRequest, body: str, writer_id: UUID, change_id: UUID) -> str:
+def find_crowd_or_copy(
+    request: HttpRequest, body: str, writer_id: UUID, change_id: UUID, kind: str = "review"
+) -> str:
     """Return why the staff must read a text before it is published: "crowd", "repeated", or "".
 
-    Texts beyond a person's own limit do not count for the network. A form that is sent twice counts once. Raises CassandraUnavailable.
+    `kind` is the rate limit above which texts are a crowd. Texts beyond a person's own limit do not count for the network. A form
+    that is sent twice counts once. Raises CassandraUnavailable.
     """
     folded = " ".join(fold_text(body).split())
     try:
-        hit_rate_limit(request, "review", str(writer_id), hit_id=change_id)
+        hit_rate_limit(request, kind, str(writer_id), hit_id=change_id)
     except TooManyAttempts:
         return "crowd"
     if len(folded) >= _OWN_WORDS_FROM:

@@ -20,7 +20,8 @@ PAGE, DIGEST, MAIL, NOTHING = "page", "digest", "mail", "nothing"
 ORDERS, PRODUCTS = _("Orders"), _("Products")
 TEXTS, CARTS = _("Questions and reviews"), _("Shared carts")
 MESSAGES = _("Messages")
-GROUPS = (ORDERS, PRODUCTS, MESSAGES, TEXTS, CARTS)
+POSTS = _("Posts")
+GROUPS = (ORDERS, PRODUCTS, MESSAGES, TEXTS, POSTS, CARTS)
 CHOICE_LABELS: Mapping[str, StrOrPromise] = {
     MAIL: _("On the page, and by email at once"),
     DIGEST: _("On the page, and in the daily email"),

@@ -30,15 +30,16 @@ class PicturesInput(forms.FileInput):
 
     allow_multiple_selected = True
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_PICTURES, attributes: dict[str, str] | None = None) -> None:
         megabytes = MAX_PICTURE_BYTES // (1024 * 1024)
         super().__init__(
             {
+                **(attributes or {}),
                 "multiple": True,
                 "accept": "image/jpeg,image/png,image/webp,image/avif",
-                "data-most-files": MAX_PICTURES,
+                "data-most-files": most,
                 "data-most-megabytes": megabytes,
-                "data-too-many": _("Choose at most %(most)d pictures.") % {"most": MAX_PICTURES},
+                "data-too-many": _("Choose at most %(most)d pictures.") % {"most": most},
                 "data-too-large": _TOO_LARGE % {"most": megabytes},
             }
         )

@@ -35,6 +35,8 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
+# Parts of the shop that it can do without. Nothing below imports them: it finds what it needs of them by names (decision 091).
+OPTIONAL_APPS = ["posts"] if env.bool("POSTS", default=True) else []
 INSTALLED_APPS = [
     "cassandra_db",  # before the engine, whose sync_cassandra it makes patient
     "django_cassandra_engine",
@@ -65,6 +67,7 @@ INSTALLED_APPS = [
     "storefront",
     "adminpanel",
     "consistency",
+    *OPTIONAL_APPS,
     # For AnonymousUser, login() and logout(). The models of these apps have no tables, and the shop does not use them.
     "django.contrib.contenttypes",
     "django.contrib.auth",
@@ -329,6 +332,13 @@ RATE_LIMITS = {
         "vote": (10, 30, 0, 3600),
         "edit": (10, 30, 0, 3600),  # of an existing review
         "review_pictures": (10, 30, 0, 3600),  # forms with pictures
+        "post": (10, 30, 0, 3600),  # new ones
+        "comment": (60, 200, 0, 3600),
+        # Above the limit a comment waits for staff, as a review does.
+        "unread_comment": (20, 60, 0, 3600),
+        "like": (200, 600, 0, 3600),
+        "follow": (100, 300, 0, 3600),  # and blocks
+        "profile": (20, 60, 0, 3600),
         "search": (0, 120, 0, 60),
         "message": (20, 60, 2000, 3600),  # to the shop, of a member or a guest
         "contact": (5, 20, 600, 3600),  # mails that confirm a guest's first message

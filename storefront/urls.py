@@ -48,6 +48,7 @@ urlpatterns = [
     path("", include("reviews.urls")),
     path("", include("questions.urls")),
     path("", include("drafts.urls")),
+    *(path("", include(f"{app}.urls")) for app in settings.OPTIONAL_APPS),
     *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
 handler400 = "storefront.views.errors.bad_request"

@@ -19,6 +19,8 @@ KINDS = {
     "": gettext_lazy("Review"),
     "question": gettext_lazy("Question"),
     "answer": gettext_lazy("Answer"),
+    "post": gettext_lazy("Post"),
+    "comment": gettext_lazy("Comment"),
 }
 STATES = {
     PUBLISHED: (gettext_lazy("Published"), "good"),

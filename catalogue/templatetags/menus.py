@@ -10,10 +10,10 @@ from catalogue.entities import MenuEntry
 
 register = template.Library()
 # In rem, as in stoa.css: the width of a narrow and a wide line, of a letter and a wide letter, and of the gap between two names.
-# Then the width of the links to new arrivals and deals, and of the menu "More".
+# Then the width of the links to new arrivals, deals and posts, and of the menu "More".
 _NARROW, _WIDE = 54.0, 72.0
 _LETTER, _WIDE_LETTER, _GAP = 0.56, 1.0, 2.25
-_BEHIND, _MORE = 14.0, 6.0
+_BEHIND, _MORE = 19.0, 6.0
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from reviews.queries import (
 )
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from storefront import choices, recently_viewed
+from storefront.added_sections import prefetch_sections
 from storefront.card_lists import list_url
 from storefront.fragments import ProductBody, ProductFeedback, ProductHead
 from storefront.structured_data import summarize_product
@@ -64,6 +65,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     reading_questions = prefetch_newest_questions(product_id)
     units_in_carts = prefetch_units_in_carts(request)
     watching = prefetch_watch_button(request, product_id)
+    sections = prefetch_sections(product_id, slug)
     found, now = queries.product_from_rows(reading_product.rows()), current_time()
     preview = _preview_token(request, found, now) if found else ""
     if found is None or (found.is_to_come(now) and not preview):
@@ -101,12 +103,12 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "viewed_any": _has_viewed_others(request, product_id),
         "in_carts": render_carts_with_product(units_in_carts, product_id),
         "price_watch": render_watch_button(request, watching, found),
+        "added_sections": [] if preview else sections,
     }
     response = render_page(request, "storefront/product.html", context, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
-    if not preview:
-        note_event(response, NotedEvent("product", product_id, found.category_id))
-    return response
+    event = NotedEvent("product", product_id, found.category_id)
+    return response if preview else note_event(response, event)
 
 
 def _has_viewed_others(request: HttpRequest, product_id: UUID) -> bool:

@@ -60,11 +60,11 @@ def _roles_by_url() -> dict[str, set[str]]:
     table = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line] for line in table]
     return {
-        f"adminpanel:{name}": {
+        (name if ":" in name else f"adminpanel:{name}"): {
             role for role, mark in zip(header[2:], marks, strict=True) if mark == "yes"
         }
         for _, names, *marks in rows
-        for name in re.findall(r"`(\w+)`", names)
+        for name in re.findall(r"`([\w:]+)`", names)
     }
 
 

@@ -24,6 +24,8 @@ BEFORE_LOGIN = {
     *("accounts:register", "accounts:sent", "accounts:finish", "accounts:login", "accounts:logout"),
     *("accounts:reset", "accounts:reset_sent", "accounts:reset_finish", "accounts:erased"),
 }
+# Pages for members that stand elsewhere, and why.
+MEMBERS_ELSEWHERE = {"posts:feed": "the feed is one of the lists of posts"}
 # What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
     "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)",
@@ -53,7 +55,8 @@ def test_s25_each_view_says_whom_it_is_for() -> None:
             violations.append(
                 f"{name} at {path} is for {access!r}: what is for staff stands below /staff/, and nothing else"
             )
-        if (access == "member") != (path.startswith("/account/") and name not in BEFORE_LOGIN):
+        is_below_account = path.startswith("/account/") and name not in BEFORE_LOGIN
+        if (access == "member") != (is_below_account or name in MEMBERS_ELSEWHERE):
             violations.append(
                 f"{name} at {path} is for {access!r}: what is for members stands below /account/"
             )
@@ -110,8 +113,10 @@ def test_s56_s74_who_may_keep_a_page_is_decided_by_whom_it_is_for() -> None:
     paths |= {"product": f"/p/{product.slug}/", "category": f"/c/{category.slug}/"}
     violations, kept = [], set()
     for each in ROUTES:
-        # What has no app's name before it is the shop window; its other pages are somebody's own.
-        public = each.access == "public" and ":" not in each.name
+        # What has no app's name before it is the shop window, as posts are; other pages are somebody's own.
+        public = each.access == "public" and (
+            ":" not in each.name or each.name.startswith("posts:")
+        )
         answer = (guest if each.access in ("public", "own") else admin).get(paths[each.name])
         said = answer["Cache-Control"]
         if public and answer.status_code < 400:

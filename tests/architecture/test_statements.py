@@ -16,6 +16,7 @@ from benchmarks import scale
 from cassandra_db import REGISTRY, Statement
 from cassandra_db.configuration import CONDITIONAL, READ
 from conversations import queries as conversations
+from posts import like_queries
 from tests.architecture.apps import (
     APPS,
     FILES,
@@ -57,6 +58,11 @@ PLAIN_BESIDE_CONDITIONAL = {
     "inventory": _SCALE,
     "order_ids_by_number": _SCALE,
     "orders": _SCALE,
+    "blocks_by_user": "all blocks of a member who is gone",
+    "likes_by_post": "a whole partition of a deleted post, which nobody likes any more",
+    "likes_by_post_partitions": "of a deleted post",
+    "post_comments": "a whole partition of a deleted post, on which nobody comments any more",
+    "posts": "the sums, which no conditional write sets or asks for",
     "products": "availability, which no conditional write sets or asks for; else " + _SCALE,
     "product_ids_by_slug": _SCALE,
     "variants_by_sku": _SCALE,
@@ -66,7 +72,7 @@ PLAIN_BESIDE_CONDITIONAL = {
 # What the load generator writes.
 BULK = {scale.HEAD.cql, scale.VARIANT.cql}
 # A hundred rows of one partition, whose key is bound.
-ROWS_OF_ONE_PARTITION = (conversations.ENTRIES,)
+ROWS_OF_ONE_PARTITION = (conversations.ENTRIES, like_queries.LIKES)
 
 # CQL stands in queries, operations and the library; elsewhere only for a reason.
 _STORE = "reads and writes a table of its own, which nobody else touches"
@@ -101,6 +107,12 @@ CQL_ELSEWHERE = {
     "orders/board_queries.py": "the reads of the board, split from queries.py by its length",
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",
     "orders/viewers.py": _STORE,
+    "posts/comment_queries.py": "the reads of comments, split from queries.py by their length",
+    "posts/copies.py": "the only writer of a post's rows in lists",
+    "posts/follow_invariants.py": "asks what no page asks",
+    "posts/follow_queries.py": "the reads of follows, split from queries.py by their length",
+    "posts/invariants.py": "asks what no page asks",
+    "posts/like_queries.py": "the reads of likes, split from queries.py by their length",
     "reviews/copies.py": "the only writer of a review's copies",
     "reviews/votes.py": "the only writer of votes",
     "web/rate_limits.py": _STORE,

@@ -67,6 +67,7 @@ from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
+from moderation.states import HELD
 from notifications.entities import News
 from notifications.links import unsubscribe_url
 from notifications.operations import tell
@@ -85,6 +86,10 @@ from orders.operations import (
 )
 from orders.papers.order_files import ORDER_FILES
 from payments.methods import CASH_ON_DELIVERY
+from posts.operations.blocks import block_person
+from posts.operations.follows import set_follow
+from posts.operations.likes import set_like
+from posts.time_ids import make_form_id
 from price_alerts.operations import watch_price
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
@@ -108,6 +113,8 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.posts.posting import publish
+from tests.posts.showing import add_comment, change, make_profile
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 
@@ -323,6 +330,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     conversation, message_label = _make_conversation(ordered, ann, now)
     offered = _make_offer(present, now)
     return {
+        **_make_posts(ann, present),
         "notification": _tell(ordered, gone, ann, now),
         "end_mails": _token(unsubscribe_url(ann.user_id, "order_shipped", "order_ready")),
         "reviewed": present.slug,
@@ -365,6 +373,35 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         ),
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
+    }
+
+
+def _make_posts(ann: User, product: Product) -> dict[str, str]:
+    """A post with two pictures, comments and a like; one that waits; the id of a new one; and Ann's profile."""
+    ben, photos = (
+        make_user("Ben Tailor"),
+        [str(take_in_photo(make_file(shade=9 * each), f"{each}.jpg")) for each in (1, 2)],
+    )
+    post = change(publish(ben.user_id), product, pictures=tuple(photos), tags=("clay",))
+    first = add_comment(post, ann, "What a colour! @ben_1 knows it, too.")
+    add_comment(post, ben, "Thank you!", thread=first.comment_id)
+    set_like(ann.user_id, post, "love", change_id=uuid4(), now=datetime.now(UTC))
+    set_follow(ann.user_id, ben.user_id, follows=True, change_id=uuid4(), now=datetime.now(UTC))
+    block_person(ann.user_id, make_user("Eve").user_id, datetime.now(UTC))
+    own = change(
+        publish(ann.user_id),
+        state=HELD,
+        held_for="pictures",
+        pictures=(),
+        new_pictures=tuple(photos[:1]),
+    )
+    return {
+        "post": str(post.post_id),
+        "comment": str(first.comment_id),
+        "own_post": str(own.post_id),
+        "new_post": str(make_form_id(ann.user_id)),
+        "handle": make_profile(ann),
+        "followed_handle": make_profile(ben),
     }
 
 

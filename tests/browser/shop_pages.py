@@ -79,6 +79,30 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "reviews:write_as_guest", "/reviews/{forged}/{reviewed}/", status=410
         ),
         "reviewed product": ShopPage("product", "/p/{reviewed}/"),
+        "posts": ShopPage("posts:newest", "/posts/"),
+        "popular posts": ShopPage("posts:newest", "/posts/?popular="),
+        "posts with a tag": ShopPage("posts:tag", "/posts/tags/clay/"),
+        "posts with a tag, none": ShopPage("posts:tag", "/posts/tags/none/"),
+        "posts with a product": ShopPage("posts:of_product", "/p/{reviewed}/posts/"),
+        "a post": ShopPage("posts:post", "/posts/{post}/"),
+        "a post with comments": ShopPage("posts:post", "/posts/{post}/", "ann"),
+        "a comment, refused": ShopPage(
+            "posts:comment", "/account/posts/{post}/comments/", "ann", 422, _NOTHING
+        ),
+        "own comment": ShopPage(
+            "posts:comment_edit", "/account/posts/{post}/comments/0/{comment}/{comment}/", "ann"
+        ),
+        "a person": ShopPage("posts:person", "/people/{handle}/"),
+        "a person to follow": ShopPage("posts:person", "/people/{followed_handle}/", "ann"),
+        "the feed": ShopPage("posts:feed", "/posts/following/", "ann"),
+        "people": ShopPage("posts:people", "/account/people/", "ann"),
+        "own posts": ShopPage("posts:own", "/account/posts/", "ann"),
+        "own post": ShopPage("posts:write", "/account/posts/{own_post}/", "ann"),
+        "own post, refused": ShopPage(
+            "posts:write", "/account/posts/{own_post}/", "ann", 422, _NOTHING
+        ),
+        "a new post": ShopPage("posts:write", "/account/posts/{new_post}/", "ann"),
+        "own profile": ShopPage("posts:profile", "/account/profile/", "ann"),
         "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),
         "no longer sold": ShopPage("product", "/p/{gone}/", status=410),
         "not found": ShopPage("product", "/p/no-such-thing/", status=404),
@@ -316,6 +340,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "blocked senders": ShopPage(
             "adminpanel:blocked_senders", "/staff/messages/blocked/", "admin"
+        ),
+        "a post that waits": ShopPage("posts:staff_post", "/staff/posts/{own_post}/", "admin"),
+        "a comment, for staff": ShopPage(
+            "posts:staff_comment", "/staff/posts/comments/{ann}/{comment}/", "admin"
         ),
         "rules for reviews": ShopPage(
             "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
@@ -588,6 +616,20 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "reviews:withdraw_as_guest": _SUBMIT,
     **dict.fromkeys(("questions:withdraw", "questions:report"), _SUBMIT),
+    **dict.fromkeys(
+        (
+            f"posts:{name}"
+            for name in (
+                *("add_all", "like", "report", "withdraw"),
+                *("comment_withdraw", "comment_hide", "comment_report"),
+                *("follow", "block", "unblock", "block_writer"),
+                *("staff_post_decide", "staff_comment_decide", "staff_picture_remove"),
+            )
+        ),
+        _SUBMIT,
+    ),
+    "posts:new": "a redirect to the form of a new post",
+    "posts:product_choices": "a part of the form of a post, for htmx",
     "notifications:bell": "a part of each page, for htmx",
     **dict.fromkeys(("accounts:notification_panel", "accounts:notifications_read"), _SUBMIT),
     **dict.fromkeys(("price_alerts:watch", "price_alerts:stop"), _SUBMIT),
@@ -648,6 +690,12 @@ URL_ARGUMENTS = {
     "<str:return_id>": "1",
     "<uuid:user_id>": "{ann}",
     "<uuid:question_id>": "{question}",
+    "<uuid:post_id>": "{post}",
+    "<uuid:thread_id>": "{comment}",
+    "<uuid:comment_id>": "{comment}",
+    "<int:partition>": "0",
+    "<str:handle>": "{handle}",
+    "<str:tag>": "clay",
     "<uuid:answer_id>": "{question_row}",
     "<uuid:draft_id>": "{draft}",
     "<uuid:conversation_id>": "{conversation}",

@@ -66,6 +66,10 @@ RULES_BY_COPY = {
     **dict.fromkeys(("conversations_by_customer", "conversations_by_topic"), "I44"),
     "labels_by_user": "I45",
     "conversations_by_label": "I46",
+    **dict.fromkeys(("posts_by_user", "posts_by_month", "posts_by_tag", "posts_by_product"), "I47"),
+    **dict.fromkeys(("likes_by_post", "comments_by_user"), "I48"),
+    "people_by_handle": "I49",
+    "follows_by_followed": "I50",
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(CARD_LISTS, "I14"),
@@ -113,6 +117,11 @@ NO_COPIES = {
     *("pending_conversations_by_minute", "pending_attachments_by_hour", "emptied_labels_by_minute"),
     *("viewers_by_conversation", "blocked_senders"),
     "review_request_stops",
+    *("posts", "post_comments", "likes_by_user", "profiles", "follows_by_user", "blocks_by_user"),
+    *("pending_posts_by_minute", "pending_likes_by_minute", "pending_feeds_by_minute"),
+    *("likes_by_post_partitions", "follows_by_followed_partitions", "crowded_people"),
+    # Made anew every hour; feeds are filtered by the follows and posts themselves.
+    *("likes_by_hour", "likes_counter", "popular_posts", "feed_by_user"),
     "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),

@@ -36,11 +36,14 @@ from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from notifications.operations import ANNOUNCED, DIGESTS
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.operations.user_stats import DUE_USER_STATS
+from posts.operations.feeds import PENDING_FEEDS
+from posts.operations.pending import PENDING_LIKES, PENDING_POSTS
 from questions.operations import PENDING_TEXTS
 from reviews.operations import PENDING_REVIEWS
 from reviews.requests import floor_to_day
 from spreadsheets import entities
 from tests.factories import make_product
+from tests.posts.posting import publish
 
 NOW = datetime.now(UTC)
 MINUTE_NOW = floor_to_minute(NOW)
@@ -478,6 +481,9 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("attachments", RowJob("conversations.operations.attachments._is_sent", noted(PENDING_UPLOADS, lambda each: {"attachment_id": each, "source_id": uuid4(), "chunk_count": 1}), lambda row: row.attachment_id, True, lambda: [row.attachment_id for row in PENDING_UPLOADS.list_between(NOW, NOW + timedelta(hours=20))], timedelta(hours=8))),
     ("old conversations", RowJob("conversations.operations.deletion.delete_conversation", make_done)),
     ("questions", RowJob("questions.jobs.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
+    ("posts", RowJob("posts.jobs.refresh_post", noted(PENDING_POSTS, lambda _: {"post_id": uuid1(), "what": "post"}), lambda post_id, _: post_id, find=find_noted(PENDING_POSTS, "post_id"), after=3 * MINUTE)),
+    ("feeds", RowJob("posts.feed_jobs.finish_event", noted(PENDING_FEEDS, lambda each: {"subject_id": each, "what": "login"}), find=find_noted(PENDING_FEEDS, "subject_id"))),
+    ("likes", RowJob("posts.like_jobs.finish_like", noted(PENDING_LIKES, lambda each: {"user_id": each, "post_id": publish().post_id}), lambda user_id, _: user_id, find=find_noted(PENDING_LIKES, "user_id"), after=3 * MINUTE)),
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.operations.transfers.advance_transfer", make_transfers)),
@@ -527,5 +533,6 @@ OTHER_JOBS = {
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
     "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
     "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
+    "popular posts": "it counts the hours since its last run, which none of its rows can fail alone",
     "low stock mail": "it queues one text for a few of the staff",
 }

@@ -309,6 +309,44 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:message_label_delete": [ask({"version": "x"}, label_id="{message_label}")],
     "adminpanel:saved_reply": [ask({"name": ""}, key=str(uuid4()))],
     "adminpanel:saved_reply_remove": [ask({}, key=str(uuid4()))],
+    # A post that waits, and a comment that does, on a post that all see.
+    **{
+        f"posts:{name}": [ask(body, post_id="{post}")]
+        for name, body in {
+            "post": {},
+            "add_all": {},
+            "write": {"body": "Mine now", "version": "1"},
+            "withdraw": {"version": "1"},
+            "like": {"like_type": "like"},
+            "report": {},
+            "comment": {"body": "I was here"},
+            "staff_post": {},
+            "staff_post_decide": {"act": "publish", "version": "1"},
+            "staff_picture_remove": {"picture": "photo/none", "version": "1"},
+        }.items()
+    },
+    **{
+        f"posts:comment_{name}": [
+            ask(
+                {"body": "Mine now", "version": "1", "hidden": "1"},
+                post_id="{commented}",
+                partition="0",
+                thread_id="{comment}",
+                comment_id="{comment}",
+            )
+        ]
+        for name in ("edit", "withdraw", "hide", "report")
+    },
+    "posts:block_writer": [
+        ask(post_id="{commented}", partition="0", thread_id="{comment}", comment_id="{comment}")
+    ],
+    # A public profile is for all to follow and to block: so it is one that nobody has.
+    "posts:follow": [ask({"follows": "1"}, handle="nobody_1")],
+    "posts:block": [ask(handle="nobody_1")],
+    "posts:staff_comment": [ask(user_id="{user}", comment_id="{comment}")],
+    "posts:staff_comment_decide": [
+        ask({"act": "publish", "version": "1"}, user_id="{user}", comment_id="{comment}")
+    ],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -361,6 +399,9 @@ OPEN_TO_ALL = {
     "product": "the shop window",
     "reviews:list": "the shop window",
     "questions:list": "the shop window",
+    "posts:tag": "the shop window",
+    "posts:of_product": "the shop window",
+    "posts:person": "what a member has made public",
     "picture": "a drawing",
     "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",

@@ -69,6 +69,7 @@ from drafts.queries import prefetch_draft
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
+from moderation.states import HELD
 from notifications.entities import News
 from notifications.links import unsubscribe_url as mails_end
 from notifications.operations import tell
@@ -97,6 +98,9 @@ from tests.factories import (
     sign_in_staff,
 )
 from tests.journeys.asks import BY_A_PRESS, OPEN_TO_ALL, WITH_AN_ID, Ask, ask
+from tests.posts.posting import publish
+from tests.posts.showing import add_comment
+from tests.posts.showing import change as change_post
 from tests.reviews.writes import write
 
 ASKS = WITH_AN_ID | BY_A_PRESS
@@ -483,6 +487,11 @@ def make_world() -> World:
     nobodys["own_label"] = str(uuid4())
     theirs |= {"review": str(review.review_id), "question": str(question.question_id), **of_review}
     nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
+    waiting, commented = change_post(publish(alice.pk), state=HELD), publish()
+    comment = add_comment(commented, alice, "What a colour!", held_for="links")
+    theirs |= {"post": str(waiting.post_id), "comment": str(comment.comment_id)}
+    nobodys |= {"post": str(uuid1()), "comment": str(uuid1())}
+    theirs["commented"] = nobodys["commented"] = str(commented.post_id)
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
     guests_token, request_id = conversation_token(start_conversation_of(guest())), uuid4()
     note_contact_request(request_id, alice.email, ALICE, "Jug", Topic(), "It leaks.", now)

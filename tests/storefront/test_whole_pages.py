@@ -25,15 +25,17 @@ from storefront import whole_pages
 from tests.architecture.routes import ROUTES
 from tests.cart.guests import get_active_cart
 from tests.factories import make_category, make_product, make_stock, make_user
+from tests.posts.posting import publish
+from tests.posts.showing import change, make_profile
 from tests.threads import map_at_once
 from web.text_cache import FRAGMENTS, WHOLE_PAGES
 
 NEW_VISITORS = 50
 HTMX = {"HX-Request": "true"}
 GZIP = {"Accept-Encoding": "gzip"}
-# What is each visitor's own in a page: the token, in the body's tag and in forms, and the form's key.
+# What is each visitor's own in a page: the token, in the body's tag and in forms, and the form's key. A page token has its time in it.
 OWN = re.compile(
-    r'(?<="x-csrftoken": ")\w{64}|(?<=value=")\w{64}|(?<=name="operation" value=")[0-9a-f-]{36}'
+    r'(?<="x-csrftoken": ")\w{64}|(?<=value=")\w{64}|(?<=name="operation" value=")[0-9a-f-]{36}|(?<=after=)[^"]+'
 )
 # The cookies of who has nothing of their own: after one product page every browser has the first two.
 OF_NOBODY = {"CSRF_COOKIE_NAME", "VIEWED_COOKIE_NAME", "COUNTRY_COOKIE_NAME"}
@@ -126,6 +128,19 @@ def test_x116_s85_fifty_new_visitors_of_one_page_have_fifty_tokens_and_fifty_car
     assert [len(set(each)) for each in zip(*seen, strict=True)] == [NEW_VISITORS] * 4
 
 
+def list_post_pages(mug: Product) -> dict[str, list[str]]:
+    """Return the addresses of the pages of posts, with a post that shows the product."""
+    user = make_user()
+    post = change(publish(user.user_id), mug, tags=("clay",))
+    return {
+        "posts:newest": ["/posts/", "/posts/?popular="],
+        "posts:tag": ["/posts/tags/clay/"],
+        "posts:of_product": [f"{page_of(mug)}posts/"],
+        "posts:post": [f"/posts/{post.post_id}/"],
+        "posts:person": [f"/people/{make_profile(user)}/"],
+    }
+
+
 @pytest.mark.usefixtures("kept")
 def test_x114_x116_x140_s85_what_is_kept_is_what_is_drawn(mug: Product, settings: Settings) -> None:
     """The same text and headers (policies, who may keep it) for each way in which an answer comes about."""
@@ -138,6 +153,7 @@ def test_x114_x116_x140_s85_what_is_kept_is_what_is_drawn(mug: Product, settings
         "deals": ["/deals/", "/deals/?sort=price"],
         "new_arrivals": ["/new/"],
         "help": ["/help/"],
+        **list_post_pages(mug),
     }
     assert page_views == addresses.keys()
     asked: list[tuple[str, dict[str, str]]] = [
@@ -216,6 +232,12 @@ def test_s85_a_page_looks_at_no_parameter_that_its_view_does_not_name(
         "/deals/": list_parameters,
         "/new/": {"after", "show"},
         "/help/": set(),
+        "/posts/": {"popular", "after"},
+        **{
+            addresses[0]: {"after"}
+            for name, addresses in list_post_pages(mug).items()
+            if name != "posts:newest"
+        },
     }
     for address, names in expected.items():
         WHOLE_PAGES.clear()

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
+from django.apps import apps
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -39,8 +40,8 @@ MOST_SHOWN = 100
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """List the reviews, questions and answers that wait for a decision, the oldest first."""
-    rows = list_waiting(MOST_SHOWN + 1)
+    """List the reviews, questions, answers, posts and comments that wait for a decision, the oldest first."""
+    rows = [row for row in list_waiting(MOST_SHOWN + 1) if _has_page(row)]
     context = {
         "waiting": [
             {
@@ -56,7 +57,16 @@ def review_queue(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adminpanel/moderation/reviews.html", context)
 
 
+def _has_page(row: Row) -> bool:
+    """Return whether a text has a page: a shop that has done away with posts may still have some in its queue."""
+    return row.kind not in ("post", "comment") or apps.is_installed("posts")
+
+
 def _waiting_url(row: Row) -> str:
+    if row.kind == "post":
+        return reverse("posts:staff_post", args=(row.review_id,))
+    if row.kind == "comment":
+        return reverse("posts:staff_comment", args=(row.user_id, row.review_id))
     if row.kind:
         # The row of a question has the question's id in both columns.
         answer_id = QUESTION if row.review_id == row.question_id else row.review_id
