@@ -204,5 +204,4 @@ class Profile:
     name: str
     version: int = 0
     change_id: UUID | None = None
-    follower_count: int = 0
     former_handles: tuple[str, ...] = ()

@@ -293,7 +293,7 @@ class Profile(Model):
     """L9: a member's public profile. Without a row, or unless it is public, a member is shown by a short name alone.
 
     Bound: one row a partition.
-    Writer: posts.operations.profiles, by conditional writes; the sum of followers: posts.operations.follows.
+    Writer: posts.operations.profiles, by conditional writes.
     """
 
     __table_name__ = "profiles"
@@ -307,8 +307,6 @@ class Profile(Model):
     name = columns.Text()  # as the public sees it
     version = columns.Integer()
     change_id = columns.UUID()
-    follower_count = columns.Integer()
-    counted = columns.BigInt()
 
 
 class PersonByHandle(Model):

@@ -66,7 +66,7 @@ POPULAR_POSTS = read(
     "SELECT rank, post_id, user_id, likes FROM popular_posts WHERE period = :period",
     consistency=LOCAL_ONE,
 )
-_PROFILE = """SELECT user_id, handle, former_handles, about, is_public, name, version, change_id, follower_count FROM profiles"""
+_PROFILE = """SELECT user_id, handle, former_handles, about, is_public, name, version, change_id FROM profiles"""
 # L9: a person's profile; who has a handle.
 PROFILE = read("L9", f"{_PROFILE} WHERE user_id = :user_id")
 BY_HANDLE = read(
@@ -298,7 +298,7 @@ def list_post_ids_of(user_id: UUID) -> list[UUID]:
 
 
 def profile_from_row(row: Row | None) -> Profile | None:
-    """Return a row of `profiles` as a profile; None without a row, or for a row that has only sums."""
+    """Return a row of `profiles` as a profile; None without a row."""
     if row is None or row.version is None:
         return None
     return Profile(
@@ -309,7 +309,6 @@ def profile_from_row(row: Row | None) -> Profile | None:
         name=row.name or "",
         version=row.version,
         change_id=row.change_id,
-        follower_count=row.follower_count or 0,
         former_handles=_split(row.former_handles),
     )
 

@@ -113,8 +113,9 @@ def test_x410_lists_show_published_posts_in_two_rounds(ann: User) -> None:
     # Whatever has left a list is gone at the next load, whether its row is still there or not.
     withdraw_post(post.post_id, seen=post.version, change_id=uuid4(), now=current_time())
     change(other, tags=("other",))
-    for each in (post, other):
-        start_listing(each, f"tag {tag}", current_microseconds(), is_listed=True).rows()
+    for each, name in ((other, f"tag {tag}"), (post, "month")):
+        start_listing(each, name, current_microseconds(), is_listed=True).rows()
+    assert page not in read(visitor(), "/posts/", fresh=uuid4().hex)
     for url in (f"/posts/tags/{tag}/", f"/people/{handle}/"):
         assert "No posts yet" in read(visitor(), url, fresh=uuid4().hex)
 

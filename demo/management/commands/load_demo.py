@@ -1,9 +1,11 @@
 """`manage.py load_demo`: fill the demo shop with products, stock, logins and orders."""
 
 from argparse import ArgumentParser
+from datetime import datetime
 from time import monotonic
 from typing import IO, Any, cast
 
+from django.apps import apps
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
@@ -62,6 +64,7 @@ class Command(BaseCommand):
         plans = plan_orders(now, orders)
         if older_than is not None:
             load_conversations(now, plans)
+            _load_posts(now)
             left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
@@ -97,6 +100,7 @@ class Command(BaseCommand):
             loader.rebuild_derived(now, bar("Lists", 5))
         if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
+            _load_posts(now)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
@@ -104,3 +108,10 @@ class Command(BaseCommand):
         )
         for login in LOGINS:
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
+
+
+def _load_posts(now: datetime) -> None:
+    if apps.is_installed("posts"):
+        from demo.posts import load_posts
+
+        load_posts(now)
