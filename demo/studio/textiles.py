@@ -15,8 +15,8 @@ def cushion(
     width: float, height: float, material: bpy.types.Material, seed: int, slack: float = 0.015
 ) -> Shapes:
     """Return a cushion with a feather inner, standing and leaning back a little."""
-    w, h = width / 2, height / 2
-    made = cloth.cut([(-w, -h), (w, -h), (w, h), (-w, h)], 0.013, material, back=True)
+    outline = shapes.rounded(width, height, 0.016, 3)
+    made = cloth.cut(outline, 0.013, material, back=True)
     cloth.crease(made, slack * 0.6, 0.07, seed)
     cloth.settle(made, frames=36, pressure=6.5, bending=0.1, damping=8, grow=slack)
     cloth.finer(made, 2)
@@ -107,6 +107,18 @@ def bath_towel(look: Look) -> Shapes:
     return made
 
 
+def laid_flat(
+    width: float, length: float, thick: float, material: bpy.types.Material, seed: int
+) -> bpy.types.Object:
+    """Return cloth that was laid down by its upper edge, and is not quite smooth."""
+    w = width / 2
+    made = cloth.spread(
+        [(-w, 0), (w, 0), (w, length), (-w, length)], material, loose=lambda p: p.y < length - 0.001,
+        puff=thick, grow=0.02 - thick * 2.2, lie=(0.006, 0.22), bending=2.0, seed=seed,
+    )  # fmt: skip
+    return shapes.thicken(made, thick)
+
+
 @product(
     "bath-mat",
     main=View(turn=-24, pitch=26, fill=0.8),
@@ -117,8 +129,7 @@ def bath_mat(look: Look) -> Shapes:
     """Return the mat, folded once, or spread."""
     cotton = weaves.waffle(look.colours[0], cell=0.014, depth=0.0034)
     if look.shot == "second":
-        flat = cloth.folded([0], (0.6, 0.9), 0.009, cotton, seed=5, soft=1.4)
-        return [flat]
+        return [laid_flat(0.6, 0.9, 0.005, cotton, 5)]
     return [cloth.folded([0, 1], (0.6, 0.44), 0.02, cotton, seed=5, soft=1.5)]
 
 
@@ -135,7 +146,7 @@ def linen_hand_towel(look: Look) -> Shapes:
              ((at, 0.004), (at + 0.009, 0.014), (at + 0.028, 0.004))]  # fmt: skip
     linen = weaves.weave(base, other=stripe, thread=0.00075, uneven=0.4, lines=tuple(lines))
     if look.shot == "second":
-        return [cloth.folded([0], (0.45, 0.7), 0.0016, linen, seed=8, soft=4.0)]
+        return [laid_flat(0.45, 0.7, 0.001, linen, 8)]
     made = cloth.folded([0, 1, 2], (0.2, 0.225), 0.0058, linen, seed=8, soft=1.6, wall=0.5)
     loop = [
         (0.07, -0.1, 0.017),
