@@ -26,8 +26,8 @@ def cushion(
 @product(
     "linen-cushion",
     main=View(turn=-18, pitch=10, light=0.82),
-    second=View(turn=-30, pitch=40),
-    detail=View(turn=-18, at=(0.14, -0.02, 0.36), width=0.15, blur=0.02),
+    second=View(turn=-30, pitch=40, light=0.84),
+    detail=View(turn=-18, at=(0.14, -0.02, 0.36), width=0.15, blur=0.02, light=0.84),
     options={"second": {"Size": "60"}},
 )
 def linen_cushion(look: Look) -> Shapes:
@@ -39,8 +39,8 @@ def linen_cushion(look: Look) -> Shapes:
 @product(
     "corduroy-cushion",
     main=View(turn=-18, pitch=10, light=0.82),
-    second=View(turn=24, pitch=36),
-    detail=View(turn=-18, at=(0.15, -0.02, 0.4), width=0.15, blur=0.02),
+    second=View(turn=24, pitch=36, light=0.84),
+    detail=View(turn=-18, at=(0.15, -0.02, 0.4), width=0.15, blur=0.02, light=0.84),
 )
 def corduroy_cushion(look: Look) -> Shapes:
     """Return the cushion of 50 cm, its wales upright."""
@@ -49,9 +49,9 @@ def corduroy_cushion(look: Look) -> Shapes:
 
 @product(
     "wool-throw",
-    main=View(turn=-26, pitch=22, fill=0.8),
-    second=View(turn=30, pitch=40, fill=0.8),
-    detail=View(turn=-26, at=(0.05, -0.17, 0.08), pitch=30, width=0.16, blur=0.02),
+    main=View(turn=-26, pitch=22, fill=0.8, light=0.86),
+    second=View(turn=30, pitch=40, fill=0.8, light=0.84),
+    detail=View(turn=-26, at=(0.05, -0.17, 0.08), pitch=30, width=0.16, blur=0.02, light=0.84),
 )
 def wool_throw(look: Look) -> Shapes:
     """Return the throw, folded to and fro, the fringe of its end over the front."""
@@ -79,9 +79,9 @@ def end_fringe(
 
 @product(
     "waffle-blanket",
-    main=View(turn=-28, pitch=24, fill=0.8),
-    second=View(turn=32, pitch=44, fill=0.8),
-    detail=View(turn=-28, at=(-0.05, -0.15, 0.1), pitch=34, width=0.14, blur=0.02),
+    main=View(turn=-28, pitch=24, fill=0.8, light=0.84),
+    second=View(turn=32, pitch=44, fill=0.8, light=0.84),
+    detail=View(turn=-28, at=(-0.05, -0.15, 0.1), pitch=34, width=0.14, blur=0.02, light=0.84),
 )
 def waffle_blanket(look: Look) -> Shapes:
     """Return the blanket, folded in half and in half again, on its other half."""
@@ -91,9 +91,9 @@ def waffle_blanket(look: Look) -> Shapes:
 
 @product(
     "bath-towel",
-    main=View(turn=-26, pitch=24, fill=0.78),
-    second=View(turn=30, pitch=30, fill=0.8),
-    detail=View(turn=-26, at=(-0.02, -0.13, 0.07), pitch=34, width=0.12, blur=0.02),
+    main=View(turn=-26, pitch=24, fill=0.78, light=0.84),
+    second=View(turn=30, pitch=30, fill=0.8, light=0.84),
+    detail=View(turn=-26, at=(-0.02, -0.13, 0.07), pitch=34, width=0.12, blur=0.02, light=0.84),
 )
 def bath_towel(look: Look) -> Shapes:
     """Return a folded towel, or a pile of three."""
@@ -121,9 +121,9 @@ def laid_flat(
 
 @product(
     "bath-mat",
-    main=View(turn=-24, pitch=26, fill=0.8),
-    second=View(turn=20, pitch=60, fill=0.84, blur=0.01),
-    detail=View(turn=-24, at=(0.0, -0.2, 0.02), pitch=40, width=0.14, blur=0.02),
+    main=View(turn=-24, pitch=26, fill=0.8, light=0.84),
+    second=View(turn=20, pitch=60, fill=0.84, blur=0.01, light=0.8),
+    detail=View(turn=-24, at=(0.0, -0.2, 0.02), pitch=40, width=0.14, blur=0.02, light=0.84),
 )
 def bath_mat(look: Look) -> Shapes:
     """Return the mat, folded once, or spread."""
@@ -135,9 +135,9 @@ def bath_mat(look: Look) -> Shapes:
 
 @product(
     "linen-hand-towel",
-    main=View(turn=-30, pitch=46, fill=0.8, blur=0.02),
-    second=View(turn=10, pitch=70, fill=0.84, blur=0.01),
-    detail=View(turn=-30, at=(0.0, -0.08, 0.012), pitch=50, width=0.1, blur=0.01),
+    main=View(turn=-30, pitch=46, fill=0.8, blur=0.02, light=0.82),
+    second=View(turn=10, pitch=70, fill=0.84, blur=0.01, light=0.8),
+    detail=View(turn=-30, at=(0.0, -0.08, 0.012), pitch=50, width=0.1, blur=0.01, light=0.82),
 )
 def linen_hand_towel(look: Look) -> Shapes:
     """Return the towel of 45 × 70 cm, folded so that its stripes show, or spread."""
