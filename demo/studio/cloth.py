@@ -75,12 +75,13 @@ def cut(
         sides.append((behind, BACK))
     for corners, shift in sides:
         for triangle in faces:
-            if shift and max(triangle) < count:
+            if back and max(triangle) < count:
                 continue  # Both sides of a corner would be one face.
             order = triangle if not shift else triangle[::-1]
             face = bm.faces.new([corners[i] for i in order])
             for loop in face.loops:
                 loop[uv].uv = (loop.vert.co.x + shift, loop.vert.co.y)
+    bmesh.ops.delete(bm, geom=[v for v in bm.verts if not v.link_faces], context="VERTS")
     bm.to_mesh(mesh)
     bm.free()
     return shapes.add(name, mesh, material)

@@ -203,6 +203,7 @@ def spread_out(
 
     front = cloth.spread(front_outline, material, loose=loose, puff=puff, seed=seed, **more)
     back = cloth.cut(pattern.outline(pattern.back), 0.03, material, name="back")
+    turn_sleeves(back, pattern)
     shapes.place([cloth.crease(back, 0.001, 0.2, seed + 5)], at=(0, 0.002, 0.0016))
     for arm in (pattern.arm, [(-x, y) for x, y in pattern.arm]):
         cloth.groove(front, arm, 0.0013, 0.0028)

@@ -15,8 +15,8 @@ def cushion(
     width: float, height: float, material: bpy.types.Material, seed: int, slack: float = 0.015
 ) -> Shapes:
     """Return a cushion with a feather inner, standing and leaning back a little."""
-    w, h = width / 2, height / 2
-    made = cloth.cut([(-w, -h), (w, -h), (w, h), (-w, h)], 0.013, material, back=True)
+    outline = shapes.rounded(width, height, 0.016, 3)
+    made = cloth.cut(outline, 0.013, material, back=True)
     cloth.crease(made, slack * 0.6, 0.07, seed)
     cloth.settle(made, frames=36, pressure=6.5, bending=0.1, damping=8, grow=slack)
     cloth.finer(made, 2)
@@ -26,8 +26,8 @@ def cushion(
 @product(
     "linen-cushion",
     main=View(turn=-18, pitch=10, light=0.82),
-    second=View(turn=-30, pitch=40),
-    detail=View(turn=-18, at=(0.14, -0.02, 0.36), width=0.15, blur=0.02),
+    second=View(turn=-30, pitch=40, light=0.84),
+    detail=View(turn=-18, at=(0.14, -0.02, 0.36), width=0.15, blur=0.02, light=0.84),
     options={"second": {"Size": "60"}},
 )
 def linen_cushion(look: Look) -> Shapes:
@@ -39,8 +39,8 @@ def linen_cushion(look: Look) -> Shapes:
 @product(
     "corduroy-cushion",
     main=View(turn=-18, pitch=10, light=0.82),
-    second=View(turn=24, pitch=36),
-    detail=View(turn=-18, at=(0.15, -0.02, 0.4), width=0.15, blur=0.02),
+    second=View(turn=24, pitch=36, light=0.84),
+    detail=View(turn=-18, at=(0.15, -0.02, 0.4), width=0.15, blur=0.02, light=0.84),
 )
 def corduroy_cushion(look: Look) -> Shapes:
     """Return the cushion of 50 cm, its wales upright."""
@@ -49,9 +49,9 @@ def corduroy_cushion(look: Look) -> Shapes:
 
 @product(
     "wool-throw",
-    main=View(turn=-26, pitch=22, fill=0.8),
-    second=View(turn=30, pitch=40, fill=0.8),
-    detail=View(turn=-26, at=(0.05, -0.17, 0.08), pitch=30, width=0.16, blur=0.02),
+    main=View(turn=-26, pitch=22, fill=0.8, light=0.86),
+    second=View(turn=30, pitch=40, fill=0.8, light=0.84),
+    detail=View(turn=-26, at=(0.05, -0.17, 0.08), pitch=30, width=0.16, blur=0.02, light=0.84),
 )
 def wool_throw(look: Look) -> Shapes:
     """Return the throw, folded to and fro, the fringe of its end over the front."""
@@ -79,9 +79,9 @@ def end_fringe(
 
 @product(
     "waffle-blanket",
-    main=View(turn=-28, pitch=24, fill=0.8),
-    second=View(turn=32, pitch=44, fill=0.8),
-    detail=View(turn=-28, at=(-0.05, -0.15, 0.1), pitch=34, width=0.14, blur=0.02),
+    main=View(turn=-28, pitch=24, fill=0.8, light=0.84),
+    second=View(turn=32, pitch=44, fill=0.8, light=0.84),
+    detail=View(turn=-28, at=(-0.05, -0.15, 0.1), pitch=34, width=0.14, blur=0.02, light=0.84),
 )
 def waffle_blanket(look: Look) -> Shapes:
     """Return the blanket, folded in half and in half again, on its other half."""
@@ -91,9 +91,9 @@ def waffle_blanket(look: Look) -> Shapes:
 
 @product(
     "bath-towel",
-    main=View(turn=-26, pitch=24, fill=0.78),
-    second=View(turn=30, pitch=30, fill=0.8),
-    detail=View(turn=-26, at=(-0.02, -0.13, 0.07), pitch=34, width=0.12, blur=0.02),
+    main=View(turn=-26, pitch=24, fill=0.78, light=0.84),
+    second=View(turn=30, pitch=30, fill=0.8, light=0.84),
+    detail=View(turn=-26, at=(-0.02, -0.13, 0.07), pitch=34, width=0.12, blur=0.02, light=0.84),
 )
 def bath_towel(look: Look) -> Shapes:
     """Return a folded towel, or a pile of three."""
@@ -107,26 +107,37 @@ def bath_towel(look: Look) -> Shapes:
     return made
 
 
+def laid_flat(
+    width: float, length: float, thick: float, material: bpy.types.Material, seed: int
+) -> bpy.types.Object:
+    """Return cloth that was laid down by its upper edge, and is not quite smooth."""
+    w = width / 2
+    made = cloth.spread(
+        [(-w, 0), (w, 0), (w, length), (-w, length)], material, loose=lambda p: p.y < length - 0.001,
+        puff=thick, grow=0.02 - thick * 2.2, lie=(0.006, 0.22), bending=2.0, seed=seed,
+    )  # fmt: skip
+    return shapes.thicken(made, thick)
+
+
 @product(
     "bath-mat",
-    main=View(turn=-24, pitch=26, fill=0.8),
-    second=View(turn=20, pitch=60, fill=0.84, blur=0.01),
-    detail=View(turn=-24, at=(0.0, -0.2, 0.02), pitch=40, width=0.14, blur=0.02),
+    main=View(turn=-24, pitch=26, fill=0.8, light=0.84),
+    second=View(turn=20, pitch=60, fill=0.84, blur=0.01, light=0.8),
+    detail=View(turn=-24, at=(0.0, -0.2, 0.02), pitch=40, width=0.14, blur=0.02, light=0.84),
 )
 def bath_mat(look: Look) -> Shapes:
     """Return the mat, folded once, or spread."""
     cotton = weaves.waffle(look.colours[0], cell=0.014, depth=0.0034)
     if look.shot == "second":
-        flat = cloth.folded([0], (0.6, 0.9), 0.009, cotton, seed=5, soft=1.4)
-        return [flat]
+        return [laid_flat(0.6, 0.9, 0.005, cotton, 5)]
     return [cloth.folded([0, 1], (0.6, 0.44), 0.02, cotton, seed=5, soft=1.5)]
 
 
 @product(
     "linen-hand-towel",
-    main=View(turn=-30, pitch=46, fill=0.8, blur=0.02),
-    second=View(turn=10, pitch=70, fill=0.84, blur=0.01),
-    detail=View(turn=-30, at=(0.0, -0.08, 0.012), pitch=50, width=0.1, blur=0.01),
+    main=View(turn=-30, pitch=46, fill=0.8, blur=0.02, light=0.82),
+    second=View(turn=10, pitch=70, fill=0.84, blur=0.01, light=0.8),
+    detail=View(turn=-30, at=(0.0, -0.08, 0.012), pitch=50, width=0.1, blur=0.01, light=0.82),
 )
 def linen_hand_towel(look: Look) -> Shapes:
     """Return the towel of 45 × 70 cm, folded so that its stripes show, or spread."""
@@ -135,7 +146,7 @@ def linen_hand_towel(look: Look) -> Shapes:
              ((at, 0.004), (at + 0.009, 0.014), (at + 0.028, 0.004))]  # fmt: skip
     linen = weaves.weave(base, other=stripe, thread=0.00075, uneven=0.4, lines=tuple(lines))
     if look.shot == "second":
-        return [cloth.folded([0], (0.45, 0.7), 0.0016, linen, seed=8, soft=4.0)]
+        return [laid_flat(0.45, 0.7, 0.001, linen, 8)]
     made = cloth.folded([0, 1, 2], (0.2, 0.225), 0.0058, linen, seed=8, soft=1.6, wall=0.5)
     loop = [
         (0.07, -0.1, 0.017),
