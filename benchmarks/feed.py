@@ -149,9 +149,7 @@ def read_feeds() -> list[str]:
             f"{first[2] * 1000:.1f} ms of CPU; from memory {again[0][1].statement_count} in {again[0][1].round_count}, "
             f"{median(each[2] for each in again) * 1000:.1f} ms"
         )
-        if list(page.ids) != expected[::-1][: len(page.ids)] or bool(count) != bool(
-            page.ids
-        ):
+        if list(page.ids) != expected[::-1][: len(page.ids)] or bool(count) != bool(page.ids):
             missed.append(f"a feed with {count} merged people is not whole")
     a_day = 2 * SECONDS_A_DAY / feed.crowded_posts.seconds
     print(
