@@ -204,7 +204,7 @@ def host_job_name(name: str) -> str:
 JOBS = [
     Job(
         host_job_name("search index"),
-        timedelta(seconds=1),
+        timedelta(seconds=2),
         update_search_index,
         idle_every=timedelta(minutes=1),
         has_work=must_update_index,

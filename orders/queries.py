@@ -419,7 +419,8 @@ def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
 
 # Q12: the pending effects of a minute.
 PENDING_EFFECTS = read(
-    "Q12", "SELECT minute, order_id FROM pending_effects_by_minute WHERE minute = :minute"
+    "Q12",
+    "SELECT minute, order_id, has_effects, is_inquiry FROM pending_effects_by_minute WHERE minute = :minute",
 )
 ORDER_IDS = scan(
     "Q12",
