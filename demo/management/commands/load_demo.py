@@ -1,6 +1,7 @@
 """`manage.py load_demo`: fill the demo shop with products, stock, logins and orders."""
 
 from argparse import ArgumentParser
+from datetime import datetime
 from time import monotonic
 from typing import IO, Any, cast
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cassandra_db import current_time
-from demo import loader
+from demo import loader, mark
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.conversations import load_conversations
 from demo.logins import LOGINS
@@ -63,6 +64,7 @@ class Command(BaseCommand):
         if older_than is not None:
             load_conversations(now, plans)
             left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
+            self._note(mark.OLDER, now, orders)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
             )
@@ -97,6 +99,8 @@ class Command(BaseCommand):
             loader.rebuild_derived(now, bar("Lists", 5))
         if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
+            self._note(mark.OLDER, now, orders)
+        self._note(mark.FILLED, now, orders)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
@@ -104,3 +108,7 @@ class Command(BaseCommand):
         )
         for login in LOGINS:
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
+
+    def _note(self, part: str, now: datetime, orders: int) -> None:
+        if orders == ORDER_COUNT:
+            mark.note_filled(part, now)
