@@ -199,7 +199,7 @@ def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
         ("combined, one buyer", "bare", 1, ALONE_OF_BARE),
         (f"combined, {most} buyers", "bare", most, CROWD_OF_BARE),
     ):
-        ratio = _ratio(ways, beside, crowd)
+        ratio = round(_ratio(ways, beside, crowd), 2)
         print(f"{name}, of {beside}: {ratio:.2f} (at least {least:g})")
         if ratio < least:
             wrong.append(f"{name}, of {beside}: {ratio:.2f}, not {least:g}")
