@@ -51,7 +51,9 @@ def run_webhook_job(now: datetime) -> str:
 def has_webhooks(now: datetime) -> bool:
     """Return whether a webhook of this minute is due; a run finds the others. Raises CassandraUnavailable."""
     is_bank_here = settings.DEMO or settings.DEBUG
-    return is_bank_here and any(row.due_at <= now for row in queries.list_webhooks([floor_to_minute(now)]))
+    return is_bank_here and any(
+        row.due_at <= now for row in queries.list_webhooks([floor_to_minute(now)])
+    )
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
@@ -86,7 +88,7 @@ def post_webhook(url: str, body: bytes) -> bool:
 JOBS = [
     Job(
         JOB_NAME,
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         run_webhook_job,
         normal_lag=_LATEST + MINUTE,
         idle_every=timedelta(minutes=1),
