@@ -378,9 +378,9 @@ JOBS = [
     ),
     Job(
         "bulk changes of orders",
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         go_on_with_bulk_changes,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
         has_work=has_bulk_changes,
     ),
     Job("late orders", timedelta(minutes=5), mark_late_orders),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import Row, current_time, write
+from cassandra_db import Row, current_time, write, write_batch
 from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from orders.queries import PENDING_EFFECTS
@@ -70,6 +70,18 @@ def record_payment_inquiry(
     row = DUE_EFFECTS.date_row({"order_id": order_id}, look_at)
     INSERT_INQUIRY.run(**row)
     return PendingEffect(row["minute"], order_id, row["written"])
+
+
+def record_placing(order_id: UUID, started_at: datetime) -> PendingEffect:
+    """Record the effects of an order that is being placed, and that the worker asks about its payment. Raises CassandraUnavailable.
+
+    A row without an order does no harm.
+    """
+    effects = DUE_EFFECTS.date_row({"order_id": order_id})
+    look_at = max(started_at, current_time()) + ASK_AFTER
+    inquiry = DUE_EFFECTS.date_row({"order_id": order_id}, look_at)
+    write_batch([INSERT_PENDING_EFFECT.bind(**effects), INSERT_INQUIRY.bind(**inquiry)])
+    return PendingEffect(effects["minute"], order_id, effects["written"])
 
 
 def has_effects(row: Row) -> bool:

@@ -1,5 +1,6 @@
 """What staff and the jobs do with orders, also at once, killed, and while the bank is away."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from unittest.mock import Mock, patch
@@ -27,8 +28,9 @@ from orders.operations import copies, effects
 from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
+from payments.methods import TRANSFER
 from tests.clock import now
-from tests.factories import make_order
+from tests.factories import make_draft, make_order, make_stocked_product
 from tests.orders.attempts import ORIGIN, settle
 from tests.orders.consistency_checks import (
     assert_order_consistent,
@@ -400,6 +402,16 @@ def test_an_event_in_the_minute_of_a_later_look_spares_its_pending_effects() -> 
         travel.move_to(later.minute + timedelta(minutes=2))
         apply_pending_effects([later.minute], now())
         assert not has_pending_effect(later.minute, order_id)
+
+
+def test_the_worker_asks_no_bank_about_an_order_by_transfer() -> None:
+    began = now()
+    draft = make_draft((make_stocked_product(), 1))
+    drafts = [draft, replace(draft, order_id=uuid4(), payment_method=TRANSFER)]
+    by_card, by_transfer = (operations.place_order(each, began).order_id for each in drafts)
+    due = {row.order_id for row in DUE_EFFECTS.list_between(began, now() + timedelta(minutes=3))}
+    assert by_card in due
+    assert by_transfer not in due
 
 
 def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
