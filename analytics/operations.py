@@ -17,7 +17,7 @@ from catalogue.entities import Product
 from catalogue.queries import get_category, prefetch_product_at_quorum, product_from_rows
 from jobs.rows import guard_row
 
-# The time after marking a day in which a delayed process may still write facts. Until then each run adds up its sales again.
+# The time after marking a day in which a delayed process may still write facts. Then a last run adds up its sales.
 LATEST_FACT = timedelta(minutes=5)
 
 
@@ -72,7 +72,8 @@ def record_sale(sale: Sale) -> bool:
         for line in sale.lines
         if line.line_number not in known_facts
     }
-    # The day is marked before its facts are written, in case of a crash, and afterwards if this process was delayed.
+    # The day is marked before its facts are written, in case of a crash, and with them: then a run that sees the mark sees the
+    # facts. It is marked afterwards if this process was delayed.
     noted = mark_day_changed(sale.day)
     categories = _categories(product_from_rows(each.rows()) for each in reading.values())
     facts = [
@@ -86,7 +87,7 @@ def record_sale(sale: Sale) -> bool:
         )
         for line in sale.lines
     ]
-    write_batch([fact_row(fact, sale) for fact in facts])
+    write_batch([*(fact_row(fact, sale) for fact in facts), mark_day(sale.day)])
     if current_microseconds() - noted > LATEST_FACT // timedelta(microseconds=2):
         mark_day_changed(sale.day)
     return True
@@ -97,6 +98,11 @@ def mark_day_changed(day: date) -> int:
     written = current_microseconds()
     DAY_CHANGED.run(shop=SHOP, day=day, written=written)
     return written
+
+
+def mark_day(day: date) -> BoundStatement:
+    """Return the write of a day's mark, to be written together with facts."""
+    return DAY_CHANGED.bind(shop=SHOP, day=day, written=current_microseconds())
 
 
 def _categories(products: Iterable[Product | None]) -> dict[UUID, tuple[UUID, ...]]:
@@ -211,13 +217,26 @@ DAY_DONE = write(
 )
 
 
+# The marks of the days that this process has added up.
+_added_up: dict[date, int] = {}
+
+
 def roll_up_changed_days(now: datetime) -> int:
-    """Add up the sales of each day whose facts have changed. Return the number of days. Raises CassandraUnavailable."""
+    """Add up the sales of each day whose facts have changed, now and again after LATEST_FACT. Return how many were added up.
+
+    Raises CassandraUnavailable.
+    """
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
-    changed = queries.list_changed_days()
+    changed, count = queries.list_changed_days(), 0
+    for day in _added_up.keys() - dict(changed).keys():
+        del _added_up[day]
     for day, written in changed:
+        if latest <= written == _added_up.get(day):
+            continue
         with guard_row(f"sales of {day}"):
             roll_up_day(day)
+            count += 1
             if written < latest:
                 DAY_DONE.run(shop=SHOP, day=day, written=written)
-    return len(changed)
+            _added_up[day] = written
+    return count

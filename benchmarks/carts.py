@@ -1,9 +1,9 @@
 """Measures the speed of carts: adds a second, beside bare conditional writes on the same node in the same run.
 
-    python -m benchmarks.carts                                   # the keyspace of the settings
+    python -m benchmarks.carts
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher
 
-A crowd is one shopper or 64, each with a cart of ten or of a thousand lines. They add lines by the operation itself (`add_line`, in
+In a keyspace of its own, a crowd is one shopper or 64, each with a cart of ten or of a thousand lines. They add lines by the operation itself (`add_line`, in
 threads of this process), then by the whole submit over HTTP (gunicorn with the shop's configuration, the load in another process).
 Each shopper submits again after the answer (a closed loop). The bare write is a conditional update of one row, by the same driver in
 as many threads. Slices of all cases are interleaved, so that a disturbance meets all of them. Then the cart badge in the page header
@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
@@ -26,22 +25,18 @@ from time import sleep
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
+from benchmarks.flash_sale import make_stocked_product
 from benchmarks.load import CartSubmits, Load, Slice, in_threads
 from benchmarks.pages import PageFigures, serve_shop
-from benchmarks.setup import (
-    BareRows,
-    collect_static_files,
-    make_bare_rows,
-    make_parser,
-    report_missed,
-    set_up_django,
-)
+from benchmarks.setup import BareRows, make_bare_rows, make_parser, own_keyspace, report_missed
 from cassandra_db import current_time
 from cassandra_db.session import get_session
 
 if TYPE_CHECKING:
     from catalogue.entities import Product, Variant
 
+KEYSPACE = "stoa_carts"
+PLENTY = 1_000_000  # units
 FEW, MANY = 10, 1000  # lines
 CROWD = 64  # shoppers
 DEAD = 10_000  # expired operations in one cart
@@ -75,58 +70,37 @@ class Case:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = make_parser("carts", __doc__, slices=10).parse_args()
-    set_up_django(args.keyspace)
-    collect_static_files()
+    parser = make_parser("carts", __doc__, slices=10, in_shop=False)
+    parser.add_argument("--crowd", type=int, default=CROWD, help="shoppers")
+    args = parser.parse_args()
     with (
-        make_bare_rows(CROWD) as bare,
-        _shoppers(CROWD) as shoppers,
-        serve_shop(args.keyspace) as server,
-        Load(CROWD) as load,
+        own_keyspace(KEYSPACE),
+        make_bare_rows(args.crowd) as bare,
+        serve_shop(KEYSPACE) as server,
+        Load(args.crowd) as load,
     ):
-        adds = _adds(shoppers, bare, server.port, load)
+        shoppers = _make_shoppers(args.crowd)
+        adds = _adds(shoppers, bare, server.port, load, args.crowd)
         _measure(args, adds)
         badges = _badges(shoppers, bare)
         _measure(args, badges)
     return _report(args, {case.name: case for case in (*adds, *badges)})
 
 
-@contextmanager
-def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
-    """Make shoppers with few and with many lines, and delete their carts at the end."""
-    variants = _find_variants()
-    made = {lines: [_shopper(variants, lines) for _ in range(count)] for lines in (FEW, MANY)}
-    try:
-        yield made
-    finally:
-        execute = get_session().execute
-        for shopper in (*made[FEW], *made[MANY]):
-            execute("DELETE FROM items_by_cart WHERE cart_id = %s", (shopper.cart_id,))
-            execute("DELETE FROM carts_by_user WHERE owner_id = %s", (shopper.person_id,))
+def _make_shoppers(count: int) -> dict[int, list[Shopper]]:
+    """Make shoppers with few and with many lines, who add variants that do not run out."""
+    variants = tuple(_make_variant(number) for number in range(FEW))
+    return {lines: [_shopper(variants, lines) for _ in range(count)] for lines in (FEW, MANY)}
 
 
-def _find_variants() -> tuple[tuple[Product, Variant], ...]:
-    """Return products and variants of the keyspace that are in stock."""
-    from catalogue.queries import get_category_page, get_product, list_root_categories
-    from inventory.entities import Stock
-    from inventory.queries import get_stock
+def _make_variant(number: int) -> tuple[Product, Variant]:
+    from catalogue.queries import get_product
 
-    none = Stock()
-    found: list[tuple[Product, Variant]] = []
-    for category in list_root_categories():
-        for card in get_category_page(category.category_id).cards:
-            product = get_product(card.product_id)
-            stock = get_stock(card.product_id) if product else {}
-            if product:
-                sold = (
-                    each
-                    for each in product.variants
-                    if each.sold and stock.get(each.variant_id, none).available
-                )
-                found.extend((product, each) for each in sold)
-            if len(found) >= FEW:
-                return tuple(found[:FEW])
-    raise SystemExit(f"the keyspace has no {FEW} variants in stock: manage.py load_demo")
+    made = make_stocked_product(f"Product {number}", PLENTY)
+    product = get_product(made.product_id)
+    if product is None:
+        raise SystemExit("a product that was just made is not there")
+    return product, product.variants[0]
 
 
 def _shopper(variants: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:
@@ -154,9 +128,11 @@ def _shopper(variants: tuple[tuple[Product, Variant], ...], lines: int) -> Shopp
     return Shopper(person_id, cart_id, cookie, variants)
 
 
-def _adds(shoppers: dict[int, list[Shopper]], bare: BareRows, port: int, load: Load) -> list[Case]:
+def _adds(
+    shoppers: dict[int, list[Shopper]], bare: BareRows, port: int, load: Load, crowd: int
+) -> list[Case]:
     cases = []
-    for count in (1, CROWD):
+    for count in (1, crowd):
         yardstick = f"bare conditional write, {count} at once"
         writes = in_threads([partial(bare.write, row_id) for row_id in bare.ids[:count]])
         cases.append(Case(yardstick, writes))
@@ -226,7 +202,7 @@ def _bury(shopper: Shopper) -> None:
 
 def _measure(args: Namespace, cases: Sequence[Case]) -> None:
     for case in cases:
-        case.run(1.0)  # warm
+        case.run(args.seconds)  # warm
     for _ in range(args.slices):
         for case in cases:
             case.figures.slices.append(case.run(args.seconds))

@@ -31,7 +31,7 @@ from cassandra_db import count_statements, current_time
 KEYSPACE = "stoa_notifications"
 MOST_SLOWER = 1.2
 RATE = 20  # requests a second
-WARM_SECONDS, SLICE_SECONDS = 10, 1
+SLICE_SECONDS = 1
 Latencies = list[float]
 
 
@@ -39,6 +39,7 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     parser = make_parser("notifications", __doc__)
     parser.add_argument("--watchers", type=int, default=10_000)
+    parser.add_argument("--warm", type=int, default=10, help="seconds of requests before")
     parser.add_argument("--probe", help=SUPPRESS)
     args = parser.parse_args()
     if args.probe:
@@ -51,7 +52,7 @@ def main() -> int:
     with own_keyspace(KEYSPACE):
         watched, other = load_shop(args.watchers)
         with serve_shop(KEYSPACE) as server:
-            ask_for_page(server.port, other, WARM_SECONDS)
+            ask_for_page(server.port, other, args.warm)
             drop_price(watched)
             command = [sys.executable, "-m", "benchmarks.notifications", "--probe", str(watched)]
             return _report(args.watchers, *measure_beside(command, KEYSPACE, server.port, other))

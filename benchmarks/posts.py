@@ -24,13 +24,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.feed import publish
 from benchmarks.load import percentile
-from benchmarks.notifications import (
-    MOST_SLOWER,
-    WARM_SECONDS,
-    ask_for_page,
-    load_shop,
-    measure_beside,
-)
+from benchmarks.notifications import MOST_SLOWER, ask_for_page, load_shop, measure_beside
 from benchmarks.pages import serve_shop
 from benchmarks.setup import make_parser, own_keyspace, report_missed
 from cassandra_db import REFUSED_MEANS_DONE, count_statements, current_time
@@ -49,6 +43,7 @@ def main() -> int:
     parser = make_parser("posts", __doc__)
     parser.add_argument("--people", type=int, default=64)
     parser.add_argument("--acts", type=int, default=14, help="of each person")
+    parser.add_argument("--warm", type=int, default=10, help="seconds of requests before")
     parser.add_argument("--probe", help=SUPPRESS)
     args = parser.parse_args()
     if args.probe:
@@ -64,7 +59,7 @@ def main() -> int:
         command = [sys.executable, "-m", "benchmarks.posts", "--probe", str(post_id)]
         command += ["--people", str(args.people), "--acts", str(args.acts)]
         with serve_shop(KEYSPACE) as server:
-            ask_for_page(server.port, path, WARM_SECONDS)
+            ask_for_page(server.port, path, args.warm)
             found, without, meanwhile = measure_beside(command, KEYSPACE, server.port, path)
         return _report(post_id, args.people, args.acts, found, without, meanwhile)
 

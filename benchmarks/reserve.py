@@ -1,9 +1,9 @@
 """Measures reservations a second on one SKU, beside other algorithms and bare conditional writes.
 
-    python -m benchmarks.reserve                                 # the keyspace of the settings
+    python -m benchmarks.reserve
     python -m benchmarks.reserve --slices 3 --seconds 0.5        # quicker and rougher
 
-1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops, in four ways:
+In a keyspace of its own, 1 to 64 buyers in threads of this process reserve the same variant in the same warehouse, in closed loops, in four ways:
 
     combined             the shop's way: one batch serves all buyers who wait for the stock item
     plain                a batch for each buyer
@@ -32,12 +32,13 @@ from uuid import UUID, uuid4
 
 from benchmarks.load import Slice, in_threads
 from benchmarks.pages import PageFigures
-from benchmarks.setup import BareRows, make_bare_rows, make_parser, report_missed, set_up_django
+from benchmarks.setup import BareRows, make_bare_rows, make_parser, own_keyspace, report_missed
 from cassandra_db import RAISE_UNKNOWN, conditional_write, current_time
 
 if TYPE_CHECKING:
     from inventory.entities import StockNumbers
 
+KEYSPACE = "stoa_reserve"
 CROWDS = (1, 4, 16, 64)
 PLACE = "berlin"
 PLENTY = 2_000_000
@@ -71,16 +72,15 @@ class Way:
 
 def main() -> int:
     """Measure, print, and return the exit status."""
-    args = make_parser("reserve", __doc__, slices=7).parse_args()
-    set_up_django(args.keyspace)
-    variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its expiry")}
-    with make_bare_rows(2, PLENTY) as bare:
+    args = make_parser("reserve", __doc__, slices=7, in_shop=False).parse_args()
+    with own_keyspace(KEYSPACE), make_bare_rows(2, PLENTY) as bare:
+        variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its expiry")}
         ways = [*_ours(variants), *_yardsticks(bare)]
         _measure(args, ways)
-    wrong = [
-        line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
-    ]
-    return _report(args, {way.name: way for way in ways}, wrong + _rushed())
+        wrong = [
+            line for way in ways if way.name in variants for line in _wrong(way, variants[way.name])
+        ]
+        return _report(args, {way.name: way for way in ways}, wrong + _rushed())
 
 
 def _stocked(units: int) -> UUID:
@@ -199,7 +199,7 @@ def _report(args: Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
         ("combined, one buyer", "bare", 1, ALONE_OF_BARE),
         (f"combined, {most} buyers", "bare", most, CROWD_OF_BARE),
     ):
-        ratio = _ratio(ways, beside, crowd)
+        ratio = round(_ratio(ways, beside, crowd), 2)
         print(f"{name}, of {beside}: {ratio:.2f} (at least {least:g})")
         if ratio < least:
             wrong.append(f"{name}, of {beside}: {ratio:.2f}, not {least:g}")

@@ -16,12 +16,18 @@ from cassandra_db import RAISE_UNKNOWN, Row, Statement, conditional_write, read
 from cassandra_db.session import close_session, get_session
 
 
-def make_parser(module: str, doc: str | None, *, slices: int = 0) -> ArgumentParser:
-    """Return the parser of a benchmark's arguments. With `slices`, the benchmark measures so many in an existing keyspace."""
+def make_parser(
+    module: str, doc: str | None, *, slices: int = 0, in_shop: bool = True
+) -> ArgumentParser:
+    """Return the parser of a benchmark's arguments.
+
+    With `slices`, the benchmark measures so many, in an existing keyspace if `in_shop`.
+    """
     description = (doc or "").partition("\n")[0]
     parser = ArgumentParser(prog=f"python -m benchmarks.{module}", description=description)
-    if slices:
+    if slices and in_shop:
         parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+    if slices:
         parser.add_argument("--slices", type=int, default=slices)
         parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
     return parser
@@ -53,14 +59,19 @@ def is_shop_consistent() -> bool:
 
 @contextmanager
 def own_keyspace(name: str, *, keep: bool = False, **environment: str) -> Iterator[None]:
-    """Set Django up on a new keyspace with all tables, for a shop with its static files. Drop it at the end, unless `keep`."""
+    """Set Django up on a new keyspace with all tables, for a shop with its static files. Drop it at the end, unless `keep`.
+
+    The keyspace of BENCHMARK_KEYSPACE is there already, and stays.
+    """
     set_up_django(name, **environment)
-    run_command("sync_cassandra")
-    collect_static_files()
+    is_lent = "BENCHMARK_KEYSPACE" in os.environ
+    if not is_lent:
+        run_command("sync_cassandra")
+        collect_static_files()
     try:
         yield
     finally:
-        if not keep:
+        if not (keep or is_lent):
             drop_keyspace(name)
         close_session()
 

@@ -52,7 +52,7 @@ JOBS = [
         timedelta(seconds=20),
         finish_moves,
         normal_lag=PENDING_MOVES.wait + MINUTE,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
     ),
     Job("carts", timedelta(days=1), remove_stale_carts),
 ]

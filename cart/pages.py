@@ -18,11 +18,11 @@ from cart import owner, people, queries
 from cart.access import VIEW, Access, require_access
 from cart.entities import CartBadge, Line
 from cart.errors import NoSuchCart
-from cart.forms import VoucherForm
 from cart.people import People
 from cart.priced_cart import PricedCart, get_active_priced_cart, get_priced_cart
 from cart.request_cart import get_request_cart
 from cart.shipping_country import get_shipping_country, list_shipping_countries
+from cart.shown_cart import CartSharing, CartTools, SumsBox, WrongQuantity, show_line
 from cart.undo import RemovedLine, parse_removed_line
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
@@ -84,7 +84,9 @@ def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
     return render_cart_page(request, {"refused": sentence, "has_errors": True}, 422)
 
 
-def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> dict[str, Any]:
+def cart_context(
+    request: HttpRequest, *, undo: RemovedLine | None = None, wrong: WrongQuantity | None = None
+) -> dict[str, Any]:
     """Return the context of the cart's page."""
     prefetch_categories()
     prefetch_settings()
@@ -92,7 +94,7 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
     details = _load_cart_details(request, owner_id) if owner_id else None
     # The member is read in parallel with the cart. A member who may no longer sign in loses the session at this read.
     if not request.user.is_authenticated and owner.get_owner_id(request) != owner_id:
-        return cart_context(request, undo=undo)
+        return cart_context(request, undo=undo, wrong=wrong)
     context: dict[str, Any] = {"undo": undo, "operation": uuid4()}
     if details is None:
         return context | {"priced_cart": None, "cart": None, "later": (), "access": None}
@@ -103,43 +105,34 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
         "later": details.saved_lines,
         "access": details.access,
     }
-    context |= (
-        {"voucher": _voucher_form(found)}
-        | _people_context(details)
-        | _address_context(request, found)
-    )
-    return context | _quote_context(request, found) | _lines_context(request, found)
-
-
-def _voucher_form(found: PricedCart) -> VoucherForm:
-    """Return the form with the cart's code; if the code gives no discount, the form shows the reason as an error."""
-    typed = found.cart.voucher
-    form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
-    if found.applied_promotions.refusal_reason:
-        form.add_error("code", found.applied_promotions.refusal_reason)
-    return form
-
-
-def _people_context(details: CartDetails) -> dict[str, Any]:
-    """Return the context's part with the cart's people, and the version that the page polls if others can change the cart."""
-    can_change = details.people.has_others or not details.access.is_owner
-    return {
-        "people": details.people,
-        "live": people.page_version(
-            queries.get_cart_version(details.priced_cart.cart), details.access.role
-        )
-        if can_change
-        else "",
-    }
-
-
-def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the context's part with the cart's URL, and whether the cart is active: only the active cart can be ordered."""
+    is_live = details.people.has_others or not details.access.is_owner
     active = found.cart.cart_id == _active_cart_id(request)
-    return {
-        "active": active,
-        "here": reverse("cart:show") if active else reverse("cart:one", args=[found.cart.cart_id]),
+    here = reverse("cart:show") if active else reverse("cart:one", args=[found.cart.cart_id])
+    context |= {
+        "here": here,
+        # The version that the page polls, if others can change the cart.
+        "live": people.page_version(queries.get_cart_version(found.cart), details.access.role)
+        if is_live
+        else "",
+        "cart_sharing": _make_sharing(details, is_live=is_live),
+        "cart_tools": CartTools(
+            found.cart.cart_id, found.cart.name, details.access.role, found.cart.item_count
+        ),
+        "sums_box": _make_sums_box(request, found, details.access, here, is_active=active),
     }
+    return context | _lines_context(request, found, details.access, wrong)
+
+
+def _make_sharing(details: CartDetails, *, is_live: bool) -> CartSharing:
+    access, others = details.access, details.people
+    return CartSharing(
+        access.cart_id,
+        "" if access.is_owner else access.role_description,
+        access.shared_by,
+        others.names,
+        bool(others.count),
+        is_live,
+    )
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
@@ -220,35 +213,51 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
     )
 
 
-def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the part of the context with the cart's sums for the chosen country, with each delivery method."""
+def _make_sums_box(
+    request: HttpRequest, found: PricedCart, access: Access, here: str, *, is_active: bool
+) -> SumsBox:
+    """Return the cart's sums for the chosen country, with each delivery method. Only the active cart can be ordered."""
     country, now = get_shipping_country(request), current_time()
     grams, methods = lines_weight(found.quoted_lines), delivery.list_delivery_methods(country)
     methods = [each for each in methods if each.takes(grams)] or methods
     quote = found.compute_quote(tax.get_tax_rates(country), methods[0])
-    return {
-        "country": country,
-        "countries": list_shipping_countries(),
-        "sums": quote,
-        "delivery_note": describe_delivery_price(quote, methods[0], grams) if quote else "",
-        "ways": [
-            (
-                method,
-                found.applied_promotions.delivery_price(found.quoted_lines, method),
-                *method.delivery_estimate(now),
-            )
-            for method in methods
-        ]
-        if quote
-        else [],
-    }
+    ways = tuple(
+        (
+            method,
+            found.applied_promotions.delivery_price(found.quoted_lines, method),
+            *method.delivery_estimate(now),
+        )
+        for method in (methods if quote else ())
+    )
+    return SumsBox(
+        cart_id=found.cart.cart_id,
+        here=here,
+        country=country,
+        countries=tuple(list_shipping_countries()),
+        sums=quote,
+        ways=ways,
+        delivery_note=describe_delivery_price(quote, methods[0], grams) if quote else "",
+        code=found.cart.voucher,
+        refusal_reason=str(found.applied_promotions.refusal_reason),
+        dearer_count=len(found.dearer_lines),
+        is_active=is_active,
+        can_edit=access.can_edit,
+        can_order=access.can_order,
+        shared_by=access.shared_by,
+    )
 
 
-def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
+def _lines_context(
+    request: HttpRequest, found: PricedCart, access: Access, wrong: WrongQuantity | None
+) -> dict[str, Any]:
     """Return the part of the context with the page's lines: the first hundred, or all lines if the request asks for them."""
     show_all = "all" in request.GET or len(found.lines) <= MAX_LINES_DRAWN
+    lines, is_signed_in = found.lines, request.user.is_authenticated
     return {
-        "lines": found.lines if show_all else found.lines[:MAX_LINES_DRAWN],
+        "lines": [
+            show_line(each, access, is_signed_in=is_signed_in, wrong=wrong)
+            for each in (lines if show_all else lines[:MAX_LINES_DRAWN])
+        ],
         "everything": show_all,
     }
 

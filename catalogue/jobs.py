@@ -204,7 +204,7 @@ def host_job_name(name: str) -> str:
 JOBS = [
     Job(
         host_job_name("search index"),
-        timedelta(seconds=1),
+        timedelta(seconds=2),
         update_search_index,
         idle_every=timedelta(minutes=1),
         has_work=must_update_index,
@@ -229,16 +229,16 @@ JOBS = [
     Job(CATEGORIES, timedelta(seconds=5), follow_categories, idle_every=timedelta(minutes=1)),
     Job(
         "bulk changes",
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         go_on_with_bulk_changes,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
         has_work=has_bulk_changes,
     ),
     Job(
         "uploads",
-        timedelta(seconds=3),
+        timedelta(seconds=5),
         decode_uploads,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
         has_work=has_uploads,
     ),
     Job("incoming files", timedelta(hours=1), sweep_incoming),

@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,6 +24,7 @@ import psutil
 from django.conf import settings
 from environ import Env
 
+from demo import mark
 from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
@@ -75,6 +77,8 @@ class ShopRun:
     say: Say
     environment: dict[str, str]
     parts: dict[str, _Part] = field(default_factory=dict)
+    # The parts of the demo shop that are up to date.
+    filled: Sequence[str] = ()
 
     @property
     def address(self) -> str:
@@ -237,6 +241,10 @@ def serve_shop(
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
         # This context is entered first, so it is left last: a second Ctrl-C must not interrupt the cleanup.
         listener, run = _open_port(stack, port, development, say)
+        files = None
+        if prepare and not development:
+            # The node starts meanwhile.
+            files = stack.enter_context(ThreadPoolExecutor(1)).submit(_collect_static_files, run)
         if not os.environ.get("CASSANDRA_HOSTS"):
             cluster = stack.enter_context(control.borrow_cluster(say=say))
             run.environment["CASSANDRA_LOCAL_NODE"] = cluster.endpoint
@@ -244,11 +252,13 @@ def serve_shop(
         stack.callback(_ignore_signals, say)
         if prepare:
             take_keyspace(run)
-            _prepare(run)
+            prepare_tables(run)
+        if files:
+            files.result()
         _launch_all(run, listener)
         run.wait_until_open()
         say(welcome_text(run, logins if run.is_demo else ()))
-        if prepare and run.is_demo:
+        if prepare and run.is_demo and mark.OLDER not in run.filled:
             _launch_older_orders(run)
         while True:
             time.sleep(0.5)
@@ -341,7 +351,7 @@ def _is_true(text: str) -> bool:
 
 def take_keyspace(run: ShopRun) -> None:
     before = settings.DATABASES["default"]["NAME"]
-    chosen = run.run_command("Looking at the tables", "choose_keyspace").strip()
+    chosen, *run.filled = run.run_command("Looking at the tables", "choose_keyspace").split()
     if chosen != before:
         run.say(
             f"The keyspace {before} has tables of another version of this shop, which cannot be changed in place.\n"
@@ -350,15 +360,21 @@ def take_keyspace(run: ShopRun) -> None:
     run.environment["CASSANDRA_KEYSPACE"] = chosen
 
 
-def _prepare(run: ShopRun) -> None:
+def _collect_static_files(run: ShopRun) -> None:
+    run.run_command(
+        "Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0"
+    )
+
+
+def prepare_tables(run: ShopRun) -> None:
+    """Bring the tables and the demo shop up to date, unless they are. Raises RunError."""
+    if mark.FILLED in run.filled:
+        run.say("The demo shop was filled today")
+        return
     run.run_command("Bringing the tables up to date", "sync_cassandra")
     if run.is_demo:
         run.run_command(
             "Filling the demo shop", "load_demo", "--newest", NEWEST_ORDERS, quiet=False
-        )
-    if not run.is_development:
-        run.run_command(
-            "Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0"
         )
 
 

@@ -117,6 +117,25 @@ def prefetch_stock_numbers(
     )
 
 
+# Q17: some reservations of a variant in a warehouse, in one partition, and the row of its numbers.
+RESERVATIONS = read(
+    "Q17",
+    """SELECT reservation_id, quantity, state, order_id, line_number, product_id FROM inventory
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id IN :reservation_ids""",
+)
+
+
+def list_reservations(
+    variant_id: UUID, warehouse_id: str, reservation_ids: Iterable[UUID]
+) -> list[Row]:
+    """Return the rows of a stock item's numbers and of some of its reservations, a hundred at most. Raises CassandraUnavailable."""
+    return RESERVATIONS.all(
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        reservation_ids=[SENTINEL, *reservation_ids],
+    )
+
+
 # Q17: the place of a variant in a warehouse.
 PLACE = read(
     "Q17",

@@ -10,9 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import inf
+from time import monotonic
 from typing import Any
 
-from cassandra_db import Row, Statement, current_microseconds, current_time, wait_for_all
+from cassandra_db import (
+    Row,
+    Statement,
+    current_microseconds,
+    current_time,
+    wait_for_all,
+    write_batch,
+)
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
 from jobs.rows import FIRST_RETRY_DELAY, get_retry_delay, guard_row
@@ -24,7 +33,10 @@ FIRST_LOOK_BACK = timedelta(days=1)
 MAX_WRITE_DELAY = timedelta(minutes=5)
 # A row whose work failed because Cassandra was unavailable stays in its partition for this long: the cause may pass in seconds.
 KEEP_FOR = timedelta(hours=1)
+# The seconds of one run: the worker's other jobs get their turn, and then the job runs again.
+TURN = 2.0
 _AT_ONCE = 100  # partitions read side by side
+_BATCH = 32  # rows deleted at once
 _YEAR_ONE = datetime.min.replace(tzinfo=UTC)
 
 
@@ -67,9 +79,9 @@ class DueRows:
         """Return the rows that are due between two moments. Raises CassandraUnavailable."""
         return self.list_rows(self.list_partitions(since, until))
 
-    def has_rows(self, now: datetime) -> bool:
-        """Return whether a row has become due within `max_write_delay`; only a run finds older rows. Raises CassandraUnavailable."""
-        return bool(self.list_between(now - self.max_write_delay, now - self.wait))
+    def list_due(self, now: datetime) -> list[Row]:
+        """Return the rows that became due within `max_write_delay`; only a run finds older rows. Raises CassandraUnavailable."""
+        return self.list_between(now - self.max_write_delay, now - self.wait)
 
     def note(self, at: datetime | None = None, **values: Any) -> dict[str, Any]:
         """Write a row that is due at `at` (default: now in real time). Return its columns for `clear`. Raises CassandraUnavailable."""
@@ -79,7 +91,13 @@ class DueRows:
 
     def clear(self, *rows: dict[str, Any]) -> None:
         """Delete rows whose work is done, but no row that was written later. Raises CassandraUnavailable."""
-        wait_for_all([self.delete.start(**_parameters(self.delete, row)) for row in rows])
+        for start in range(0, len(rows), _BATCH):
+            write_batch(
+                [
+                    self.delete.bind(**_parameters(self.delete, row))
+                    for row in rows[start : start + _BATCH]
+                ]
+            )
 
     @contextmanager
     def sweep(self, now: datetime, shard: Shard | None = None) -> Iterator[Sweep]:
@@ -90,7 +108,9 @@ class DueRows:
         job = shard.job_name if shard else self.job
         position = get_position(job)
         since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
-        sweep = Sweep(self, self.list_partitions(since, now - self.wait), now, shard)
+        sweep = Sweep(
+            self, self.list_partitions(since, now - self.wait), now, shard, monotonic() + TURN
+        )
         yield sweep
         if sweep.reached.isoformat() != position:
             save_position(job, sweep.reached.isoformat())
@@ -117,6 +137,7 @@ class Sweep:
     partitions: Sequence[datetime]
     now: datetime
     shard: Shard | None = None
+    ends: float = inf  # the time of the monotonic clock at which the rest is left to the next run
     count: int = 0  # of the handled groups
     kept: set[datetime] = field(default_factory=set)  # partitions that the next run reads again
     _settled: set[Row] = field(default_factory=set)  # rows that were kept or postponed
@@ -131,6 +152,9 @@ class Sweep:
     def batches(self) -> Iterator[list[Row]]:
         """Yield all shards' rows, the oldest first, in lists: one for the partitions read together. Raises CassandraUnavailable."""
         for start in range(0, len(self.partitions), _AT_ONCE):
+            if start and monotonic() > self.ends:
+                self.kept.add(self.partitions[start])
+                return
             yield self.table.list_rows(self.partitions[start : start + _AT_ONCE])
 
     def split(self, rows: Sequence[Row], *columns: str) -> list[list[Row]]:
@@ -142,10 +166,18 @@ class Sweep:
                 groups.setdefault(key, []).append(row)
         return list(groups.values())
 
+    def take(self, groups: Sequence[list[Row]]) -> Iterator[list[Row]]:
+        """Yield these groups until the run's time is over, at least one. The next run gets the others."""
+        for number, rows in enumerate(groups):
+            if number and monotonic() > self.ends:
+                self.keep(rows)
+            else:
+                yield rows
+
     def groups(self, *columns: str) -> Iterator[list[Row]]:
-        """Yield the groups (see `split`) of all batches. Raises CassandraUnavailable."""
+        """Yield the groups (see `split`) of all batches, until the run's time is over. Raises CassandraUnavailable."""
         for rows in self.batches():
-            yield from self.split(rows, *columns)
+            yield from self.take(self.split(rows, *columns))
 
     @contextmanager
     def handle(self, rows: Sequence[Row], row_id: object) -> Iterator[None]:

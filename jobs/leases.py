@@ -15,7 +15,7 @@ import socket
 import threading
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from uuid import UUID, uuid4
@@ -185,6 +185,8 @@ class Lease:
 
     def __init__(self, seen: LeaseRow, holder: UUID) -> None:
         self.job = seen.job
+        # The row at the claim, with the position as this process has saved it since.
+        self.seen = seen
         self.holder = holder
         # These values are written when the lease is released.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
@@ -217,6 +219,16 @@ class Lease:
             log.warning(
                 "%s: could not give the job back, its lease runs out by itself: %s", self.job, away
             )
+
+    def make_row(self) -> LeaseRow:
+        """Return the row as the release leaves it."""
+        return replace(
+            self.seen,
+            last_run=self.last_run,
+            result_at=self.result_at,
+            failure=self.failure,
+            failed_rows=self.failed_rows,
+        )
 
     def _release(self) -> None:
         given_back = RELEASE.apply(
@@ -311,8 +323,10 @@ def get_position(job: str) -> str:
     """Return the job's position, as `save_position` stored it; '' before the first save. Raises CassandraUnavailable.
 
     A position is wrong if it is, or was when it was saved, in the future. Then return the moment of `LeaseRow.look_back_from`.
+    A holder of the lease knows the position: the claim would have failed if another worker had run the job since the row was read.
     """
-    lease, now = get_lease(job), current_time()
+    held, now = _held_leases.get({}).get(job), current_time()
+    lease = held.seen if held else get_lease(job)
     if not lease.is_position_wrong(now):
         return lease.position
     since = lease.look_back_from(now)
@@ -338,6 +352,7 @@ def save_position(job: str, position: str) -> None:
         or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)
     ):
         raise LeaseLost(f"{job}: this process does not hold the job")
+    lease.seen = replace(lease.seen, position=position, position_saved_at=None)
 
 
 def _limit_position(job: str, reached: datetime) -> datetime:

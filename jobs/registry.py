@@ -1,9 +1,10 @@
 """The jobs that the worker runs: each app's `jobs.py` has a list `JOBS` of `Job` objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import import_module
+from uuid import UUID
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
@@ -13,6 +14,9 @@ from jobs.shards import Shard
 
 # A heavy job is divided into this many shards, so that as many workers can share it.
 SHARDS = 4
+EVERYTHING = Shard("")
+# Returns whether there is work at a moment, or the ids of the items with work.
+HasWork = Callable[[datetime], bool | Collection[UUID]]
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Job:
     present when no work is left.
 
     While there is no work, the job runs only every `idle_every`. Meanwhile the worker calls `has_work`, if there is one, every
-    `every`: without a lease, and once for all shards. A run follows at once if `has_work` returns True.
+    `every`: without a lease, and once for all shards. A run follows at once if `has_work` returns True, or an id of the shard.
 
     A job that must not wait for other jobs has a loop of its own: the worker runs it in a thread beside the other jobs.
     """
@@ -36,12 +40,17 @@ class Job:
     normal_lag: timedelta = timedelta(0)
     family: str = ""  # the job of which it is a shard
     idle_every: timedelta = timedelta(0)
-    has_work: Callable[[datetime], bool] | None = None
+    has_work: HasWork | None = None
     has_own_loop: bool = False
+    shard: Shard = EVERYTHING
 
     @property
     def longest_pause(self) -> timedelta:
         return max(self.every, self.idle_every)
+
+    def must_do(self, work: bool | Collection[UUID]) -> bool:
+        """Return whether the answer of `has_work` has work for this job."""
+        return work if isinstance(work, bool) else any(map(self.shard.has_id, work))
 
     def has_name(self, name: str) -> bool:
         """Return whether `name` is the name of this job or of its family."""
@@ -59,7 +68,7 @@ def make_sharded_jobs(
     run: Callable[[datetime, Shard], str],
     normal_lag: timedelta = timedelta(0),
     idle_every: timedelta = timedelta(0),
-    has_work: Callable[[datetime], bool] | None = None,
+    has_work: HasWork | None = None,
 ) -> list[Job]:
     """Divide a heavy job into SHARDS jobs, and return them. Each handles its shard of the items, under its own lease."""
 
@@ -72,6 +81,7 @@ def make_sharded_jobs(
             name,
             idle_every,
             has_work,
+            shard=shard,
         )
 
     return [of(Shard(name, number, SHARDS)) for number in range(SHARDS)]

@@ -2,17 +2,18 @@
 
 import logging
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Thread
 from time import monotonic, sleep
 from types import FrameType
+from uuid import UUID
 
 from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require_right_clock
 from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_lease, get_lease
 from jobs.progress import JobProgress
-from jobs.registry import Job
+from jobs.registry import HasWork, Job
 from jobs.rows import collect_failed_rows
 
 MAX_BACKOFF = 30.0
@@ -46,7 +47,7 @@ class Worker:
     # Until when a job without work rests, unless its `has_work` returns True.
     _rests_until: dict[str, datetime] = field(default_factory=dict)
     # The time and the result of the last call of each `has_work`.
-    _asked: dict[Callable[[datetime], bool], tuple[datetime, bool]] = field(default_factory=dict)
+    _asked: dict[HasWork, tuple[datetime, bool | Collection[UUID]]] = field(default_factory=dict)
 
     def stop_on_signals(self) -> None:
         """Let SIGTERM and SIGINT stop the worker after its present job. A second signal stops it at once."""
@@ -138,6 +139,8 @@ class Worker:
         self._rests_until.pop(job.name, None)
         with lease:
             self._run_with_lease(job, lease, now, late=max(now - due, timedelta(0)))
+        if lease.last_run == now and not lease.is_lost:
+            self._rests_until[job.name] = now + JobProgress(job, lease.make_row(), now).pause
         self._look_at[job.name] = self.clock() + (
             lease.cooldown or job.every - min(job.every, self.clock() - now)
         )
@@ -154,9 +157,9 @@ class Worker:
         # `has_work` is called once for all shards of a job.
         if asked is None or not timedelta(0) <= now - asked[0] < job.every:
             asked = self._asked[job.has_work] = now, _has_work(job.has_work, now)
-        asked_at, has_work = asked
+        asked_at, work = asked
         self._look_at[job.name] = asked_at + job.every
-        return not has_work
+        return not job.must_do(work)
 
     def _run_with_lease(self, job: Job, lease: Lease, now: datetime, late: timedelta) -> None:
         started = monotonic()
@@ -246,7 +249,7 @@ def _in_short(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_MAX_SUMMARY_LENGTH]
 
 
-def _has_work(ask: Callable[[datetime], bool], now: datetime) -> bool:
+def _has_work(ask: HasWork, now: datetime) -> bool | Collection[UUID]:
     """Return the result of `has_work`, or True if it raises: then the job's run reports the error, and stops no other job."""
     try:
         return ask(now)

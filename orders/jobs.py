@@ -23,8 +23,14 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.lifecycle.transitions import Transition
-from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
-from orders.operations.pending_effects import DUE_EFFECTS
+from orders.operations.abandonment import (
+    allocation_from_expiry,
+    group_by_stock_item,
+    has_unpaid_reservations,
+    release_orphaned_reservations,
+    release_orphans_of_item,
+)
+from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
@@ -58,7 +64,10 @@ def apply_pending_effects(sweep: Sweep) -> None:
         order_id = rows[0].order_id
         with sweep.handle(rows, order_id):
             try:
-                recover_order(order_id, sweep.now)
+                if any(map(has_effects, rows)):
+                    recover_order(order_id, sweep.now)
+                else:
+                    settle_open_payments(order_id, sweep.now)
             except GatewayUnavailable as error:
                 log.error("put off by %s: order %s: %s", RETRY_AFTER, order_id, error)
                 sweep.postpone(rows, RETRY_AFTER)
@@ -83,16 +92,29 @@ def expire_reservations(
 def _end_expired_reservations(sweep: Sweep) -> None:
     for rows in sweep.batches():
         own = sweep.split(rows, "order_id")
-        for expiries in own:
+        ended: list[Row] = []
+        orphans: list[Row] = []
+        for expiries in sweep.take(own):
             # An order's reservations are processed together.
-            with sweep.handle(expiries, expiries[0].order_id):
+            with sweep.attempt(expiries, expiries[0].order_id):
                 try:
-                    if not _end_reservations(expiries, sweep.now):
-                        sweep.keep(expiries)
+                    found = _end_reservations(expiries, sweep.now)
                 except GatewayUnavailable as error:
                     order_id = expiries[0].order_id
                     log.error("put off by %s: order %s: %s", RETRY_AFTER, order_id, error)
                     sweep.postpone(expiries, RETRY_AFTER)
+                else:
+                    if found is None:
+                        sweep.keep(expiries)
+                    orphans += found or []
+            ended += expiries
+            sweep.count += 1
+        # After a sale, most reservations are of one stock item: all are released in a few batches.
+        operations.delete_abandoned_items(list({row.order_id for row in orphans}))
+        for stock_item, expiries in group_by_stock_item(orphans).items():
+            with sweep.attempt(expiries, f"of {stock_item}"):
+                release_orphans_of_item(stock_item, expiries)
+        sweep.clear(ended)
         row_counts = Counter(row.minute for row in rows)
         for minute in {row.minute for expiries in own for row in expiries} - sweep.kept:
             if row_counts[minute] >= MANY_EXPIRIES:
@@ -118,6 +140,18 @@ def recover_order(order_id: UUID, now: datetime) -> None:
 
     Raises CassandraUnavailable. Raises GatewayUnavailable, but only after all work that needs no gateway.
     """
+    unavailable: GatewayUnavailable | None = None
+    try:
+        settle_open_payments(order_id, now)
+    except GatewayUnavailable as error:
+        unavailable = error
+    operations.apply_effects(order_id, now)
+    if unavailable:
+        raise unavailable
+
+
+def settle_open_payments(order_id: UUID, now: datetime) -> None:
+    """Ask the gateway about an order's open payment attempts, and settle them. Raises CassandraUnavailable, GatewayUnavailable."""
     order = queries.get_order(order_id)
     if order is None:
         return  # the checkout never became an order; the expiries lead the worker to its reservations
@@ -137,42 +171,47 @@ def recover_order(order_id: UUID, now: datetime) -> None:
             unavailable = error
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
-            operations.record_pending_effects(order_id, now + max(operations.ASK_AFTER, age))
-    operations.apply_effects(order_id, now)
+            operations.record_payment_inquiry(order_id, now, max(operations.ASK_AFTER, age))
     if unavailable:
         raise unavailable
 
 
-def _end_reservations(expiries: list[Row], now: datetime) -> bool:
-    """End an order's expired reservations, or record their new deadline. Return False if the next run must handle them again."""
+def _end_reservations(expiries: list[Row], now: datetime) -> list[Row] | None:
+    """End an order's expired reservations, or record their new deadline.
+
+    Return the reservations of an abandoned checkout, which the caller releases. Return None if the next run must handle them again.
+    """
     order_id = expiries[0].order_id
+    if operations.mark_checkout_abandoned(order_id):
+        release_vouchers(order_id)
+        return expiries
     order = queries.get_order(order_id)
-    if order and order.state == PENDING and now >= order.pay_until:
+    if order is None:
+        return None  # the order is being placed at this moment
+    if order.state == PENDING and now >= order.pay_until:
         order = operations.expire_order(order, now)
         if order.state == PENDING:
-            return False
-    if order is None:
-        if not operations.mark_checkout_abandoned(order_id):
-            return False  # the order is being placed at this moment
-        release_vouchers(order_id)
-        release_orphaned_reservations(expiries)
-    elif order.state == PENDING:
+            return None
+    if order.state == PENDING:
         inventory.record_reservation_expiries(
             order_id, [allocation_from_expiry(expiry) for expiry in expiries], order.pay_until
         )
     else:
         # The order is paid or has ended. Its effects handle its own reservations. Reservations of a failed try are released here.
         own_reservation_ids = _own_reservation_ids(order)
-        if any(expiry.reservation_id in own_reservation_ids for expiry in expiries):
+        own = [expiry for expiry in expiries if expiry.reservation_id in own_reservation_ids]
+        if has_unpaid_reservations(own):
             operations.apply_effects(order_id, now)
         claim = None
         if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
-            return False  # a late payment is reserving the units again at this moment
-        # Read the order again: stock may have arrived for it, so that one of the reservations is now the order's own.
-        order = queries.get_order(order_id) or order
+            return None  # a late payment is reserving the units again at this moment
+        if claim or len(own) < len(expiries):
+            # Read the order again: stock may have arrived for it, so that one of the reservations is now the order's own.
+            order = queries.get_order(order_id) or order
         if order.state == EXPIRED and claim is None:
-            return False  # the order has just expired
-        own_reservation_ids = _own_reservation_ids(order)
+            return None  # the order has just expired
+        if len(own) < len(expiries):
+            own_reservation_ids = _own_reservation_ids(order)
         release_orphaned_reservations(
             [expiry for expiry in expiries if expiry.reservation_id not in own_reservation_ids]
         )
@@ -181,7 +220,7 @@ def _end_reservations(expiries: list[Row], now: datetime) -> bool:
         )
         if claim:
             operations.unclaim_expired_order(order, claim)
-    return True
+    return []
 
 
 def _own_reservation_ids(order: Order) -> set[UUID]:
@@ -313,23 +352,23 @@ JOBS = [
         timedelta(seconds=5),
         sweep_guest_orders,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
-        idle_every=timedelta(seconds=30),
+        idle_every=timedelta(minutes=1),
     ),
     *make_sharded_jobs(
         DUE_EFFECTS.job,
         timedelta(seconds=10),
         sweep_pending_effects,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
-        idle_every=timedelta(minutes=2),
-        has_work=DUE_EFFECTS.has_rows,
+        idle_every=timedelta(minutes=5),
+        has_work=lambda now: {row.order_id for row in DUE_EFFECTS.list_due(now)},
     ),
     *make_sharded_jobs(
         DUE_EXPIRIES.job,
         timedelta(seconds=15),
         sweep_expired_reservations,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
-        idle_every=timedelta(minutes=2),
-        has_work=DUE_EXPIRIES.has_rows,
+        idle_every=timedelta(minutes=5),
+        has_work=lambda now: {row.order_id for row in DUE_EXPIRIES.list_due(now)},
     ),
     Job(
         "goods that arrive",
@@ -339,9 +378,9 @@ JOBS = [
     ),
     Job(
         "bulk changes of orders",
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         go_on_with_bulk_changes,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
         has_work=has_bulk_changes,
     ),
     Job("late orders", timedelta(minutes=5), mark_late_orders),

@@ -509,6 +509,7 @@ class PendingEffectByMinute(Model):
     """The orders that may have effects (copies, stock, mail) to apply, partitioned by the minute from which the worker checks the order.
 
     A row is written before the event, and deleted when all effects of the event are applied. A crash may leave a needless row.
+    A row that has `is_inquiry` without `has_effects` only asks for the outcome of a payment attempt.
     Bound: the orders of one minute.
     Writer: orders.operations.
     """
@@ -519,3 +520,5 @@ class PendingEffectByMinute(Model):
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     order_id = columns.UUID(primary_key=True)
+    has_effects = columns.Boolean()
+    is_inquiry = columns.Boolean()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from types import MappingProxyType
 from uuid import UUID
 
 from django.utils.timezone import localdate
@@ -338,7 +339,28 @@ def prefetch_order_years(user_id: UUID) -> PendingResult:
 
 def list_order_years(user_id: UUID) -> list[int]:
     """Return the years in which a person has ordered, latest first. Raises CassandraUnavailable."""
-    return [row.year for row in YEARS.all(user_id=user_id)]
+    return [row.year for row in prefetch_order_years(user_id).rows()]
+
+
+def prefetch_year_orders(
+    user_id: UUID, year: int, since: datetime, before: datetime, limit: int
+) -> PendingResult:
+    """Start reading a person's latest orders of a year, placed from `since` until before `before`, for `list_orders_between`."""
+    return _start_year(user_id, year, since, (before, _FIRST_ID), limit + 1)
+
+
+def _start_year(
+    user_id: UUID, year: int, since: datetime, place: tuple[datetime, UUID], most: int
+) -> PendingResult:
+    return BY_USER_SINCE.start(
+        user_id=user_id,
+        year=year,
+        since=since,
+        first=_FIRST_ID,
+        before=place[0],
+        order_id=place[1],
+        most=most,
+    )
 
 
 def list_orders_between(
@@ -348,26 +370,22 @@ def list_orders_between(
     before: datetime,
     after: str = "",
     limit: int = 20,
+    started: Mapping[int, PendingResult] = MappingProxyType({}),
 ) -> tuple[list[OrderSummary], str]:
     """Return a page of a person's orders of these years, placed from `since` until before `before`, newest first.
 
-    Also return the token of the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
+    Also return the token of the next page, or ''. `started` are the years of which `prefetch_year_orders` has begun the first page.
+    Raises InvalidPageToken, CassandraUnavailable.
     """
     list_name = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
     place, order_id = page_key(after, list_name) if after else (before, _FIRST_ID)
     found: list[OrderSummary] = []
     # The years of both ends are included; an order's year is in UTC.
     for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
-        rows = BY_USER_SINCE.all(
-            user_id=user_id,
-            year=year,
-            since=since,
-            first=_FIRST_ID,
-            before=place,
-            order_id=order_id,
-            most=limit + 1 - len(found),
+        reading = (started.get(year) if not after else None) or _start_year(
+            user_id, year, since, (place, order_id), limit + 1 - len(found)
         )
-        found += [_order_summary(row) for row in rows]
+        found += [_order_summary(row) for row in reading.rows()]
         if len(found) > limit:
             break
     has_more = len(found) > limit
@@ -419,7 +437,8 @@ def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
 
 # Q12: the pending effects of a minute.
 PENDING_EFFECTS = read(
-    "Q12", "SELECT minute, order_id FROM pending_effects_by_minute WHERE minute = :minute"
+    "Q12",
+    "SELECT minute, order_id, has_effects, is_inquiry FROM pending_effects_by_minute WHERE minute = :minute",
 )
 ORDER_IDS = scan(
     "Q12",

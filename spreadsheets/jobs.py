@@ -61,9 +61,9 @@ def remove_old_exports(now: datetime) -> str:
 JOBS = [
     Job(
         "spreadsheets",
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         go_on_with_spreadsheets,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=2),
         has_work=has_spreadsheets,
     ),
     Job("old exports", timedelta(minutes=10), remove_old_exports),

@@ -37,6 +37,7 @@ from cart.pages import (
 )
 from cart.priced_cart import count_units_left, price_lines, sum_lines
 from cart.shipping_country import remember_shipping_country
+from cart.shown_cart import WrongQuantity
 from cart.undo import parse_removed_line
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
@@ -309,16 +310,16 @@ def _change_refusal(
     """Show the cart with the error and the typed quantity at the line."""
     if "cart" in form.errors or "line" in form.errors:
         return render_refusal(request, str(NoSuchLine()))
-    wrong = {
-        "key": str(form.cleaned_data["line"]),
-        "typed": form["quantity"].value(),
-        "errors": form.errors["quantity"],
-        "is_too_many": is_too_many,
-    }
+    wrong = WrongQuantity(
+        key=str(form.cleaned_data["line"]),
+        typed=form["quantity"].value(),
+        errors=tuple(str(error) for error in form.errors["quantity"]),
+        is_too_many=is_too_many,
+    )
     return render_page(
         request,
         "cart/show.html",
-        cart_context(request) | {"wrong": wrong, "form": form},
+        cart_context(request, wrong=wrong) | {"form": form},
         part="cart",
         status=422,
     )

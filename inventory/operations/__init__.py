@@ -9,7 +9,12 @@ group (`group_commit`).
 
 from inventory.operations.backorders import set_backorder
 from inventory.operations.ledger import rebuild_stock_numbers
-from inventory.operations.movements import release_stock, restock_units, set_reservation_units
+from inventory.operations.movements import (
+    release_stock,
+    release_unpaid_stock,
+    restock_units,
+    set_reservation_units,
+)
 from inventory.operations.receipts import (
     Counted,
     adjust_stock,

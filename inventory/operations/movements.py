@@ -6,7 +6,7 @@ nothing back, since units only ever leave a reservation. A paid reservation's ro
 ledger has its entries.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
@@ -20,13 +20,14 @@ from cassandra_db import (
     retry_attempts,
 )
 from inventory.allocation import sort_allocations
-from inventory.entities import Allocation
+from inventory.entities import SENTINEL, Allocation
 from inventory.operations.group_commit import write_turn
 from inventory.operations.ledger import (
     LedgerSource,
     write_ledger_entries,
     write_reservation_entries,
 )
+from inventory.queries import list_reservations
 
 # How often a change continues from the state that it has read before it gives up.
 MAX_ATTEMPTS = 10
@@ -97,6 +98,60 @@ def _release_unpaid_step(current: ReservationState) -> ReservationState:
     return NO_RESERVATION if current.state == "held" else current
 
 
+def release_unpaid_stock(
+    variant_id: UUID, warehouse_id: str, reservation_ids: Iterable[UUID]
+) -> UUID | None:
+    """Give the units of a stock item's unpaid reservations back, all in one batch. Other reservations keep their units.
+
+    Return the product, whose stock has to be copied; None if there is no such stock item. Raises CassandraUnavailable.
+    """
+    rows = list_reservations(variant_id, warehouse_id, reservation_ids)
+    product_id = next((row.product_id for row in rows if row.reservation_id == SENTINEL), None)
+    held = [
+        Allocation(
+            row.line_number or 0,
+            product_id or variant_id,
+            variant_id,
+            warehouse_id,
+            row.quantity,
+            row.reservation_id,
+            row.order_id,
+        )
+        for row in rows
+        if row.state == "held"
+    ]
+    # The batch is refused if another process has changed one of the reservations, or if its lost answer was a success.
+    if held and not _release_together(held):
+        release_stock(held, paid=False)
+    return product_id
+
+
+def _release_together(held: Sequence[Allocation]) -> Outcome:
+    stock_item = {"variant_id": held[0].variant_id, "warehouse_id": held[0].warehouse_id}
+    units = sum(each.quantity for each in held)
+    with write_turn(held[0].variant_id, held[0].warehouse_id):
+        return apply_batch(
+            MOVE_UNITS.bind(
+                available=units,
+                reserved=-units,
+                committed=0,
+                shipped=0,
+                least_reserved=units,
+                least_committed=0,
+                **stock_item,
+            ),
+            *(
+                DELETE_RESERVATION.bind(
+                    reservation_id=each.reservation_id,
+                    **_was_columns(ReservationState("held", each.quantity)),
+                    **stock_item,
+                )
+                for each in held
+            ),
+            if_lost=SEND_AGAIN,
+        )
+
+
 def set_reservation_units(
     allocation: Allocation, *, reserved_units: int, shipped_units: int
 ) -> bool:
@@ -150,7 +205,7 @@ def _write_step(each: Allocation, current: ReservationState, wanted: Reservation
     committed -= current.quantity if current.state == "committed" else 0
     shipped = wanted.sent - current.sent
     stock_item = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
-    was = {f"was_{name}": value for name, value in _columns(current).items()}
+    was = _was_columns(current)
     if wanted.state is None:
         row = DELETE_RESERVATION.bind(reservation_id=each.reservation_id, **was, **stock_item)
     else:
@@ -176,6 +231,10 @@ def _write_step(each: Allocation, current: ReservationState, wanted: Reservation
 def _columns(state: ReservationState) -> dict[str, str | int | None]:
     # A row has null for no sent or given back units.
     return vars(state) | {"sent": state.sent or None, "released": state.released or None}
+
+
+def _was_columns(state: ReservationState) -> dict[str, str | int | None]:
+    return {f"was_{name}": value for name, value in _columns(state).items()}
 
 
 def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:

@@ -4,7 +4,11 @@ A crash leaves a row behind: in `pending_effects_by_minute` for an event's effec
 `reservations_by_minute` for reserved units. The jobs read both and finish the work.
 """
 
-from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned
+from orders.operations.abandonment import (
+    abandon_checkout,
+    delete_abandoned_items,
+    mark_checkout_abandoned,
+)
 from orders.operations.backorders import allocate_backorders
 from orders.operations.board_counts import count_board_orders, recount_column
 from orders.operations.changes import change_order, compute_change_refund
@@ -37,6 +41,7 @@ from orders.operations.pending_effects import (
     ASK_AFTER,
     PendingEffect,
     clear_pending_effects,
+    record_payment_inquiry,
     record_pending_effects,
 )
 from orders.operations.placement import (

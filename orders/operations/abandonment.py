@@ -1,22 +1,23 @@
 """Abandoned checkouts: they are marked, so that they cannot become orders, and their reservations are released."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from cassandra_db import Row, applied_if, conditional_write, current_time, write
+from cassandra_db import Row, applied_if, conditional_write, current_time, write, write_batch
 from inventory import operations as inventory
-from inventory import queries as stock
-from inventory.entities import SENTINEL, Allocation
+from inventory.entities import Allocation
 from inventory.operations import RESERVATION_DURATION
 from inventory.operations.reservations import DUE_EXPIRIES
+from inventory.queries import list_reservations
 from jobs.minutes import MINUTE
 from orders.lifecycle.states import ABANDONED
 from promotions.operations import release_vouchers
 
 # The TTL of the mark: longer than a checkout page's id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
+# How many reservations, or orders' lines, one batch releases or deletes.
+AT_ONCE = 32
 # The longest time by which the sweeper of expired reservations may be late.
 MAX_SWEEP_DELAY = timedelta(minutes=5)
 
@@ -38,12 +39,14 @@ def mark_checkout_abandoned(order_id: UUID) -> bool:
         order_id=order_id,
         seconds=ABANDONED_SECONDS,
     )
-    is_abandoned = outcome.applied or (
-        outcome.current is not None and outcome.current.state == ABANDONED
-    )
-    if is_abandoned:
-        DELETE_ITEMS.run(order_id=order_id)
-    return is_abandoned
+    return outcome.applied or (outcome.current is not None and outcome.current.state == ABANDONED)
+
+
+def delete_abandoned_items(order_ids: Sequence[UUID]) -> None:
+    """Delete the lines that abandoned checkouts have written. Raises CassandraUnavailable."""
+    for start in range(0, len(order_ids), AT_ONCE):
+        some = order_ids[start : start + AT_ONCE]
+        write_batch([DELETE_ITEMS.bind(order_id=order_id) for order_id in some])
 
 
 def abandon_checkout(order_id: UUID) -> bool:
@@ -54,6 +57,7 @@ def abandon_checkout(order_id: UUID) -> bool:
     """
     if not mark_checkout_abandoned(order_id):
         return False
+    delete_abandoned_items([order_id])
     release_vouchers(order_id)
     now = current_time()
     due = DUE_EXPIRIES.list_between(now - MAX_SWEEP_DELAY, now + RESERVATION_DURATION + MINUTE)
@@ -63,30 +67,36 @@ def abandon_checkout(order_id: UUID) -> bool:
     return True
 
 
-def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
+def release_orphaned_reservations(expiries: Iterable[Row]) -> None:
     """Release the unpaid reservations of these expiry rows, which belong to no order. Raises CassandraUnavailable."""
-    reading = [
-        (
-            expiry,
-            stock.prefetch_stock_numbers(
-                expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
-            ),
-        )
-        for expiry in expiries
-    ]
-    found = [(expiry, row) for expiry, pending in reading for row in pending.rows()]
-    inventory.release_stock(
-        [
-            replace(allocation_from_expiry(expiry), line_number=row.line_number or 0)
-            for expiry, row in found
-            if row.reservation_id == expiry.reservation_id and row.state == "held"
-        ],
-        paid=False,
-    )
-    inventory.copy_allocated_stock(
-        replace(allocation_from_expiry(expiry), product_id=row.product_id)
-        for expiry, row in found
-        if row.reservation_id == SENTINEL
+    for stock_item, rows in group_by_stock_item(expiries).items():
+        release_orphans_of_item(stock_item, rows)
+
+
+def group_by_stock_item(expiries: Iterable[Row]) -> dict[tuple[UUID, str], list[Row]]:
+    """Return these expiry rows by variant and warehouse."""
+    found: dict[tuple[UUID, str], list[Row]] = {}
+    for expiry in expiries:
+        found.setdefault((expiry.variant_id, expiry.warehouse_id), []).append(expiry)
+    return found
+
+
+def release_orphans_of_item(stock_item: tuple[UUID, str], expiries: Sequence[Row]) -> None:
+    """Release the unpaid reservations of a stock item, many in one batch. Raises CassandraUnavailable."""
+    product_id = None
+    for start in range(0, len(expiries), AT_ONCE):
+        ids = {expiry.reservation_id for expiry in expiries[start : start + AT_ONCE]}
+        product_id = inventory.release_unpaid_stock(*stock_item, ids)
+    if product_id:
+        inventory.copy_stock(product_id, [stock_item])
+
+
+def has_unpaid_reservations(expiries: Iterable[Row]) -> bool:
+    """Return whether a reservation of these expiry rows is still unpaid. Raises CassandraUnavailable."""
+    return any(
+        row.state == "held"
+        for stock_item, rows in group_by_stock_item(expiries).items()
+        for row in list_reservations(*stock_item, {each.reservation_id for each in rows})
     )
 
 

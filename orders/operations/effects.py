@@ -57,8 +57,10 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
     # The event is written. If the effects fail, the pending effect leads the worker to them.
     try:
         items = queries.items_from_rows(fresh, lines.rows())
+        # Payment moves reserved units, which were not available before. If placing was interrupted, its own pending effect is left.
+        is_payment = order.state == PENDING and transition.kind in CONFIRMING_EVENTS
         with effects_under_way(pending_effect):
-            fresh = apply_order_effects(fresh, items, transition.at)
+            fresh = apply_order_effects(fresh, items, transition.at, copies_stock=not is_payment)
         clear_pending_effects(pending_effect)
     except (CassandraUnavailable, GatewayUnavailable, SettlementUnstable) as error:
         log.warning(
@@ -97,8 +99,10 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     return apply_order_effects(order, queries.items_from_rows(order, lines.rows()), now)
 
 
-def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) -> Order:
-    """Apply the effects of all events of an order; return the order.
+def apply_order_effects(
+    order: Order, items: tuple[Item, ...], now: datetime, *, copies_stock: bool = True
+) -> Order:
+    """Apply the effects of all events of an order; return the order. `copies_stock=False`: no unit has become available or ceased to.
 
     Raises CassandraUnavailable. Raises SettlementUnstable, or GatewayUnavailable (also for a payment that the gateway does not
     know) after all other effects are applied.
@@ -128,7 +132,9 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(sync_unpaid_units, order),
         partial(write_copies, order),
         partial(record_order_sale, order, items),
-        partial(inventory.copy_allocated_stock, order.list_allocations(items)),
+        partial(
+            inventory.copy_allocated_stock, order.list_allocations(items) if copies_stock else ()
+        ),
         partial(remove_bought_items, order, items, now),
         partial(note_addition, order),
         partial(note_delivery, order),

@@ -11,14 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import current_time, write
+from cassandra_db import Row, current_time, write, write_batch
 from jobs.due_rows import DueRows
 from jobs.minutes import MINUTE, floor_to_minute
 from orders.queries import PENDING_EFFECTS
 
 INSERT_PENDING_EFFECT = write(
     "Q12",
-    "INSERT INTO pending_effects_by_minute (minute, order_id) VALUES (:minute, :order_id) USING TIMESTAMP :written",
+    """INSERT INTO pending_effects_by_minute (minute, order_id, has_effects) VALUES (:minute, :order_id, true)
+       USING TIMESTAMP :written""",
+)
+# A column of its own: the timestamp is later than that of effects in this minute, and must not hide them.
+INSERT_INQUIRY = write(
+    "Q12",
+    """INSERT INTO pending_effects_by_minute (minute, order_id, is_inquiry) VALUES (:minute, :order_id, true)
+       USING TIMESTAMP :written""",
 )
 DELETE_PENDING_EFFECT = write(
     "Q12",
@@ -52,9 +59,34 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
     return PendingEffect(row["minute"], order_id, row["written"])
 
 
-def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
-    """Record that the worker asks the gateway about a payment, ASK_AFTER the payment's start. Raises CassandraUnavailable."""
-    return record_pending_effects(order_id, max(started_at, current_time()) + ASK_AFTER)
+def record_payment_inquiry(
+    order_id: UUID, started_at: datetime, after: timedelta = ASK_AFTER
+) -> PendingEffect:
+    """Record that the worker asks the gateway about a payment, some time after the payment's start. Raises CassandraUnavailable.
+
+    The worker applies no effects then: whoever learns the payment's outcome records the effects itself.
+    """
+    look_at = max(started_at, current_time()) + after
+    row = DUE_EFFECTS.date_row({"order_id": order_id}, look_at)
+    INSERT_INQUIRY.run(**row)
+    return PendingEffect(row["minute"], order_id, row["written"])
+
+
+def record_placing(order_id: UUID, started_at: datetime) -> PendingEffect:
+    """Record the effects of an order that is being placed, and that the worker asks about its payment. Raises CassandraUnavailable.
+
+    A row without an order does no harm.
+    """
+    effects = DUE_EFFECTS.date_row({"order_id": order_id})
+    look_at = max(started_at, current_time()) + ASK_AFTER
+    inquiry = DUE_EFFECTS.date_row({"order_id": order_id}, look_at)
+    write_batch([INSERT_PENDING_EFFECT.bind(**effects), INSERT_INQUIRY.bind(**inquiry)])
+    return PendingEffect(effects["minute"], order_id, effects["written"])
+
+
+def has_effects(row: Row) -> bool:
+    """Return whether a pending row is about effects, or is older than the columns that say so."""
+    return bool(row.has_effects or not row.is_inquiry)
 
 
 # The pending effect of the effects that this thread is applying.

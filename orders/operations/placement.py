@@ -6,14 +6,13 @@ effects and reservation expiries, which lead the worker to the units that it has
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from time import monotonic, sleep
 from types import SimpleNamespace
-from typing import Any
 from uuid import UUID, uuid4
 
 from cart import operations as carts
@@ -59,8 +58,8 @@ from orders.operations.order_values import (
 )
 from orders.operations.pending_effects import (
     clear_pending_effects,
-    record_payment_inquiry,
     record_pending_effects,
+    record_placing,
 )
 from orders.operations.transitions import event_statement
 from orders.operations.unpaid_units import count_unpaid_units, release_unpaid_units
@@ -150,7 +149,10 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
     claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
-    pending_effect = record_pending_effects(draft.order_id)
+    if draft.is_paid_afterwards:
+        pending_effect = record_pending_effects(draft.order_id)
+    else:
+        pending_effect = record_placing(draft.order_id, now)
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
@@ -170,13 +172,9 @@ def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = N
         UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
         raise
     pay_until = pay_until or draft.pay_until(now)
-    steps: list[Callable[[], Any]] = [
-        partial(claim_order_number, draft.order_id),
-        partial(_write_items, draft, claim),
-    ]
-    if not draft.is_paid_afterwards:
-        steps.append(partial(record_payment_inquiry, draft.order_id, now))
-    number, *_ = run_side_by_side(*steps)
+    number, _ = run_side_by_side(
+        partial(claim_order_number, draft.order_id), partial(_write_items, draft, claim)
+    )
     header = header_values(draft, number, now, pay_until, allocations)
     order = order_from_header(header, placed_events(draft, gateway, now))
     placed_id = order.events[-1].event_id

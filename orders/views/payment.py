@@ -17,6 +17,7 @@ from cassandra_db import current_time
 from orders import access, operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import NotPayable, OrderChanged, OrderError, WebhookBusy
+from orders.lifecycle.states import CONFIRMING_EVENTS
 from orders.lifecycle.transitions import Transition
 from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
@@ -24,6 +25,7 @@ from orders.submits import find_submitted_event, handle_once
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from web.decorators import no_store, owner_only, post_only, public
+from web.logs import current_request_id
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
@@ -101,10 +103,19 @@ def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> 
     order = poll_payment(order, payment_id)
     try:
         # A faster webhook may not have removed the bought lines yet; the next page must not show them in the cart.
-        operations.ensure_bought_items_removed(order, current_time())
+        if not _is_paid_by_this_request(order):
+            operations.ensure_bought_items_removed(order, current_time())
     except CartError as busy:
         log.warning("order %s: its cart is emptied later: %s", order.number, busy)
     return redirect("orders:detail", order.number)
+
+
+def _is_paid_by_this_request(order: Order) -> bool:
+    """Return whether this request has learned of the payment, and so has applied its effects."""
+    return any(
+        event.kind in CONFIRMING_EVENTS and event.request_id == current_request_id()
+        for event in order.events
+    )
 
 
 def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> bool:

@@ -1,6 +1,7 @@
 """The pages on which a shopper lists orders, buys an order again, or cancels an order."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
@@ -14,12 +15,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
+from accounts.early_reads import get_early_reads, starts_reads
 from cart import owner
 from cart import queries as carts
 from cart.access import EDIT, Access
 from cart.errors import CartError
 from cart.operations.bulk_lines import VariantQuantity, add_variants
-from cassandra_db import InvalidPageToken, current_time
+from cassandra_db import InvalidPageToken, PendingResult, current_time
 from orders import access, operations, presentation, queries
 from orders.forms import HistoryForm, ReorderForm
 from orders.lifecycle.entities import Order
@@ -37,16 +39,43 @@ PAGE_SIZE = 20
 _FIRST_DAY = date(1970, 1, 2)
 
 
+@dataclass(frozen=True)
+class UnfilteredHistory:
+    """The filter of a member's orders before anything is chosen, which is drawn once."""
+
+    years: tuple[int, ...]
+
+    def form(self) -> HistoryForm:
+        return HistoryForm(years=self.years)
+
+
+def _prefetch_history(
+    request: HttpRequest, user_id: UUID
+) -> tuple[PendingResult, dict[int, PendingResult]]:
+    """Start reading a member's years with orders, and the latest orders of this year where the page shows all years."""
+    years = queries.prefetch_order_years(user_id)
+    if request.GET:
+        return years, {}
+    since, before = _span(HistoryForm(years=()))
+    year = current_time().year
+    return years, {
+        year: queries.prefetch_year_orders(user_id, year, since, before, limit=PAGE_SIZE)
+    }
+
+
 @require_safe
+@starts_reads(_prefetch_history)
 @member_required
 def order_history(request: HttpRequest) -> HttpResponse:
     """Show the page of a member's orders, newest first: all orders, the orders of a year, or the orders of a range of days."""
     visitor = current_member(request)
-    years = queries.list_order_years(visitor.user_id)
+    pending_years, started = get_early_reads(request)
+    years = [row.year for row in pending_years.rows()]
     form = HistoryForm(request.GET or None, years=years)
     context = {
         "form": form,
         "years": years,
+        "unfiltered_history": UnfilteredHistory(tuple(years)),
         "filtered": any(request.GET.get(name) for name in form.fields),
     }
     if form.is_bound and not form.is_valid():
@@ -54,7 +83,13 @@ def order_history(request: HttpRequest) -> HttpResponse:
     since, before = _span(form)
     try:
         listed, next_token = queries.list_orders_between(
-            visitor.user_id, years, since, before, request.GET.get("after", ""), limit=PAGE_SIZE
+            visitor.user_id,
+            years,
+            since,
+            before,
+            request.GET.get("after", ""),
+            limit=PAGE_SIZE,
+            started=started,
         )
     except InvalidPageToken:
         return redirect("orders:history")

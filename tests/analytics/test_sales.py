@@ -118,6 +118,7 @@ def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(
     assert figures(queries.list_daily_sales(sale.day, sale.day)).units == 2
     # A process that was delayed between noting the day and writing its facts still finds the day noted.
     assert sale.day in dict(queries.list_changed_days())
+    assert roll_up_changed_days(now) == 0, "nothing has changed since"
     assert roll_up_sales(now + LATEST_FACT + timedelta(minutes=1))
     assert sale.day not in dict(queries.list_changed_days())
 

@@ -16,6 +16,7 @@ from benchmarks import scale
 from cassandra_db import REGISTRY, Statement
 from cassandra_db.configuration import CONDITIONAL, READ
 from conversations import queries as conversations
+from inventory import queries as stock
 from posts import like_queries
 from tests.architecture.apps import (
     APPS,
@@ -71,8 +72,8 @@ PLAIN_BESIDE_CONDITIONAL = {
 
 # What the load generator writes.
 BULK = {scale.HEAD.cql, scale.VARIANT.cql}
-# A hundred rows of one partition, whose key is bound.
-ROWS_OF_ONE_PARTITION = (conversations.ENTRIES, like_queries.LIKES)
+# Some rows of one partition, whose key is bound.
+ROWS_OF_ONE_PARTITION = (conversations.ENTRIES, like_queries.LIKES, stock.RESERVATIONS)
 
 # CQL stands in queries, operations and the library; elsewhere only for a reason.
 _STORE = "reads and writes a table of its own, which nobody else touches"

@@ -53,7 +53,7 @@ def use(client: Client, cart_id: UUID, code: str, **more: Any) -> Any:
 
 
 def total(client: Client) -> Money:
-    found: Money = client.get("/cart/").context["sums"].total
+    found: Money = client.get("/cart/").context["sums_box"].sums.total
     return found
 
 
@@ -83,8 +83,8 @@ def test_free_delivery_is_shown_as_free(client: Client) -> None:
     cart_id = filled(client)
     use(client, cart_id, make_code(FREE_DELIVERY))
     page = client.get("/cart/")
-    assert page.context["sums"].total == Money("20.00", EUR)
-    assert all(not price.amount for _, price, *_ in page.context["ways"])
+    assert page.context["sums_box"].sums.total == Money("20.00", EUR)
+    assert all(not price.amount for _, price, *_ in page.context["sums_box"].ways)
     assert "Free delivery" in page.content.decode()
 
 

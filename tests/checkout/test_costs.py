@@ -58,9 +58,9 @@ def test_x85_an_order_stays_within_its_bounds(jumper: Product) -> None:
     bounds = {
         "first add": (9, 3, 7),
         "later add": (6, 2, 5),
-        "place order": (26, 5, 14),
-        "return from the bank": (28, 5, 14),
-        "whole": (95, 13, 65),
+        "place order": (23, 5, 14),
+        "return from the bank": (22, 5, 13),
+        "whole": (91, 13, 50),
     }
     assert_bounded(costs, bounds)
 
@@ -71,7 +71,7 @@ def test_x85_a_second_order_from_the_same_cart_costs_little_more(jumper: Product
         guest.add(jumper.product_id, variant.sku)
         costs = buy(guest)
     # The order before it, and whether the cart has been emptied for it.
-    assert_bounded(costs, {"place order": (28, 5, 18), "return from the bank": (28, 5, 14)})
+    assert_bounded(costs, {"place order": (26, 5, 18), "return from the bank": (22, 5, 13)})
 
 
 def test_x85_no_row_asks_the_worker_about_an_order_by_bank_transfer(jumper: Product) -> None:

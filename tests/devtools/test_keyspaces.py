@@ -1,6 +1,7 @@
 """A checkout whose tables are of another version fills a new keyspace, and says so."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from django.conf import settings
 from django.core.management import call_command
 
 from cassandra_db.session import get_session, keyspace_name
+from demo import mark
 from devtools import doctor, shop_run
 from devtools.keyspaces import choose_keyspace
 from devtools.shop_run import ShopRun
+from tests.clock import now
 
 OF_BEFORE = "of_before"
 
@@ -47,6 +50,24 @@ def test_a_run_says_which_keyspace_it_fills(
     shop_run.take_keyspace(run)
     assert run.environment["CASSANDRA_KEYSPACE"] == f"{keyspace_of_before}_2"
     assert f"The shop uses {keyspace_of_before}_2" in said[0]
+
+
+def test_a_demo_shop_that_was_filled_today_is_not_filled_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run, commands = ShopRun(0, is_development=False, say=lambda _: None, environment={}), []
+    monkeypatch.setattr(ShopRun, "run_command", lambda *_: _printed("choose_keyspace"))
+    monkeypatch.setattr(settings, "DEMO", True)
+    mark.note_filled(mark.FILLED, now())
+    shop_run.take_keyspace(run)
+    assert run.filled == [mark.FILLED]
+    monkeypatch.setattr(ShopRun, "run_command", lambda *args, **_: commands.append(args))
+    shop_run.prepare_tables(run)
+    assert not commands
+    # The next day has visits of its own, and changed code or data fill the shop anew.
+    assert mark.list_filled_parts(now() + timedelta(days=1)) == []
+    monkeypatch.setattr(settings, "BASE_DIR", Path(__file__).parent)
+    assert mark.list_filled_parts(now()) == []
 
 
 def test_the_doctor_does_not_advise_to_add_columns_to_tables_of_before(

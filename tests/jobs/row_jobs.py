@@ -501,7 +501,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("erasures", RowJob("accounts.operations.erasure.erase_account", make_erasures, find=find_noted(ERASURES, "user_id"))),
     ("guest orders", RowJob("orders.operations.claim_guest_orders", make_proofs, find=find_noted(EMAIL_PROOFS, "user_id"))),
     ("orders", RowJob("orders.jobs.recover_order", make_orders, find=find_orders)),
-    ("holds", RowJob("orders.jobs._end_reservations", make_expiries, lambda rows, now: rows[0].order_id, True, find_noted(DUE_EXPIRIES, "order_id"))),
+    ("holds", RowJob("orders.jobs._end_reservations", make_expiries, lambda rows, now: rows[0].order_id, [], find_noted(DUE_EXPIRIES, "order_id"))),
     ("customer sums", RowJob("orders.operations.count_user_stats", make_sums, find=find_noted(DUE_USER_STATS, "user_id"))),
     ("goods that arrive", RowJob("orders.operations.backorders._allocate_order", make_arrivals)),
     ("late orders", RowJob("orders.jobs._mark_late", listing("orders.board_queries.list_board_orders", lambda found: ([SimpleNamespace(order_id=each, placed_at=NOW - timedelta(days=99)) for each in found], "")))),

@@ -346,3 +346,18 @@ def test_s110_clearing_a_row_spares_one_that_was_noted_since() -> None:
     with sweep.handle(DUE_USER_STATS.list_rows([minute]), user_id):
         pass
     assert not DUE_USER_STATS.list_rows([minute])
+
+
+def test_s80_a_run_with_much_to_do_leaves_the_rest_to_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows, counted = make_sums(monkeypatch), list[UUID]()
+    monkeypatch.setattr("orders.operations.count_user_stats", counted.append)
+    minutes = DUE_USER_STATS.list_partitions(NOW - 4 * MINUTE, NOW)
+    for done in range(1, len(rows) + 1):
+        # Late enough that only the rows that are left make the next run read their partition again.
+        sweep = Sweep(DUE_USER_STATS, minutes, NOW + KEEP_FOR, ends=0.0)
+        count_due_user_stats(sweep)
+        assert len(counted) == done
+        assert (sweep.reached <= minutes[-1]) == (done < len(rows))
+    assert sorted(counted) == sorted(rows)

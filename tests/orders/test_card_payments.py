@@ -301,9 +301,11 @@ def test_killed_after_a_second_payment_went_back() -> None:
 
 
 def test_the_reservations_of_an_order_are_committed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = make_payment(
-        operations.place_order(make_draft(*[(make_stocked_product(2), 1) for _ in range(4)]), now())
-    )
+    draft = make_draft(*[(make_stocked_product(2), 1) for _ in range(4)])
+    order = operations.place_order(draft, now())
+    # As if the process had died before the effects.
+    confirmed = Transition("confirmed", actor="system", at=now())
+    operations.transition_order(order, confirmed, with_effects=False)
     applied_to = []
 
     def settle(order_id: UUID, at: datetime) -> None:

@@ -1,5 +1,6 @@
 """What staff and the jobs do with orders, also at once, killed, and while the bank is away."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from unittest.mock import Mock, patch
@@ -24,11 +25,12 @@ from orders import board_queries, jobs, operations, queries
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.transitions import Transition
 from orders.operations import copies, effects
-from orders.operations.pending_effects import DUE_EFFECTS
+from orders.operations.pending_effects import DUE_EFFECTS, has_effects
 from orders.operations.user_stats import DUE_USER_STATS
 from payments.errors import GatewayMissing, GatewayUnavailable
+from payments.methods import TRANSFER
 from tests.clock import now
-from tests.factories import make_order
+from tests.factories import make_draft, make_order, make_stocked_product
 from tests.orders.attempts import ORIGIN, settle
 from tests.orders.consistency_checks import (
     assert_order_consistent,
@@ -363,6 +365,12 @@ def has_pending_effect(minute: datetime, order_id: UUID) -> bool:
     return order_id in {row.order_id for row in DUE_EFFECTS.list_rows([minute])}
 
 
+def are_effects_pending(minute: datetime, order_id: UUID) -> bool:
+    return any(
+        row.order_id == order_id and has_effects(row) for row in DUE_EFFECTS.list_rows([minute])
+    )
+
+
 def test_who_is_too_late_leaves_the_pending_effects_of_who_was_faster() -> None:
     order = make_order(paid=True)
     moment = now()
@@ -381,16 +389,29 @@ def test_who_is_too_late_leaves_the_pending_effects_of_who_was_faster() -> None:
 def test_an_event_in_the_minute_of_a_later_look_spares_its_pending_effects() -> None:
     order_id = uuid4()
     with time_machine.travel(now() + timedelta(days=1), tick=False) as travel:
-        later = operations.record_pending_effects(order_id, now() + timedelta(minutes=2))
+        later = operations.record_payment_inquiry(order_id, now())
         travel.move_to(later.minute + timedelta(seconds=59))
+        assert not are_effects_pending(later.minute, order_id)
         event = operations.record_pending_effects(order_id)
         assert event.minute == later.minute
+        assert are_effects_pending(later.minute, order_id)
         operations.clear_pending_effects(event)
         assert has_pending_effect(later.minute, order_id)
+        assert not are_effects_pending(later.minute, order_id)
         # The worker, which processes all orders, comes two minutes later, whenever in its minute it was due.
         travel.move_to(later.minute + timedelta(minutes=2))
         apply_pending_effects([later.minute], now())
         assert not has_pending_effect(later.minute, order_id)
+
+
+def test_the_worker_asks_no_bank_about_an_order_by_transfer() -> None:
+    began = now()
+    draft = make_draft((make_stocked_product(), 1))
+    drafts = [draft, replace(draft, order_id=uuid4(), payment_method=TRANSFER)]
+    by_card, by_transfer = (operations.place_order(each, began).order_id for each in drafts)
+    due = {row.order_id for row in DUE_EFFECTS.list_between(began, now() + timedelta(minutes=3))}
+    assert by_card in due
+    assert by_transfer not in due
 
 
 def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:

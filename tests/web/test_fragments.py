@@ -20,11 +20,14 @@ from django.utils.translation import override
 from moneyed import EUR, Money
 from pytest_django import Settings
 
+from cart import shown_cart
 from catalogue import entities
 from catalogue.entities import ProductCard
 from catalogue.queries import PAGE_LENGTH
 from catalogue.templatetags import cards, menus
 from catalogue.templatetags.cards import CardInList, make_card_list
+from orders.lifecycle.entities import OrderSummary
+from orders.views import placed_orders
 from storefront import fragments, list_filters, suggestions
 from storefront.templatetags import header
 from tests.architecture.template_names import list_templates, read_template
@@ -156,10 +159,13 @@ def list_view_classes() -> dict[str, Any]:
     """Return the view objects' classes, by the names that templates know."""
     return {
         re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): each
-        for module in (fragments, cards, header, list_filters, menus, suggestions)
+        for module in (
+            *(fragments, cards, header, list_filters, menus, suggestions),
+            *(shown_cart, placed_orders),
+        )
         for name, each in vars(module).items()
         if is_dataclass(each) and each.__module__ == module.__name__
-    } | {"card": cards.CardInList}
+    } | {"card": cards.CardInList, "order_summary": OrderSummary}
 
 
 def test_x114_a_view_object_has_what_its_fragment_reads_of_it() -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cassandra_db import current_time
-from demo import loader
+from demo import loader, mark
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.conversations import load_conversations
 from demo.logins import LOGINS
@@ -66,6 +66,7 @@ class Command(BaseCommand):
             load_conversations(now, plans)
             _load_posts(now)
             left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
+            self._note(mark.OLDER, now, orders)
             self.stdout.write(
                 f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
             )
@@ -101,6 +102,8 @@ class Command(BaseCommand):
         if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
             _load_posts(now)
+            self._note(mark.OLDER, now, orders)
+        self._note(mark.FILLED, now, orders)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
@@ -108,6 +111,10 @@ class Command(BaseCommand):
         )
         for login in LOGINS:
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
+
+    def _note(self, part: str, now: datetime, orders: int) -> None:
+        if orders == ORDER_COUNT:
+            mark.note_filled(part, now)
 
 
 def _load_posts(now: datetime) -> None:
