@@ -306,6 +306,7 @@ def test_the_reservations_of_an_order_are_committed_once(monkeypatch: pytest.Mon
     # As if the process had died before the effects.
     confirmed = Transition("confirmed", actor="system", at=now())
     operations.transition_order(order, confirmed, with_effects=False)
+    whole = make_payment(operations.place_order(make_draft((make_stocked_product(2), 1)), now()))
     applied_to = []
 
     def settle(order_id: UUID, at: datetime) -> None:
@@ -313,6 +314,7 @@ def test_the_reservations_of_an_order_are_committed_once(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(operations, "apply_effects", settle)
     sweep_reservations(order.order_id)
+    sweep_reservations(whole.order_id)
     assert applied_to == [order.order_id]
 
 
