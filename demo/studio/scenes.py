@@ -122,7 +122,7 @@ def coffee(radius: float = 0.0388, height: float = 0.072) -> bpy.types.Object:
     return ceramics.surface_of(radius, height, "5a3a26")
 
 
-@scene("breakfast-table", View(at=(0.0, 0.0, 0.06), width=0.74, pitch=24, blur=0.05, light=0.5,
+@scene("breakfast-table", View(at=(0.01, 0.0, 0.05), width=0.7, pitch=24, blur=0.04, light=0.68,
     hang=2, focus=(0, -0.1, 0.05)))  # fmt: skip
 def breakfast_table() -> Shapes:
     """Return breakfast: the teapot, mugs, bowls and a plate on an oak table."""
@@ -136,7 +136,7 @@ def breakfast_table() -> Shapes:
     made += put("breakfast-bowl", "mus", (-0.1, -0.1, 0.006), 10)
     made += put("stoneware-jug", "sky", (-0.27, 0.15, 0), 35)
     made += put("espresso-cups", "cha", (0.34, 0.2, 0), 30)
-    sun((0.0, 0.05, 0), (-2.4, 0.5, 1.9), 52, spread=0.2, leaves=0.55)
+    sun((0.0, 0.0, 0), (-2.3, -0.5, 1.9), 75, spread=0.2, leaves=0.5)
     return made
 
 
@@ -307,7 +307,7 @@ def garden_evening() -> Shapes:
     return made
 
 
-@scene("front-page", View(at=(0.0, 0.0, 0.27), width=1.62, pitch=7, blur=0.02, light=0.5, hang=2),
+@scene("front-page", View(at=(0.01, 0.0, 0.27), width=1.5, pitch=7, blur=0.02, light=0.58, hang=2),
     ratio=1.6)  # fmt: skip
 def front_page() -> Shapes:
     """Return the hero: a sideboard in the sun, with a lamp, vases, books, tea and a plant."""
