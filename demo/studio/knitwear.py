@@ -128,9 +128,10 @@ def covered(
     trunk = [*half, *mirror(half)]
     w, top = pattern.side[-1][0] + 0.02, pattern.over[-1][1]
     ridge = rib(ribs, wale * 0.9)
-    more = {"plies": plies, "steps": steps, "lift": wale * 0.2}
+    more = {"plies": plies, "steps": steps, "lift": wale * 0.2 if body is None else wale * 0.8}
+    ribbed = more | {"lift": wale}
     made = [
-        knit(sheet, (-w, 0, w, hem), wale, yarn, bend=ridge, outlines=[whole, trunk], **more),
+        knit(sheet, (-w, 0, w, hem), wale, yarn, bend=ridge, outlines=[whole, trunk], **ribbed),
         knit(sheet, (-w, hem, w, top), wale, yarn, bend=body, outlines=[whole, trunk], **more),
     ]
     x, y, turn = pattern.axis()
@@ -138,7 +139,9 @@ def covered(
         frame = (side * x, y, side * turn)
         sleeve = [(side * p, q) for p, q in pattern.sleeve()]
         whole_sleeve = {"frame": frame, "outlines": [whole, sleeve]} | more
-        made.append(knit(sheet, (-0.08, 0, 0.08, hem), wale, yarn, bend=ridge, **whole_sleeve))
+        made.append(
+            knit(sheet, (-0.08, 0, 0.08, hem), wale, yarn, bend=ridge, **(whole_sleeve | ribbed))
+        )
         made.append(knit(sheet, (-0.2, hem, 0.2, 0.7), wale, yarn, bend=body, **whole_sleeve))
     return made
 
@@ -152,7 +155,7 @@ def collar(
     made.data.materials.append(yarn)
     long = sum(math.dist(a, b) for a, b in pairwise(seam)) * 1.15
     ridge = rib(wale * 5, wale * 0.8)
-    over = knit(Sheet(made), (0, 0, long, wide * 1.3), wale, yarn, bend=ridge, lift=wale * 0.2)
+    over = knit(Sheet(made), (0, 0, long, wide * 1.3), wale, yarn, bend=ridge, lift=wale)
     return [made, over]
 
 
@@ -173,7 +176,9 @@ def jumper(
         lie=(0.007, 0.13),
         bending=1.2,
     )
-    made = made[:1]
+    top = pattern.over[-1][1]
+    made = made[:1]  # The back is seen in the neck alone.
+    made.append(knit(Sheet(made[0]), (-0.13, top - 0.4, 0.13, top), wale, yarn, lift=wale * 0.2))
     made += covered(front, pattern, wale, yarn, hem=hem, ribs=wale * 5, body=body, plies=plies)
     edge, behind = pattern.whole_neck()
     made += collar(edge, neck, (puff * 1.15, puff * 1.3), wale, yarn)
@@ -212,8 +217,8 @@ def cables(wide: float, turn: float, gap: float, deep: float) -> Bend:
         across = (place - centre) * (0.8 + 0.25 * np.cos(angle) ** 2)
         target = wide / 4 * np.cos(angle) * -1 + across
         round_ = np.sqrt(np.clip(1 - (np.abs(place - centre) / (wide / 4)) ** 2 * 0.8, 0, 1))
-        up = deep * (0.35 + 0.5 * round_ + 0.55 * np.sin(angle))
-        ditch = -0.8 * deep * np.exp(-(((np.abs(place) - wide * 0.6) / (wide * 0.12)) ** 2))
+        up = deep * (0.25 + 0.5 * round_ + 0.5 * np.sin(angle))
+        ditch = -0.5 * deep * np.exp(-(((np.abs(place) - wide * 0.6) / (wide * 0.12)) ** 2))
         moss = 0.12 * deep * np.sin(p / 0.0105 * math.tau) * np.sin(q / 0.0084 * math.tau)
         return np.where(rope, target - place, 0), np.where(rope, up, ditch + moss)
 
