@@ -140,7 +140,7 @@ def breakfast_table() -> Shapes:
     return made
 
 
-@scene("kitchen-shelf", View(at=(0.0, 0.0, 0.23), width=0.86, pitch=5, blur=0.03, light=0.55,
+@scene("kitchen-shelf", View(at=(0.0, 0.0, 0.23), width=0.86, pitch=5, blur=0.03, light=0.7,
     hang=2))  # fmt: skip
 def kitchen_shelf() -> Shapes:
     """Return two shelves on a green wall: plates, bowls, glasses, a jug and tea."""
@@ -165,7 +165,7 @@ def kitchen_shelf() -> Shapes:
     return made
 
 
-@scene("kitchen-counter", View(at=(0.0, 0.02, 0.15), width=1.12, pitch=13, blur=0.03, light=0.5,
+@scene("kitchen-counter", View(at=(0.0, 0.02, 0.19), width=1.08, pitch=13, blur=0.03, light=0.66,
     hang=2))  # fmt: skip
 def kitchen_counter() -> Shapes:
     """Return the counter: boards against the wall, the pot, the kettle, spoons and the knife."""
@@ -191,7 +191,7 @@ def kitchen_counter() -> Shapes:
     return made + jug
 
 
-@scene("desk", View(at=(0.0, 0.02, 0.19), width=1.0, pitch=14, blur=0.03, light=0.5, hang=2))
+@scene("desk", View(at=(0.0, 0.02, 0.22), width=0.98, pitch=14, blur=0.03, light=0.66, hang=2))
 def desk() -> Shapes:
     """Return the desk: the lamp, an open notebook, the organiser, the clock and coffee."""
     planks(WALNUT, deep=0.2, rows=7, gloss=0.35)
@@ -210,7 +210,7 @@ def desk() -> Shapes:
     return made
 
 
-@scene("letters", View(at=(0.0, 0.0, 0.0), width=0.72, pitch=66, blur=0.012, light=0.5, hang=2))
+@scene("letters", View(at=(0.0, 0.0, 0.0), width=0.72, pitch=66, blur=0.012, light=0.66, hang=2))
 def letters() -> Shapes:
     """Return paper on a table, from above: letters, the planner, notebooks and pencils."""
     planks(OAK, deep=0.14, rows=12, front=-0.8)
@@ -224,7 +224,7 @@ def letters() -> Shapes:
     return made
 
 
-@scene("hallway", View(at=(0.02, 0.0, 0.36), width=1.3, pitch=9, blur=0.02, light=0.5, hang=2))
+@scene("hallway", View(at=(0.02, 0.0, 0.36), width=1.3, pitch=9, blur=0.02, light=0.66, hang=2))
 def hallway() -> Shapes:
     """Return the hallway: the backpack on the stool, the basket, and a rubber plant behind."""
     planks(OAK, deep=0.13, rows=14, front=-1.2, long=4)
@@ -259,7 +259,7 @@ def bedside() -> Shapes:
     return made
 
 
-@scene("window-sill", View(at=(0.0, 0.0, 0.19), width=0.92, pitch=9, blur=0.03, light=0.55, hang=2))
+@scene("window-sill", View(at=(0.0, 0.0, 0.19), width=0.92, pitch=9, blur=0.03, light=0.7, hang=2))
 def window_sill() -> Shapes:
     """Return plants on a sill: the pot, the can, vases with twigs and grasses, and seeds."""
     slab("ece7db", (3, 0.5, 0.04), (0, 0, 0))
@@ -276,7 +276,7 @@ def window_sill() -> Shapes:
     return made
 
 
-@scene("bath-shelf", View(at=(0.0, 0.0, 0.13), width=0.72, pitch=14, blur=0.03, light=0.55, hang=2))
+@scene("bath-shelf", View(at=(0.0, 0.0, 0.13), width=0.72, pitch=14, blur=0.03, light=0.7, hang=2))
 def bath_shelf() -> Shapes:
     """Return the bath: soap, a candle, the basket and a twig on a pale shelf."""
     slab("e6e2d8", (3, 0.6, 0.04), (0, 0, 0))
