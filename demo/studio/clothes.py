@@ -155,7 +155,7 @@ def collar(top: float, cloth_: bpy.types.Material, thread: bpy.types.Material) -
         leaf = cloth.finer(cloth.cut(ring, 0.006, cloth_, name="collar"), 1)
         points = cloth.points_of(leaf)
         far = cloth.away(points[:, :2] * (side, 1), line)
-        points[:, 2] = 0.0085 + 0.0085 * np.exp(-((far / 0.016) ** 2)) - 0.006 * (far < 0.0012)
+        points[:, 2] = 0.0085 + 0.0085 * np.exp(-((far / 0.016) ** 2))
         points[:, 2] += 0.0022 * np.exp(-(((far - 0.05) / 0.02) ** 2)) + 0.0012 * np.sin(
             points[:, 0] * 70 + points[:, 1] * 55 + side
         )
