@@ -219,12 +219,12 @@ def letters() -> Shapes:
     made += put("pocket-notebooks", "orchard", (0.24, 0.2, 0), -20)
     made += put("pencil-set", "bright", (-0.24, -0.1, 0), 62)
     made += put("brass-pen", "bra", (0.215, 0.0, 0), 70)
-    made += put("espresso-cups", "ter", (0.28, -0.19, 0), 60)
+    made += put("espresso-cups", "ter", (0.255, -0.19, 0), 60)
     sun((0.0, 0.0, 0), (-1.9, 0.9, 1.9), 46, spread=0.22, leaves=0.65)
     return made
 
 
-@scene("hallway", View(at=(0.02, 0.0, 0.36), width=1.3, pitch=9, blur=0.02, light=0.66, hang=2))
+@scene("hallway", View(at=(0.02, 0.0, 0.42), width=1.28, pitch=9, blur=0.02, light=0.66, hang=2))
 def hallway() -> Shapes:
     """Return the hallway: the backpack on the stool, the basket, and a rubber plant behind."""
     planks(OAK, deep=0.13, rows=14, front=-1.2, long=4)
@@ -243,7 +243,7 @@ def hallway() -> Shapes:
     return made
 
 
-@scene("bedside", View(at=(0.0, 0.0, 0.19), width=0.84, pitch=12, blur=0.03, light=0.16, hang=2))
+@scene("bedside", View(at=(0.0, 0.0, 0.19), width=0.84, pitch=12, blur=0.03, light=0.2, hang=2))
 def bedside() -> Shapes:
     """Return the bedside in the evening: the lamp, a candle, a book and a glass of water."""
     planks(WALNUT, deep=0.2, rows=6, front=-0.7, gloss=0.35)
@@ -286,13 +286,13 @@ def bath_shelf() -> Shapes:
     made += put("scented-candle", "sea", (0.17, -0.04, 0), 6)
     made += put("seagrass-basket", "", (-0.2, 0.1, 0), 0)
     made += vase_of("M", "oat", (0.12, 0.14, 0), ((0.28, 0, 16), (0.25, 120, 20), (0.3, 230, 12)))
-    made += put("olive-soap", "lemon", (0.33, 0.0, 0), 70)
+    made += put("olive-soap", "lemon", (0.275, 0.03, 0), 70)
     sun((0.0, 0.1, 0.1), (-2.1, -1.4, 1.6), 48, spread=0.22, leaves=0.6)
     return made
 
 
 @scene(
-    "garden-evening", View(at=(0.0, 0.0, 0.13), width=0.86, pitch=16, blur=0.03, light=0.11, hang=2)
+    "garden-evening", View(at=(0.0, 0.0, 0.13), width=0.86, pitch=16, blur=0.03, light=0.22, hang=2)
 )
 def garden_evening() -> Shapes:
     """Return the garden table at dusk: the lantern, candles, tumblers and enamel."""
