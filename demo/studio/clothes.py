@@ -291,7 +291,7 @@ def loopback_hoodie(look: Look) -> Shapes:
     ends += [((-0.08, 0, 0.08, 0.07), (s * x, y, s * turn)) for s in (1, -1)]
     for box, place in ends:
         made.append(
-            knit(sheet, box, 0.0026, yarn, frame=place, bend=ridge, outlines=whole, lift=0.002)
+            knit(sheet, box, 0.0026, yarn, frame=place, bend=ridge, outlines=whole, lift=0.0032)
         )
     left = [(-0.1, 0.3), (-0.176, 0.2), (-0.178, 0.07)]
     made += pocket(front, [*left, *mirror(left)], body, thread, lift=0.003, hem=0.006)

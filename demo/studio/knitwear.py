@@ -178,7 +178,7 @@ def jumper(
     )
     top = pattern.over[-1][1]
     made = made[:1]  # The back is seen in the neck alone.
-    made.append(knit(Sheet(made[0]), (-0.13, top - 0.4, 0.13, top), wale, yarn, lift=wale * 0.2))
+    made.append(knit(Sheet(made[0]), (-0.13, top - 0.4, 0.13, top), wale, yarn, lift=0.0034))
     made += covered(front, pattern, wale, yarn, hem=hem, ribs=wale * 5, body=body, plies=plies)
     edge, behind = pattern.whole_neck()
     made += collar(edge, neck, (puff * 1.15, puff * 1.3), wale, yarn)
@@ -270,7 +270,7 @@ def ribbed_beanie(look: Look) -> Shapes:
     flat = cloth.flat_of(made)
     box = (0, 0, float(flat[:, 0].max()), float(flat[:, 1].max()))
     wale = float(flat[:, 0].max()) / 264
-    over = knit(Sheet(made), box, wale, yarn, bend=rib(wale * 6, 0.0042), lift=0.0024)
+    over = knit(Sheet(made), box, wale, yarn, bend=rib(wale * 6, 0.0042), lift=0.0046)
     return [made, over, stitches.fuzz(made, 12000, 0.005, yarn)]
 
 
@@ -290,7 +290,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
     strip = [[(x, y) for x in np.linspace(-0.018, 0.018, 9)] for y in np.linspace(0.002, top, 60)]
     placket = sheet.patch(strip, yarn, lift=0.0035)
     over = knit(
-        Sheet(placket), (0, 0, 0.036, 1.2), wale, yarn, bend=rib(wale * 5, 0.002), lift=0.001
+        Sheet(placket), (0, 0, 0.036, 1.2), wale, yarn, bend=rib(wale * 5, 0.002), lift=0.0026
     )
     made += [placket, over]
     for x in (-0.15, 0.15):
@@ -299,7 +299,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
         bag = sheet.patch(rows, yarn, lift=0.002)
         loops = knit(Sheet(bag), (0, 0, 0.2, 0.115), wale, yarn, lift=0.001)
         edge = knit(
-            Sheet(bag), (0, 0.112, 0.2, 0.2), wale, yarn, bend=rib(wale * 5, 0.003), lift=0.002
+            Sheet(bag), (0, 0.112, 0.2, 0.2), wale, yarn, bend=rib(wale * 5, 0.003), lift=0.0036
         )
         made += [bag, loops, edge]
     sewn = Sheet(placket)
@@ -309,7 +309,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
             (0.018, 0.03 + k * (top - 0.06) / 4),
             0.02,
             weaves.plain(horn, rough=0.3),
-            lift=0.0045,
+            lift=0.0055,
         )
     return [*made, stitches.fuzz(front, 60000, 0.006, yarn)]
 
@@ -368,7 +368,7 @@ def wool_scarf(look: Look) -> Shapes:
         roots = np.array([tuple(p) for p in row[1:-1:2]])
         way = (row[30] - nearby[30]).normalized()
         cords.append(stitches.fringe(roots, (way.x, way.y, -0.12), 0.085, yarn, thick=0.0013))
-    return [made, *cords, stitches.fuzz(made, 70000, 0.008, yarn, lie=0.8)]
+    return [made, *cords, stitches.fuzz(made, 140000, 0.007, yarn, lie=0.8)]
 
 
 def sock(colours: tuple, long: float) -> Shapes:
@@ -392,7 +392,9 @@ def sock(colours: tuple, long: float) -> Shapes:
     foot = [corner, (0.1, 0.12), (f - 0.115, 0.1), (f - 0.1, -0.1), (0.035, -0.05)]
     ridge, more = rib(wale * 5, 0.0022), {"lift": 0.0006, "steps": 8}
     box = (-0.1, 0.05, 0.1, 0.3)
-    parts = [knit(sheet, box, wale, yarn, bend=ridge, outlines=[ring, leg], **more)]
+    parts = [
+        knit(sheet, box, wale, yarn, bend=ridge, outlines=[ring, leg], **(more | {"lift": 0.0026}))
+    ]
     turned = {"frame": (0, 0, -90)} | more
     for material, region in ((yarn, foot), (accent, toe)):
         parts.append(knit(sheet, (-0.13, -0.05, 0.06, 0.3), wale, material,
