@@ -140,7 +140,7 @@ def breakfast_table() -> Shapes:
     return made
 
 
-@scene("kitchen-shelf", View(at=(0.0, 0.0, 0.23), width=0.86, pitch=5, blur=0.03, light=0.7,
+@scene("kitchen-shelf", View(at=(0.03, 0.0, 0.23), width=0.94, pitch=5, blur=0.03, light=0.7,
     hang=2))  # fmt: skip
 def kitchen_shelf() -> Shapes:
     """Return two shelves on a green wall: plates, bowls, glasses, a jug and tea."""
