@@ -99,7 +99,7 @@ def table_lamp(look: Look) -> Shapes:
         made += shapes.place(shapes.copy(spoke), at=(0, 0, 0.447), turn=120 * k + 30)
     spoke[0].hide_render = True
     made += bulb((0, 0, 0.31), 2.0)
-    made.append(bulb_light((0, 0, 0.345), 1.5))
+    made.append(bulb_light((0, 0, 0.345), 5.0 if look.shot == "scene" else 1.5))
     flex = [(0.05, 0.03, 0.006), (0.1, 0.06, 0.003), (0.15, 0.02, 0.003), (0.21, 0.03, 0.003),
         (0.27, 0.11, 0.003), (0.34, 0.16, 0.003)]  # fmt: skip
     if look.shot == "scene":
