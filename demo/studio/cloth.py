@@ -152,7 +152,7 @@ def finer(made: bpy.types.Object, levels: int = 1) -> bpy.types.Object:
     """Divide the faces of a piece, and round it."""
     parts = made.modifiers.new("finer", "SUBSURF")
     parts.levels = parts.render_levels = levels
-    parts.uv_smooth = "NONE"
+    parts.uv_smooth = "PRESERVE_BOUNDARIES"
     freeze(made).data.shade_smooth()
     return made
 

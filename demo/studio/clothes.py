@@ -155,7 +155,7 @@ def collar(top: float, cloth_: bpy.types.Material, thread: bpy.types.Material) -
         leaf = cloth.finer(cloth.cut(ring, 0.006, cloth_, name="collar"), 1)
         points = cloth.points_of(leaf)
         far = cloth.away(points[:, :2] * (side, 1), line)
-        points[:, 2] = 0.0085 + 0.0085 * np.exp(-((far / 0.016) ** 2)) - 0.006 * (far < 0.0012)
+        points[:, 2] = 0.0085 + 0.0085 * np.exp(-((far / 0.016) ** 2))
         points[:, 2] += 0.0022 * np.exp(-(((far - 0.05) / 0.02) ** 2)) + 0.0012 * np.sin(
             points[:, 0] * 70 + points[:, 1] * 55 + side
         )
@@ -291,7 +291,7 @@ def loopback_hoodie(look: Look) -> Shapes:
     ends += [((-0.08, 0, 0.08, 0.07), (s * x, y, s * turn)) for s in (1, -1)]
     for box, place in ends:
         made.append(
-            knit(sheet, box, 0.0026, yarn, frame=place, bend=ridge, outlines=whole, lift=0.002)
+            knit(sheet, box, 0.0026, yarn, frame=place, bend=ridge, outlines=whole, lift=0.0032)
         )
     left = [(-0.1, 0.3), (-0.176, 0.2), (-0.178, 0.07)]
     made += pocket(front, [*left, *mirror(left)], body, thread, lift=0.003, hem=0.006)

@@ -128,9 +128,10 @@ def covered(
     trunk = [*half, *mirror(half)]
     w, top = pattern.side[-1][0] + 0.02, pattern.over[-1][1]
     ridge = rib(ribs, wale * 0.9)
-    more = {"plies": plies, "steps": steps, "lift": wale * 0.2}
+    more = {"plies": plies, "steps": steps, "lift": wale * 0.2 if body is None else wale * 0.8}
+    ribbed = more | {"lift": wale}
     made = [
-        knit(sheet, (-w, 0, w, hem), wale, yarn, bend=ridge, outlines=[whole, trunk], **more),
+        knit(sheet, (-w, 0, w, hem), wale, yarn, bend=ridge, outlines=[whole, trunk], **ribbed),
         knit(sheet, (-w, hem, w, top), wale, yarn, bend=body, outlines=[whole, trunk], **more),
     ]
     x, y, turn = pattern.axis()
@@ -138,7 +139,9 @@ def covered(
         frame = (side * x, y, side * turn)
         sleeve = [(side * p, q) for p, q in pattern.sleeve()]
         whole_sleeve = {"frame": frame, "outlines": [whole, sleeve]} | more
-        made.append(knit(sheet, (-0.08, 0, 0.08, hem), wale, yarn, bend=ridge, **whole_sleeve))
+        made.append(
+            knit(sheet, (-0.08, 0, 0.08, hem), wale, yarn, bend=ridge, **(whole_sleeve | ribbed))
+        )
         made.append(knit(sheet, (-0.2, hem, 0.2, 0.7), wale, yarn, bend=body, **whole_sleeve))
     return made
 
@@ -152,7 +155,7 @@ def collar(
     made.data.materials.append(yarn)
     long = sum(math.dist(a, b) for a, b in pairwise(seam)) * 1.15
     ridge = rib(wale * 5, wale * 0.8)
-    over = knit(Sheet(made), (0, 0, long, wide * 1.3), wale, yarn, bend=ridge, lift=wale * 0.2)
+    over = knit(Sheet(made), (0, 0, long, wide * 1.3), wale, yarn, bend=ridge, lift=wale)
     return [made, over]
 
 
@@ -173,7 +176,9 @@ def jumper(
         lie=(0.007, 0.13),
         bending=1.2,
     )
-    made = made[:1]
+    top = pattern.over[-1][1]
+    made = made[:1]  # The back is seen in the neck alone.
+    made.append(knit(Sheet(made[0]), (-0.13, top - 0.4, 0.13, top), wale, yarn, lift=0.0034))
     made += covered(front, pattern, wale, yarn, hem=hem, ribs=wale * 5, body=body, plies=plies)
     edge, behind = pattern.whole_neck()
     made += collar(edge, neck, (puff * 1.15, puff * 1.3), wale, yarn)
@@ -212,8 +217,8 @@ def cables(wide: float, turn: float, gap: float, deep: float) -> Bend:
         across = (place - centre) * (0.8 + 0.25 * np.cos(angle) ** 2)
         target = wide / 4 * np.cos(angle) * -1 + across
         round_ = np.sqrt(np.clip(1 - (np.abs(place - centre) / (wide / 4)) ** 2 * 0.8, 0, 1))
-        up = deep * (0.35 + 0.5 * round_ + 0.55 * np.sin(angle))
-        ditch = -0.8 * deep * np.exp(-(((np.abs(place) - wide * 0.6) / (wide * 0.12)) ** 2))
+        up = deep * (0.25 + 0.5 * round_ + 0.5 * np.sin(angle))
+        ditch = -0.5 * deep * np.exp(-(((np.abs(place) - wide * 0.6) / (wide * 0.12)) ** 2))
         moss = 0.12 * deep * np.sin(p / 0.0105 * math.tau) * np.sin(q / 0.0084 * math.tau)
         return np.where(rope, target - place, 0), np.where(rope, up, ditch + moss)
 
@@ -265,7 +270,7 @@ def ribbed_beanie(look: Look) -> Shapes:
     flat = cloth.flat_of(made)
     box = (0, 0, float(flat[:, 0].max()), float(flat[:, 1].max()))
     wale = float(flat[:, 0].max()) / 264
-    over = knit(Sheet(made), box, wale, yarn, bend=rib(wale * 6, 0.0042), lift=0.0024)
+    over = knit(Sheet(made), box, wale, yarn, bend=rib(wale * 6, 0.0042), lift=0.0046)
     return [made, over, stitches.fuzz(made, 12000, 0.005, yarn)]
 
 
@@ -285,7 +290,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
     strip = [[(x, y) for x in np.linspace(-0.018, 0.018, 9)] for y in np.linspace(0.002, top, 60)]
     placket = sheet.patch(strip, yarn, lift=0.0035)
     over = knit(
-        Sheet(placket), (0, 0, 0.036, 1.2), wale, yarn, bend=rib(wale * 5, 0.002), lift=0.001
+        Sheet(placket), (0, 0, 0.036, 1.2), wale, yarn, bend=rib(wale * 5, 0.002), lift=0.0026
     )
     made += [placket, over]
     for x in (-0.15, 0.15):
@@ -294,7 +299,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
         bag = sheet.patch(rows, yarn, lift=0.002)
         loops = knit(Sheet(bag), (0, 0, 0.2, 0.115), wale, yarn, lift=0.001)
         edge = knit(
-            Sheet(bag), (0, 0.112, 0.2, 0.2), wale, yarn, bend=rib(wale * 5, 0.003), lift=0.002
+            Sheet(bag), (0, 0.112, 0.2, 0.2), wale, yarn, bend=rib(wale * 5, 0.003), lift=0.0036
         )
         made += [bag, loops, edge]
     sewn = Sheet(placket)
@@ -304,7 +309,7 @@ def lambswool_cardigan(look: Look) -> Shapes:
             (0.018, 0.03 + k * (top - 0.06) / 4),
             0.02,
             weaves.plain(horn, rough=0.3),
-            lift=0.0045,
+            lift=0.0055,
         )
     return [*made, stitches.fuzz(front, 60000, 0.006, yarn)]
 
@@ -363,7 +368,7 @@ def wool_scarf(look: Look) -> Shapes:
         roots = np.array([tuple(p) for p in row[1:-1:2]])
         way = (row[30] - nearby[30]).normalized()
         cords.append(stitches.fringe(roots, (way.x, way.y, -0.12), 0.085, yarn, thick=0.0013))
-    return [made, *cords, stitches.fuzz(made, 70000, 0.008, yarn, lie=0.8)]
+    return [made, *cords, stitches.fuzz(made, 140000, 0.007, yarn, lie=0.8)]
 
 
 def sock(colours: tuple, long: float) -> Shapes:
@@ -387,7 +392,9 @@ def sock(colours: tuple, long: float) -> Shapes:
     foot = [corner, (0.1, 0.12), (f - 0.115, 0.1), (f - 0.1, -0.1), (0.035, -0.05)]
     ridge, more = rib(wale * 5, 0.0022), {"lift": 0.0006, "steps": 8}
     box = (-0.1, 0.05, 0.1, 0.3)
-    parts = [knit(sheet, box, wale, yarn, bend=ridge, outlines=[ring, leg], **more)]
+    parts = [
+        knit(sheet, box, wale, yarn, bend=ridge, outlines=[ring, leg], **(more | {"lift": 0.0026}))
+    ]
     turned = {"frame": (0, 0, -90)} | more
     for material, region in ((yarn, foot), (accent, toe)):
         parts.append(knit(sheet, (-0.13, -0.05, 0.06, 0.3), wale, material,

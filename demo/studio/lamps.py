@@ -16,7 +16,7 @@ WARM = (1.0, 0.7, 0.4)
 
 
 def bulb_light(at: Point, power: float, radius: float = 0.02) -> bpy.types.Object:
-    """Add the warm light of a bulb."""
+    """Return the warm light of a bulb. A lamp returns it, so that it moves with it."""
     light = bpy.data.lights.new("bulb", "POINT")
     light.energy, light.color, light.shadow_soft_size = power, WARM, radius
     lamp = bpy.data.objects.new("bulb", light)
@@ -99,7 +99,7 @@ def table_lamp(look: Look) -> Shapes:
         made += shapes.place(shapes.copy(spoke), at=(0, 0, 0.447), turn=120 * k + 30)
     spoke[0].hide_render = True
     made += bulb((0, 0, 0.31), 2.0)
-    bulb_light((0, 0, 0.345), 1.5)
+    made.append(bulb_light((0, 0, 0.345), 5.0 if look.shot == "scene" else 1.5))
     flex = [(0.05, 0.03, 0.006), (0.1, 0.06, 0.003), (0.15, 0.02, 0.003), (0.21, 0.03, 0.003),
         (0.27, 0.11, 0.003), (0.34, 0.16, 0.003)]  # fmt: skip
     if look.shot == "scene":
@@ -127,7 +127,7 @@ def pendant_lamp(look: Look) -> Shapes:
         rounds=2, name="cap")  # fmt: skip
     grip = shapes.lathe(mm("8 219, 8 226, 5 229, 5 236, 3.4 238, 1 238"), brass, rounds=2)
     made = [outer, inner, rim, cap, grip, *bulb((0, 0, 0.03), 3.0, 1.1)]
-    bulb_light((0, 0, 0.06), 1.6, 0.03)
+    made.append(bulb_light((0, 0, 0.06), 1.6, 0.03))
     hung = cord([(0, 0, 0.232), (0.001, 0, 0.4), (-0.001, 0, 0.7), (0, 0, 1.2)], "ddd3be")
     return [*(shapes.wobble(each, 0.0005, 0.08, 2) for each in made[:3]), *made[3:], hung]
 
@@ -175,7 +175,7 @@ def desk_lamp(look: Look) -> Shapes:
         head += shapes.place([slot], at=(0.022 * math.cos(a), 0.022 * math.sin(a), 0.117),
             turn=math.degrees(a), roll=90)  # fmt: skip
     made += shapes.place(head, at=(0.198, 0, 0.302), roll=-18)
-    bulb_light((0.2, -0.005, 0.31), 0.9)
+    made.append(bulb_light((0.2, -0.005, 0.31), 0.9))
     drop = [(elbow[0] + 0.004, 0.008, elbow[2]), (-0.05, 0.012, 0.35), (0.05, 0.012, 0.405),
         (0.14, 0.008, 0.452), (0.158, 0.004, 0.462)]  # fmt: skip
     flex = [(0.0, 0.07, 0.008), (-0.02, 0.11, 0.003), (-0.09, 0.14, 0.003), (-0.17, 0.1, 0.003),
@@ -193,8 +193,8 @@ def flame(at: Point, size: float = 1.0) -> Shapes:
     tree.links.new(blaze.outputs[0], output.inputs["Surface"])
     line = mm("0.5 0, 3 3, 4.6 8, 4 14, 2.2 22, 0.9 29, 0.3 34")
     made = shapes.lathe([(r * size, z * size) for r, z in line], s.material, name="flame")
-    bulb_light((at[0], at[1], at[2] + 0.016 * size), 0.18 * size * size, 0.006)
-    return shapes.place([made], at=at)
+    glow = bulb_light((0, 0, 0.016 * size), 0.4 * size * size, 0.006)
+    return shapes.place([made, glow], at=at)
 
 
 @product(

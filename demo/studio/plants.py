@@ -6,7 +6,7 @@ from random import Random
 import bpy
 import numpy as np
 
-from . import shapes, stitches
+from . import shapes, stitches, weaves
 from .materials import Surface, Tint
 from .shapes import Shapes
 
@@ -152,7 +152,7 @@ def branch(long: float, colour: Tint, chance: Random, *, bend: float = 0.25) -> 
 
 def grasses(count: int, high: float, chance: Random, colour: Tint = "cbb083") -> Shapes:
     """Return dried stems of hare's tail, from the origin upwards: soft ears of many hairs."""
-    straw = green(colour, gloss=0.1)
+    straw, hairs = green(colour, gloss=0.1), weaves.fibre("e2d0a8")
     rng = np.random.default_rng(chance.randrange(1000))
     made = []
     for _ in range(count):
@@ -166,7 +166,7 @@ def grasses(count: int, high: float, chance: Random, colour: Tint = "cbb083") ->
         root += np.array((lean * long, 0, long))
         hair = (0.0035 + 0.0062 * np.sin(math.pi * (0.12 + 0.8 * t)))[:, None]
         bent = [root + out * hair * k + (0, 0, 0.004 * k * k) for k in (0, 0.35, 0.7, 1)]
-        tail = stitches.yarns(list(np.stack(bent, 1)), 0.00014, straw, name="ear")
+        tail = stitches.yarns(list(np.stack(bent, 1)), 0.00014, hairs, name="ear")
         stem = shapes.sweep(path, 0.0007, straw, steps=8)
         made += shapes.place([stem, tail], turn=chance.uniform(0, 360))
     return made

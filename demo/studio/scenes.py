@@ -122,7 +122,7 @@ def coffee(radius: float = 0.0388, height: float = 0.072) -> bpy.types.Object:
     return ceramics.surface_of(radius, height, "5a3a26")
 
 
-@scene("breakfast-table", View(at=(0.0, 0.0, 0.06), width=0.74, pitch=24, blur=0.05, light=0.5,
+@scene("breakfast-table", View(at=(0.01, 0.0, 0.05), width=0.7, pitch=24, blur=0.04, light=0.68,
     hang=2, focus=(0, -0.1, 0.05)))  # fmt: skip
 def breakfast_table() -> Shapes:
     """Return breakfast: the teapot, mugs, bowls and a plate on an oak table."""
@@ -136,11 +136,11 @@ def breakfast_table() -> Shapes:
     made += put("breakfast-bowl", "mus", (-0.1, -0.1, 0.006), 10)
     made += put("stoneware-jug", "sky", (-0.27, 0.15, 0), 35)
     made += put("espresso-cups", "cha", (0.34, 0.2, 0), 30)
-    sun((0.0, 0.05, 0), (-2.4, 0.5, 1.9), 52, spread=0.2, leaves=0.55)
+    sun((0.0, 0.0, 0), (-2.3, -0.5, 1.9), 75, spread=0.2, leaves=0.5)
     return made
 
 
-@scene("kitchen-shelf", View(at=(0.0, 0.0, 0.23), width=0.86, pitch=5, blur=0.03, light=0.55,
+@scene("kitchen-shelf", View(at=(0.03, 0.0, 0.23), width=0.94, pitch=5, blur=0.03, light=0.7,
     hang=2))  # fmt: skip
 def kitchen_shelf() -> Shapes:
     """Return two shelves on a green wall: plates, bowls, glasses, a jug and tea."""
@@ -165,7 +165,7 @@ def kitchen_shelf() -> Shapes:
     return made
 
 
-@scene("kitchen-counter", View(at=(0.0, 0.02, 0.15), width=1.12, pitch=13, blur=0.03, light=0.5,
+@scene("kitchen-counter", View(at=(0.0, 0.02, 0.19), width=1.08, pitch=13, blur=0.03, light=0.66,
     hang=2))  # fmt: skip
 def kitchen_counter() -> Shapes:
     """Return the counter: boards against the wall, the pot, the kettle, spoons and the knife."""
@@ -191,7 +191,7 @@ def kitchen_counter() -> Shapes:
     return made + jug
 
 
-@scene("desk", View(at=(0.0, 0.02, 0.19), width=1.0, pitch=14, blur=0.03, light=0.5, hang=2))
+@scene("desk", View(at=(0.0, 0.02, 0.22), width=0.98, pitch=14, blur=0.03, light=0.66, hang=2))
 def desk() -> Shapes:
     """Return the desk: the lamp, an open notebook, the organiser, the clock and coffee."""
     planks(WALNUT, deep=0.2, rows=7, gloss=0.35)
@@ -210,7 +210,7 @@ def desk() -> Shapes:
     return made
 
 
-@scene("letters", View(at=(0.0, 0.0, 0.0), width=0.72, pitch=66, blur=0.012, light=0.5, hang=2))
+@scene("letters", View(at=(0.0, 0.0, 0.0), width=0.72, pitch=66, blur=0.012, light=0.66, hang=2))
 def letters() -> Shapes:
     """Return paper on a table, from above: letters, the planner, notebooks and pencils."""
     planks(OAK, deep=0.14, rows=12, front=-0.8)
@@ -219,12 +219,12 @@ def letters() -> Shapes:
     made += put("pocket-notebooks", "orchard", (0.24, 0.2, 0), -20)
     made += put("pencil-set", "bright", (-0.24, -0.1, 0), 62)
     made += put("brass-pen", "bra", (0.215, 0.0, 0), 70)
-    made += put("espresso-cups", "ter", (0.28, -0.19, 0), 60)
+    made += put("espresso-cups", "ter", (0.255, -0.19, 0), 60)
     sun((0.0, 0.0, 0), (-1.9, 0.9, 1.9), 46, spread=0.22, leaves=0.65)
     return made
 
 
-@scene("hallway", View(at=(0.02, 0.0, 0.36), width=1.3, pitch=9, blur=0.02, light=0.5, hang=2))
+@scene("hallway", View(at=(0.02, 0.0, 0.42), width=1.28, pitch=9, blur=0.02, light=0.66, hang=2))
 def hallway() -> Shapes:
     """Return the hallway: the backpack on the stool, the basket, and a rubber plant behind."""
     planks(OAK, deep=0.13, rows=14, front=-1.2, long=4)
@@ -243,7 +243,7 @@ def hallway() -> Shapes:
     return made
 
 
-@scene("bedside", View(at=(0.0, 0.0, 0.19), width=0.84, pitch=12, blur=0.03, light=0.16, hang=2))
+@scene("bedside", View(at=(0.0, 0.0, 0.19), width=0.84, pitch=12, blur=0.03, light=0.2, hang=2))
 def bedside() -> Shapes:
     """Return the bedside in the evening: the lamp, a candle, a book and a glass of water."""
     planks(WALNUT, deep=0.2, rows=6, front=-0.7, gloss=0.35)
@@ -259,7 +259,7 @@ def bedside() -> Shapes:
     return made
 
 
-@scene("window-sill", View(at=(0.0, 0.0, 0.19), width=0.92, pitch=9, blur=0.03, light=0.55, hang=2))
+@scene("window-sill", View(at=(0.0, 0.0, 0.19), width=0.92, pitch=9, blur=0.03, light=0.7, hang=2))
 def window_sill() -> Shapes:
     """Return plants on a sill: the pot, the can, vases with twigs and grasses, and seeds."""
     slab("ece7db", (3, 0.5, 0.04), (0, 0, 0))
@@ -276,7 +276,7 @@ def window_sill() -> Shapes:
     return made
 
 
-@scene("bath-shelf", View(at=(0.0, 0.0, 0.13), width=0.72, pitch=14, blur=0.03, light=0.55, hang=2))
+@scene("bath-shelf", View(at=(0.0, 0.0, 0.13), width=0.72, pitch=14, blur=0.03, light=0.7, hang=2))
 def bath_shelf() -> Shapes:
     """Return the bath: soap, a candle, the basket and a twig on a pale shelf."""
     slab("e6e2d8", (3, 0.6, 0.04), (0, 0, 0))
@@ -286,13 +286,13 @@ def bath_shelf() -> Shapes:
     made += put("scented-candle", "sea", (0.17, -0.04, 0), 6)
     made += put("seagrass-basket", "", (-0.2, 0.1, 0), 0)
     made += vase_of("M", "oat", (0.12, 0.14, 0), ((0.28, 0, 16), (0.25, 120, 20), (0.3, 230, 12)))
-    made += put("olive-soap", "lemon", (0.33, 0.0, 0), 70)
+    made += put("olive-soap", "lemon", (0.275, 0.03, 0), 70)
     sun((0.0, 0.1, 0.1), (-2.1, -1.4, 1.6), 48, spread=0.22, leaves=0.6)
     return made
 
 
 @scene(
-    "garden-evening", View(at=(0.0, 0.0, 0.13), width=0.86, pitch=16, blur=0.03, light=0.11, hang=2)
+    "garden-evening", View(at=(0.0, 0.0, 0.13), width=0.86, pitch=16, blur=0.03, light=0.22, hang=2)
 )
 def garden_evening() -> Shapes:
     """Return the garden table at dusk: the lantern, candles, tumblers and enamel."""
@@ -307,7 +307,7 @@ def garden_evening() -> Shapes:
     return made
 
 
-@scene("front-page", View(at=(0.0, 0.0, 0.27), width=1.62, pitch=7, blur=0.02, light=0.5, hang=2),
+@scene("front-page", View(at=(0.01, 0.0, 0.27), width=1.5, pitch=7, blur=0.02, light=0.58, hang=2),
     ratio=1.6)  # fmt: skip
 def front_page() -> Shapes:
     """Return the hero: a sideboard in the sun, with a lamp, vases, books, tea and a plant."""

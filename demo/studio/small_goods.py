@@ -82,7 +82,7 @@ def _sized(profile: list[tuple[float, ...]], size: float) -> list[tuple[float, f
 
 
 def paler(hexadecimal: str, part: float = 0.62) -> str:
-    """Return a colour that is paler by a part, as a little dye makes wax."""
+    """Return a colour that is paler by a part, as a little dye makes wax and soap."""
     cream, own = bytes.fromhex("f4ead6"), bytes.fromhex(hexadecimal)
     return bytes(int(a * part + b * (1 - part)) for a, b in zip(cream, own, strict=True)).hex()
 
@@ -168,7 +168,7 @@ FLECKS = {"lavender": "5b4a78", "lemon": "6d7440", "cedar": "6d4426", "plain": "
 )
 def olive_soap(look: Look) -> Shapes:
     """Return a stamped bar that leans on another, which has its band of paper."""
-    cut = soap(look.colours[0], FLECKS.get(look.code, "6d7440"))
+    cut = soap(paler(look.colours[0].hex, 0.4), FLECKS.get(look.code, "6d7440"))
     bars = []
     for seed in (1, 2):
         bar = shapes.box((0.078, 0.056, 0.027), cut, bevel=0.0022, name="bar")
@@ -372,8 +372,8 @@ def _meadow(
         for j in range(3):
             y = -0.044 + (top + 0.036) * j / 3
             at = foot + (x - foot) * (y + 0.05) / (top + 0.05)
-            tip = (at + 0.0075 * (-1) ** (j + k), y + 0.008)
-            made.append(paper.rule((at, y), tip, 0.0016, leafy, bend))
+            tip = (at + 0.0038 * (-1) ** (j + k), y + 0.0056)
+            made.append(paper.rule((at, y), tip, 0.002, leafy, bend))
         size = 0.0046 + 0.0007 * (k % 3)
         for j in range(petals):
             a = math.tau * j / petals + k

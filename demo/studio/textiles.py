@@ -20,6 +20,13 @@ def cushion(
     cloth.crease(made, slack * 0.6, 0.07, seed)
     cloth.settle(made, frames=36, pressure=6.5, bending=0.1, damping=8, grow=slack)
     cloth.finer(made, 2)
+    points, bins = cloth.points_of(made), np.linspace(-width / 2, width / 2, 25)
+    bin_of = np.digitize(points[:, 0], bins)
+    lowest = [points[bin_of == k, 1].min(initial=0.0) for k in range(1, 25)]
+    low = np.minimum(np.interp(points[:, 0], (bins[1:] + bins[:-1]) / 2, lowest), -0.01)
+    sunk = np.clip(points[:, 1] / low, 0, 1) ** 2  # The weight pushes the lower edge to the ground.
+    points[:, 1] += sunk * (points[:, 1].min() * 0.97 - low)
+    cloth.move_to(made, points)
     return shapes.place([made], at=(0, 0, height / 2 - 0.012), tip=90 - 14)
 
 
@@ -101,9 +108,9 @@ def bath_towel(look: Look) -> Shapes:
     loops = weaves.fibre(look.colours[0])
     made: Shapes = []
     for i in range(3 if look.shot == "second" else 1):
-        towel = cloth.folded([3, 0, 1, 2], (0.36 - 0.012 * i, 0.27), 0.017, terry, seed=3 + i)
+        towel = cloth.folded([3, 0, 1, 2], (0.36 - 0.012 * i, 0.27), 0.019, terry, seed=3 + i)
         pile = stitches.fuzz(towel, 90000, 0.0028, loops, radius=0.00014, lie=0.55)
-        made += shapes.place([towel, pile], at=(0.004 * i, 0, 0.069 * i), turn=2.5 * i)
+        made += shapes.place([towel, pile], at=(0.004 * i, 0, 0.077 * i), turn=2.5 * i)
     return made
 
 
