@@ -444,7 +444,7 @@ def _schema(connected: Session) -> Iterator[Finding]:
 
 
 def _missing_from(keyspace: Any, model: Any) -> list[str]:
-    name = model.column_family_name(include_keyspace=False)
+    name = model._raw_column_family_name()
     table = keyspace.tables.get(name)
     if table is None:
         return [name]

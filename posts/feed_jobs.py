@@ -9,7 +9,7 @@ from posts.operations.feeds import BLOCK, FOLLOW, LOGIN, PENDING_FEEDS, POST, co
 from posts.operations.follows import finish_follow
 
 # How far the look for new events goes back: a read is mostly of one partition.
-_JUST = timedelta(seconds=10)
+_JUST = timedelta(seconds=15)
 
 
 def finish_event(subject_id: UUID, what: str, now: datetime) -> None:
@@ -42,7 +42,7 @@ def has_events(now: datetime) -> bool:
 FEED_JOBS = [
     Job(
         PENDING_FEEDS.job,
-        timedelta(seconds=5),
+        timedelta(seconds=10),
         sweep_feeds,
         normal_lag=PENDING_FEEDS.max_write_delay + timedelta(minutes=1),
         idle_every=timedelta(minutes=1),

@@ -30,11 +30,6 @@ ATTEMPT_LABELS = {
     "waiting": _("back-in-stock emails"),
     "message": _("writing messages"),
     "contact": _("confirming a first message"),
-    "post": _("writing posts"),
-    "comment": _("commenting on posts"),
-    "like": _("liking posts"),
-    "follow": _("following and blocking people"),
-    "profile": _("changing profiles"),
 }
 
 

@@ -95,7 +95,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a person": ShopPage("posts:person", "/people/{handle}/"),
         "a person to follow": ShopPage("posts:person", "/people/{followed_handle}/", "ann"),
         "the feed": ShopPage("posts:feed", "/posts/following/", "ann"),
-        "people": ShopPage("posts:people", "/account/people/", "ann"),
+        "followed people": ShopPage("posts:people", "/account/people/", "ann"),
         "own posts": ShopPage("posts:own", "/account/posts/", "ann"),
         "own post": ShopPage("posts:write", "/account/posts/{own_post}/", "ann"),
         "own post, refused": ShopPage(

@@ -73,6 +73,7 @@ ROBOTS = """() => [
 INDEXED = {
     *("home", "category", "deals", "new_arrivals", "product", "reviews:list", "questions:list"),
     *("help", "delivery", "privacy", "imprint"),
+    *("posts:newest", "posts:tag", "posts:of_product", "posts:post", "posts:person"),
 }
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
 LOADED = """async () => {

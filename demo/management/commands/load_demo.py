@@ -1,6 +1,7 @@
 """`manage.py load_demo`: fill the demo shop with products, stock, logins and orders."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from datetime import datetime
 from time import monotonic
 from typing import IO, Any, cast
@@ -16,7 +17,7 @@ from demo import loader, mark
 from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.conversations import load_conversations
 from demo.logins import LOGINS
-from demo.orders import ORDER_COUNT, load_orders, plan_orders
+from demo.orders import ORDER_COUNT, OrderPlan, load_orders, plan_orders
 from demo.search_rules import load_search_rules
 from demo.sensors import load_readings
 from demo.visits import VISIT_DAYS, load_popularity, load_visits
@@ -63,13 +64,7 @@ class Command(BaseCommand):
         began, now = monotonic(), current_time()
         plans = plan_orders(now, orders)
         if older_than is not None:
-            load_conversations(now, plans)
-            _load_posts(now)
-            left_out = load_orders(now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP)
-            self._note(mark.OLDER, now, orders)
-            self.stdout.write(
-                f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
-            )
+            self._load_older(now, orders, plans, older_than)
             return
         plans = plans[:newest]
         columns = (
@@ -111,6 +106,19 @@ class Command(BaseCommand):
         )
         for login in LOGINS:
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
+
+    def _load_older(
+        self, now: datetime, orders: int, plans: Sequence[OrderPlan], newest: int
+    ) -> None:
+        """Load what comes after the newest orders, slowly while the shop is open."""
+        began = monotonic()
+        load_conversations(now, plans)
+        _load_posts(now)
+        left_out = load_orders(now, plans[newest:], lambda: None, threads=_BESIDE_THE_SHOP)
+        self._note(mark.OLDER, now, orders)
+        self.stdout.write(
+            f"The demo shop has {len(plans[newest:]) - left_out} older orders ({monotonic() - began:.0f} s)."
+        )
 
     def _note(self, part: str, now: datetime, orders: int) -> None:
         if orders == ORDER_COUNT:
