@@ -27,20 +27,18 @@ class PendingFollowers:
 class PendingFollowButton:
     """A person's followers, and whether the visitor is one of them, while both are being read."""
 
-    def __init__(self, profile: Profile, member_id: UUID | None) -> None:
-        self._profile, self._member_id = profile, member_id
-        self._followers = PendingFollowers(profile.user_id)
-        self._follow = (
-            follow_queries.prefetch_follow(member_id, profile.user_id) if member_id else None
-        )
+    def __init__(self, user_id: UUID, member_id: UUID | None) -> None:
+        self._member_id = member_id
+        self._followers = PendingFollowers(user_id)
+        self._follow = follow_queries.prefetch_follow(member_id, user_id) if member_id else None
 
-    def context(self) -> dict[str, object]:
-        """Return what the page says. Raises CassandraUnavailable."""
+    def context(self, profile: Profile) -> dict[str, object]:
+        """Return what the page of this profile says. Raises CassandraUnavailable."""
         follow = self._follow.one() if self._follow else None
         return {
-            "profile": self._profile,
+            "profile": profile,
             "follower_count": self._followers.count(),
             "is_following": bool(follow and follow.follows),
-            "is_self": self._member_id == self._profile.user_id,
+            "is_self": self._member_id == profile.user_id,
             "is_member": self._member_id is not None,
         }

@@ -71,7 +71,7 @@ JOBS = [
     Job(
         PENDING_POSTS.job,
         # Sums are at most 5 seconds old.
-        timedelta(seconds=3),
+        timedelta(seconds=4),
         sweep_posts,
         normal_lag=PENDING_POSTS.max_write_delay + timedelta(minutes=1),
         idle_every=timedelta(minutes=1),

@@ -334,17 +334,21 @@ def get_profile(user_id: UUID) -> Profile | None:
     return get_profiles([user_id]).get(user_id)
 
 
+def find_user_id_by_handle(handle: str) -> UUID | None:
+    """Return who has claimed a handle, or None. `has_handle` says whether the person's profile names it. Raises CassandraUnavailable."""
+    key = fold_handle(handle)
+    row = BY_HANDLE.one(handle_key=key) if key else None
+    return row.user_id if row else None
+
+
+def has_handle(profile: Profile, handle: str) -> bool:
+    """Return whether a profile has this handle or had it before."""
+    key = fold_handle(handle)
+    return key in (fold_handle(profile.handle), *profile.former_handles)
+
+
 def find_profile_by_handle(handle: str) -> Profile | None:
     """Return the profile that has this handle or had it before, public or not, or None. Raises CassandraUnavailable."""
-    key = fold_handle(handle)
-    if not key:
-        return None
-    claims, rows = (
-        BY_HANDLE.start(handle_key=key)
-        .then(PROFILE, lambda rows: {"user_id": rows[0].user_id} if rows else None)
-        .result()
-    )
-    profile = profile_from_row(rows[0]) if claims and rows else None
-    if profile and key in (fold_handle(profile.handle), *profile.former_handles):
-        return profile
-    return None
+    user_id = find_user_id_by_handle(handle)
+    profile = get_profile(user_id) if user_id else None
+    return profile if profile and has_handle(profile, handle) else None

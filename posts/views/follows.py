@@ -110,7 +110,7 @@ def follow(request: HttpRequest, handle: str) -> HttpResponse:
     except PostBusy:
         messages.error(request, _("Many people follow this person right now. Try again."))
     if is_asked_for_part(request):
-        context = PendingFollowButton(profile, member_id).context()
+        context = PendingFollowButton(profile.user_id, member_id).context(profile)
         return render_page(request, "posts/person.html", context, part="follow")
     return redirect("posts:person", profile.handle)
 

@@ -3,7 +3,7 @@
 from uuid import uuid4, uuid5
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -16,9 +16,9 @@ from posts.errors import HandleRefused, HandleTaken, ProfileChanged
 from posts.follow_button import PendingFollowButton
 from posts.forms import ProfileForm
 from posts.operations.profiles import save_profile
-from posts.pages import require_public_profile
 from posts.people import name_person
 from posts.post_lists import begin_page, list_context
+from posts.rules import MAX_HANDLE
 from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, public
 from web.errors import TooManyAttempts
@@ -34,14 +34,22 @@ _PROFILE = "posts/profile.html"
 def person(request: HttpRequest, handle: str) -> HttpResponse:
     """Show a person with a public profile, and their posts."""
     prefetch_categories()
-    profile = require_public_profile(handle)
+    # A longer one would be no handle, but too long a key.
+    user_id = queries.find_user_id_by_handle(handle) if len(handle) <= MAX_HANDLE else None
+    if user_id is None:
+        raise Http404
+    of = queries.posts_of_person(user_id)
+    reading = begin_page(request, of)
+    reading_profile = queries.prefetch_profiles([user_id])
+    followers = PendingFollowButton(user_id, get_request_bell(request).user_id)
+    profile = queries.profiles_from_results(reading_profile).get(user_id)
+    if profile is None or not profile.is_public or not queries.has_handle(profile, handle):
+        raise Http404
     if profile.handle != handle:
         return redirect("posts:person", profile.handle, permanent=False)
-    of = queries.posts_of_person(profile.user_id)
-    followers = PendingFollowButton(profile, get_request_bell(request).user_id)
-    page = begin_page(request, of).collect()
+    page = reading.collect()
     context = {
-        **followers.context(),
+        **followers.context(profile),
         "person": name_person(profile.user_id, profile.name, {profile.user_id: profile}),
         **list_context(page, of, request.path),
     }
