@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
+from cassandra import ConsistencyLevel
 from django.conf import settings
 
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, PendingResult, Row, page_key, page_token, read
@@ -117,11 +118,13 @@ def prefetch_stock_numbers(
     )
 
 
-# Q17: some reservations of a variant in a warehouse, in one partition, and the row of its numbers.
+# Q17: some reservations of a variant in a warehouse, in one partition, and the row of its numbers. The read is serial: it first
+# finishes a conditional write that a dying process has left half done, which would otherwise show up when nobody looks any more.
 RESERVATIONS = read(
     "Q17",
     """SELECT reservation_id, quantity, state, order_id, line_number, product_id FROM inventory
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id IN :reservation_ids""",
+    consistency=ConsistencyLevel.LOCAL_SERIAL,
 )
 
 

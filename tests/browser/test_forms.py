@@ -59,7 +59,7 @@ SENT_BY = {
         "orders/_payment_deadline.html: {% url 'orders:extend_deadline' order.number %}",
     },
     "posts/test_follows.py": {
-        "posts/_comment.html: {% url 'posts:block_writer' post_id comment.partition comment.thread_id comment.comment_id %}",
+        "posts/_comment.html: {% url 'posts:block_writer' post_id comment.partition comment.thread_id comment.comment_id %}"
     },
     "price_alerts/test_watching.py": {"price_alerts/watch_button.html: {{ action_url }}"},
     "questions/test_pages.py": {
