@@ -5,17 +5,13 @@ seconds later. Orders whose pending effects are recent are left to the worker.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from importlib import import_module
 from itertools import islice
 from time import sleep
 from typing import Any
 from uuid import UUID
-
-from django.apps import apps
-from django.utils.module_loading import module_has_submodule
 
 from cassandra_db import current_time, require_right_clock, write_after
 from consistency import (
@@ -40,14 +36,7 @@ from consistency import (
 )
 from consistency.findings import Check, Report, Scope, Violation
 from orders.operations.pending_effects import DUE_EFFECTS
-
-
-def _list_further_checks() -> Iterator[Check]:
-    """Yield the checks of apps above this one: the `CHECKS` of their `invariants.py`."""
-    for app in apps.get_app_configs():
-        if app.module is not None and module_has_submodule(app.module, "invariants"):
-            yield from import_module(f"{app.name}.invariants").CHECKS
-
+from web.app_modules import find_app_modules
 
 CHECKS: tuple[Check, ...] = (
     *stock.CHECKS,
@@ -68,7 +57,8 @@ CHECKS: tuple[Check, ...] = (
     *lists.CHECKS,
     *mailboxes.CHECKS,
     *dates.CHECKS,
-    *_list_further_checks(),
+    # The checks of apps above this one.
+    *(check for module in find_app_modules("invariants").values() for check in module.CHECKS),
 )
 RULES = tuple(
     sorted({rule for check in CHECKS for rule in check.rules}, key=lambda rule: int(rule[1:]))

@@ -10,26 +10,20 @@ that announce, so they are not imported.
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from uuid import UUID
 
-from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
-from django.utils.module_loading import module_has_submodule
 
 from notifications.entities import MAIL, PAGE, Kind, News, Recipient
+from web.app_modules import find_app_modules
 
 _READERS = "accounts"
 
 
 @cache
 def _modules() -> Mapping[str, ModuleType]:
-    return {
-        app.name: import_module(f"{app.name}.notifications")
-        for app in apps.get_app_configs()
-        if app.module is not None and module_has_submodule(app.module, "notifications")
-    }
+    return find_app_modules("notifications")
 
 
 @cache

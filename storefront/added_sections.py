@@ -5,21 +5,15 @@ Its `prefetch_section(product_id, slug)` starts the reads, and returns a functio
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from uuid import UUID
 
-from django.apps import apps
-from django.utils.module_loading import module_has_submodule
+from web.app_modules import find_app_modules
 
 
 @cache
 def _modules() -> tuple[ModuleType, ...]:
-    return tuple(
-        import_module(f"{app.name}.product_sections")
-        for app in apps.get_app_configs()
-        if app.module is not None and module_has_submodule(app.module, "product_sections")
-    )
+    return tuple(find_app_modules("product_sections").values())
 
 
 def prefetch_sections(product_id: UUID, slug: str) -> list[Callable[[], str]]:

@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 from uuid import UUID, uuid5
 
-from django.apps import apps
-from django.utils.module_loading import module_has_submodule
 from moneyed import Money
+
+from web.app_modules import find_app_modules
 
 # The event of the last mail to an erased person.
 FAREWELL_EVENT = "erased"
@@ -49,12 +48,7 @@ class DataSubject:
 
 def list_privacy_modules() -> list[ModuleType]:
     """Return the privacy.py modules of all apps. An app that builds on another app comes before it."""
-    found = [
-        import_module(f"{app.name}.privacy")
-        for app in apps.get_app_configs()
-        if app.module is not None and module_has_submodule(app.module, "privacy")
-    ]
-    return found[::-1]
+    return list(find_app_modules("privacy").values())[::-1]
 
 
 def export_personal_data(person: DataSubject) -> Iterator[tuple[str, dict[str, Any]]]:
