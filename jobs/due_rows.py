@@ -220,11 +220,8 @@ class Sweep:
         self.clear(rows)
         self._settled.update(rows)
 
-    def clear(self, rows: Sequence[Row], began: int = 0) -> None:
-        """Delete these rows, except rows that were kept or postponed. Raises CassandraUnavailable.
-
-        `began` is when the work of the first of them began, in microseconds since 1970; 0: that of the last `attempt`.
-        """
+    def clear(self, rows: Sequence[Row]) -> None:
+        """Delete these rows, except rows that were kept or postponed. Raises CassandraUnavailable."""
         done = [row for row in rows if row not in self._settled]
         # A row without a timestamp was written before its work began.
-        self.table.clear(*({"written": began or self._began, **row._asdict()} for row in done))
+        self.table.clear(*({"written": self._began, **row._asdict()} for row in done))

@@ -92,8 +92,6 @@ def expire_reservations(
 def _end_expired_reservations(sweep: Sweep) -> None:
     for rows in sweep.batches():
         own = sweep.split(rows, "order_id")
-        # An expiry that is recorded anew meanwhile is later than this, and stays.
-        began = current_microseconds()
         ended: list[Row] = []
         orphans: list[Row] = []
         for expiries in sweep.take(own):
@@ -116,7 +114,7 @@ def _end_expired_reservations(sweep: Sweep) -> None:
         for stock_item, expiries in group_by_stock_item(orphans).items():
             with sweep.attempt(expiries, f"of {stock_item}"):
                 release_orphans_of_item(stock_item, expiries)
-        sweep.clear(ended, began)
+        sweep.clear(ended)
         row_counts = Counter(row.minute for row in rows)
         for minute in {row.minute for expiries in own for row in expiries} - sweep.kept:
             if row_counts[minute] >= MANY_EXPIRIES:
