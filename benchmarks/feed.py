@@ -102,8 +102,8 @@ def publish(author_id: UUID) -> UUID:
     from cassandra.util import uuid_from_time
 
     from moderation.states import PUBLISHED
-    from posts.copies import refresh_post
     from posts.entities import Post
+    from posts.operations.copies import refresh_post
     from posts.operations.posts import INSERT_POST
 
     now = current_time()

@@ -67,7 +67,7 @@ def main() -> int:
 def print_costs() -> None:
     """Print the statements of each kind of like and comment, made alone."""
     from posts.operations import likes
-    from posts.rules import LIKE_PARTITIONS
+    from posts.rules import POPULAR_PARTITIONS
 
     post, (ann, ben) = get_post(publish(uuid4())), (uuid4(), uuid4())
     # The first of each also makes the numbers of the partition.
@@ -83,7 +83,7 @@ def print_costs() -> None:
     }
     for name, act in acts.items():
         _print_cost(name, act)
-    likes.GROW.apply(if_lost=REFUSED_MEANS_DONE, post_id=post.post_id, total=LIKE_PARTITIONS)
+    likes.GROW.apply(if_lost=REFUSED_MEANS_DONE, post_id=post.post_id, total=POPULAR_PARTITIONS)
     _print_cost("a popular post's", lambda: like(ben, post, "like"))
 
 

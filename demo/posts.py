@@ -24,9 +24,9 @@ from demo.logins import LOGINS
 from moderation.rules import shown_name
 from moderation.states import PUBLISHED
 from posts import queries
-from posts.copies import refresh_post
 from posts.entities import Comment, CommentInput, Post, ShownProduct
 from posts.operations.comments import write_comment
+from posts.operations.copies import refresh_post
 from posts.operations.follows import set_follow
 from posts.operations.likes import set_like
 from posts.operations.posts import INSERT_POST

@@ -19,9 +19,9 @@ from cassandra_db import (
 from consistency.findings import Check, Violation, call, column_subjects, row_subjects
 from jobs.due_rows import DueRows
 from moderation.queries import is_queued_right
-from posts import comment_queries, copies, follow_invariants, like_queries, queries
+from posts import comment_queries, follow_invariants, like_queries, queries
 from posts.entities import Comment, Like, Post
-from posts.operations import comments, likes, profiles, repairs
+from posts.operations import comments, copies, likes, profiles, repairs
 from posts.operations.pending import PENDING_LIKES, PENDING_POSTS
 from posts.operations.removal import delete_under
 from posts.operations.sums import count_sums

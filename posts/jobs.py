@@ -7,10 +7,10 @@ from django.utils.translation import ngettext
 from cassandra_db import Row
 from jobs.due_rows import Sweep
 from jobs.registry import Job, describe_count
-from posts.copies import refresh_post
 from posts.feed_jobs import FEED_JOBS
 from posts.like_jobs import LIKE_JOBS
 from posts.operations.comments import parse_comment, refresh_comment
+from posts.operations.copies import refresh_post
 from posts.operations.pending import COMMENT, COPIES, LEFT_LISTS, PENDING_POSTS, PICTURES, SUMS
 from posts.operations.removal import delete_under
 from posts.operations.sums import count_sums

@@ -56,7 +56,7 @@ class PostByUser(Model):
     """L2: a person's posts in any state, newest first, in a partition for each year.
 
     Bound: the posts of one person in a year, 60 bytes each.
-    Writer: posts.copies.refresh_post.
+    Writer: posts.operations.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_user"
@@ -72,7 +72,7 @@ class PostByProduct(Model):
     """L2: the published posts that show a product, newest first, in a partition for each year.
 
     Bound: the posts with one product in a year, 80 bytes each.
-    Writer: posts.copies.refresh_post.
+    Writer: posts.operations.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_product"
@@ -88,7 +88,7 @@ class PostByTag(Model):
     """L2: the published posts with a tag, newest first, in a partition for each year.
 
     Bound: the posts with one tag in a year, 80 bytes each.
-    Writer: posts.copies.refresh_post.
+    Writer: posts.operations.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_tag"
@@ -104,7 +104,7 @@ class PostByMonth(Model):
     """L2: all published posts, newest first, by the month in which they were written.
 
     Bound: the posts of one month, 80 bytes each.
-    Writer: posts.copies.refresh_post.
+    Writer: posts.operations.copies.refresh_post.
     """
 
     __table_name__ = "posts_by_month"

@@ -22,9 +22,9 @@ POPULAR_LENGTH = 100
 
 # The types of likes, in the order of the buttons.
 LIKE_TYPES = {"like": _("Like"), "love": _("Love"), "want": _("Want"), "have": _("Have")}
-# From so many likes in the partition -1 on, a post has LIKE_PARTITIONS more, and new likes go there.
+# From so many likes, or followers, in the partition -1 on, a post or a person has POPULAR_PARTITIONS more, and new ones go there.
 POPULAR_FROM = 5_000
-LIKE_PARTITIONS = 64
+POPULAR_PARTITIONS = 64
 MAX_FOLLOWS = 1_000  # people whom one member follows
 MAX_BLOCKS = 1_000
 MAX_CROWDED = 200

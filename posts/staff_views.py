@@ -29,6 +29,15 @@ from posts.states import HIDDEN
 from web.decorators import post_only
 from web.rendering import render_page
 
+
+class DecisionForm(ReviewDecisionForm):
+    """The form of a decision about a post or a comment."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].help_text = _("Whoever wrote it reads it.")
+
+
 _STATES = {**STATES, HIDDEN: (gettext_lazy("Hidden by the post’s author"), "calm")}
 
 
@@ -43,7 +52,7 @@ def post_detail(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @post_only("posts:staff_post", "post_id")
 def decide_post(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Publish, refuse or hold a post."""
-    form, _found = ReviewDecisionForm(request.POST), _require_post(post_id)
+    form, _found = DecisionForm(request.POST), _require_post(post_id)
     if not form.is_valid():
         return _post_page(request, post_id, form=form, status=422)
     typed = form.cleaned_data
@@ -99,11 +108,7 @@ def _require_post(post_id: UUID) -> Post:
 
 
 def _post_page(
-    request: HttpRequest,
-    post_id: UUID,
-    *,
-    form: ReviewDecisionForm | None = None,
-    status: int = 200,
+    request: HttpRequest, post_id: UUID, *, form: DecisionForm | None = None, status: int = 200
 ) -> HttpResponse:
     post = _require_post(post_id)
     products = PendingShopProducts(post.products).collect()
@@ -129,7 +134,7 @@ def comment_detail(request: HttpRequest, user_id: UUID, comment_id: UUID) -> Htt
 @post_only("posts:staff_comment", "user_id", "comment_id")
 def decide_comment(request: HttpRequest, user_id: UUID, comment_id: UUID) -> HttpResponse:
     """Publish, refuse or hold a comment."""
-    form, found = ReviewDecisionForm(request.POST), _require_comment(user_id, comment_id)
+    form, found = DecisionForm(request.POST), _require_comment(user_id, comment_id)
     if not form.is_valid():
         return _comment_page(request, user_id, comment_id, form=form, status=422)
     typed = form.cleaned_data
@@ -166,7 +171,7 @@ def _comment_page(
     user_id: UUID,
     comment_id: UUID,
     *,
-    form: ReviewDecisionForm | None = None,
+    form: DecisionForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
     comment = _require_comment(user_id, comment_id)
@@ -179,7 +184,7 @@ def _comment_page(
     return render_page(request, "posts/staff_comment.html", context, status=status)
 
 
-def _decision(text: ModeratedText, form: ReviewDecisionForm | None, status: int) -> dict[str, Any]:
+def _decision(text: ModeratedText, form: DecisionForm | None, status: int) -> dict[str, Any]:
     """Return what the pages of posts and comments show of the staff's decision."""
     if form and status == 409:
         form.keep_typed(version=text.version, operation=uuid4())
@@ -189,7 +194,7 @@ def _decision(text: ModeratedText, form: ReviewDecisionForm | None, status: int)
         "state": state,
         "tone": tone,
         "held_for": REASONS_HELD.get(text.held_for, ""),
-        "decision": form or ReviewDecisionForm(initial=initial),
+        "decision": form or DecisionForm(initial=initial),
         "form": form,
         "is_stale": status == 409,
         "can_undo": text.state in (PUBLISHED, REFUSED) and not text.is_waiting,

@@ -24,7 +24,7 @@ from posts.errors import PersonBlocked, PostBusy, TooManyFollows
 from posts.follow_queries import Follow
 from posts.operations.feeds import FOLLOW, PENDING_FEEDS, copy_newest_posts
 from posts.partitions import FIRST_PARTITION, choose_partition
-from posts.rules import LIKE_PARTITIONS, MAX_FOLLOWS, POPULAR_FROM
+from posts.rules import MAX_FOLLOWS, POPULAR_FROM, POPULAR_PARTITIONS
 
 MAX_ATTEMPTS = 12
 # A follow that has ended is kept for longer than any pending row, which has to find it.
@@ -147,7 +147,7 @@ def _choose_partition(user_id: UUID, followed_user_id: UUID) -> int:
         if follow_queries.count_followers(followed_user_id, partitions) < POPULAR_FROM:
             return FIRST_PARTITION
         key = {"followed_user_id": followed_user_id}
-        GROW.apply(if_lost=REFUSED_MEANS_DONE, **key, total=LIKE_PARTITIONS)
+        GROW.apply(if_lost=REFUSED_MEANS_DONE, **key, total=POPULAR_PARTITIONS)
         partitions = follow_queries.list_partitions(followed_user_id)
     return choose_partition(user_id, len(partitions) - 1)
 

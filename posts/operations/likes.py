@@ -29,7 +29,7 @@ from posts.like_queries import HOUR_SHARDS
 from posts.operations.pending import PENDING_LIKES
 from posts.operations.sums import refresh_sums
 from posts.partitions import FIRST_PARTITION, choose_partition
-from posts.rules import LIKE_PARTITIONS, LIKE_TYPES, POPULAR_FROM
+from posts.rules import LIKE_TYPES, POPULAR_FROM, POPULAR_PARTITIONS
 
 MAX_ATTEMPTS = 20
 # A like that was taken back is kept for longer than any pending row, which has to find it.
@@ -160,7 +160,7 @@ def _choose_partition(user_id: UUID, post_id: UUID) -> int:
     if ((row.like_count or 0) if row else 0) < POPULAR_FROM:
         return FIRST_PARTITION
     if not total:
-        GROW.apply(if_lost=REFUSED_MEANS_DONE, post_id=post_id, total=LIKE_PARTITIONS)
+        GROW.apply(if_lost=REFUSED_MEANS_DONE, post_id=post_id, total=POPULAR_PARTITIONS)
         total = like_queries.get_partition_total(post_id)
     return choose_partition(user_id, total)
 

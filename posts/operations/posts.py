@@ -27,9 +27,9 @@ from moderation.rules import shown_name
 from moderation.states import HELD, PUBLISHED, WITHDRAWN
 from moderation.texts import erased_id
 from posts import queries
-from posts.copies import leave_person, list_memberships, refresh_post, start_by_user
 from posts.entities import Post, PostInput
 from posts.errors import NoSuchPost, PostBusy
+from posts.operations.copies import leave_person, list_memberships, refresh_post, start_by_user
 from posts.operations.pending import note_post
 from posts.time_ids import is_fresh
 

@@ -109,7 +109,6 @@ CQL_ELSEWHERE = {
     "orders/search.py": "what staff type: its two reads stand beside what they are made into",
     "orders/viewers.py": _STORE,
     "posts/comment_queries.py": "the reads of comments, split from queries.py by their length",
-    "posts/copies.py": "the only writer of a post's rows in lists",
     "posts/follow_invariants.py": "asks what no page asks",
     "posts/follow_queries.py": "the reads of follows, split from queries.py by their length",
     "posts/invariants.py": "asks what no page asks",

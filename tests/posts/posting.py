@@ -10,10 +10,10 @@ from cassandra_db import RAISE_UNKNOWN, current_time
 from jobs.due_rows import Sweep
 from moderation.states import PUBLISHED
 from posts import comment_queries, like_queries, queries
-from posts.copies import refresh_post
 from posts.entities import Post
 from posts.jobs import finish_post
 from posts.like_jobs import finish_likes
+from posts.operations.copies import refresh_post
 from posts.operations.pending import PENDING_LIKES, PENDING_POSTS
 from posts.operations.posts import INSERT_POST
 from posts.operations.sums import count_sums

@@ -94,7 +94,7 @@ def test_x430_a_follow_counts_once_whatever_is_repeated_and_its_end_takes_it_awa
 
 def test_x430_many_follow_at_once_and_the_number_is_exact() -> None:
     ada, crowd = make_user("Ada"), [make_user("Fan") for _ in range(12)]
-    with patch.object(follows, "POPULAR_FROM", 5), patch.object(follows, "LIKE_PARTITIONS", 3):
+    with patch.object(follows, "POPULAR_FROM", 5), patch.object(follows, "POPULAR_PARTITIONS", 3):
         map_at_once(lambda each: follow(each, ada), crowd, threads=6)
         assert count_followers(ada) == 12
         assert len(follow_queries.list_partitions(ada.user_id)) == 4

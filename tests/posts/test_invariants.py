@@ -10,8 +10,9 @@ from cassandra_db.session import get_session
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from moderation.states import HELD
-from posts import copies, invariants, queries
+from posts import invariants, queries
 from posts.entities import CommentInput, Post
+from posts.operations import copies
 from posts.operations.comments import write_comment
 from posts.operations.likes import set_like
 from posts.operations.profiles import list_handle_keys, save_profile

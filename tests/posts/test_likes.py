@@ -29,7 +29,7 @@ FEW = 5
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a post popular with FEW likes."""
     monkeypatch.setattr(likes, "POPULAR_FROM", FEW)
-    monkeypatch.setattr(likes, "LIKE_PARTITIONS", 4)
+    monkeypatch.setattr(likes, "POPULAR_PARTITIONS", 4)
 
 
 def like(user_id: UUID, post: Post, like_type: str = "like", change_id: UUID | None = None) -> Like:

@@ -16,8 +16,8 @@ from cassandra_db import current_microseconds, current_time
 from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from posts import comment_queries, queries
 from posts.comment_queries import iterate_comments
-from posts.copies import refresh_post, start_listing
 from posts.entities import Comment, Post
+from posts.operations.copies import refresh_post, start_listing
 from posts.operations.posts import withdraw_post
 from posts.time_ids import make_form_id
 from tests.factories import make_product, make_user, sign_in_staff
