@@ -31,6 +31,7 @@ from orders.operations import OrderDraft
 from tests.factories import FEW, make_draft
 from tests.journeys.notebook import Note, Notebook
 from tests.orders.crashes import expire_claim
+from tests.orders.sweeps import apply_pending_effects
 from tests.reads import existing
 from tests.shards import ItemsShard
 
@@ -142,10 +143,11 @@ class Shop:
             expire_claim(order_id)
             now = datetime.now(UTC)
             began = now - timedelta(seconds=time.monotonic() - reserved_at)
-            minutes = minutes_between(
-                began + RESERVATION_DURATION, now + RESERVATION_DURATION + MINUTE
-            )
+            due = now + RESERVATION_DURATION + MINUTE
             shard = ItemsShard("orders", item_ids=frozenset({order_id}))
+            # A cancellation of a paid order that a kill has cut is finished by its effects.
+            apply_pending_effects(minutes_between(began - MINUTE, now), due, shard)
+            minutes = minutes_between(began + RESERVATION_DURATION, due)
             jobs.expire_reservations(minutes, now + 2 * RESERVATION_DURATION, shard)
             order = queries.get_order(order_id)
             is_paid = order is not None and order.state == CONFIRMED
