@@ -44,8 +44,8 @@ FEED_JOBS = [
         PENDING_FEEDS.job,
         timedelta(seconds=10),
         sweep_feeds,
-        normal_lag=PENDING_FEEDS.max_write_delay + timedelta(minutes=1),
-        idle_every=timedelta(minutes=1),
+        normal_lag=PENDING_FEEDS.max_write_delay + timedelta(minutes=2),
+        idle_every=timedelta(minutes=2),
         has_work=has_events,
     )
 ]

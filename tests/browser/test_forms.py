@@ -63,7 +63,8 @@ SENT_BY = {
     },
     "price_alerts/test_watching.py": {"price_alerts/watch_button.html: {{ action_url }}"},
     "questions/test_pages.py": {
-        "questions/question.html: {% url 'questions:answer' product.slug question.question_id %}"
+        "adminpanel/moderation/question.html: {{ act_url }}",
+        "questions/question.html: {% url 'questions:answer' product.slug question.question_id %}",
     },
     "stock_alerts/test_back_in_stock.py": {"cart/_line.html: {% url 'stock_alerts:subscribe' %}"},
     "web/test_checkout_queue.py": {"_send_again.html: {{ path }}"},

@@ -195,7 +195,7 @@ def test_x418_products_are_chosen_from_orders_or_by_a_search(
     client: Client, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order(user_id=ann.user_id)
-    found = make_product("Quaich")
+    found = make_product("Ladle")
     value = f"{found.product_id.hex}.{found.variants[0].variant_id.hex}"
     url, choices = address(make_form_id(ann.user_id)), reverse("posts:product_choices")
     page = client.get(url).content.decode()
@@ -203,7 +203,7 @@ def test_x418_products_are_chosen_from_orders_or_by_a_search(
     assert page.count('name="products"') == 1
     card = Mock(product_id=found.product_id, picture=found.picture_of(found.variants[0]))
     monkeypatch.setattr("posts.shop_products.search_products", lambda *_: Mock(cards=[card]))
-    part = client.get(choices, {"find_products": "quaich"}, headers={"HX-Request": "true"})
+    part = client.get(choices, {"find_products": "ladle"}, headers={"HX-Request": "true"})
     text = part.content.decode()
     assert f'value="{value}"' in text
     assert "checked" not in text
@@ -212,7 +212,7 @@ def test_x418_products_are_chosen_from_orders_or_by_a_search(
         url,
         {
             "body": "Typed words",
-            "find_products": "quaich",
+            "find_products": "ladle",
             "find": "1",
             "products": value,
             "version": "0",
