@@ -17,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from accounts import queries
 from accounts.bell import prefetch_bell
 from accounts.sessions import SessionStore
+from shop_settings.queries import prefetch_settings
 from web.devices import browser_name
 
 
@@ -59,6 +60,8 @@ class UserMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # A thread serves many requests: drop a pending read that an earlier request has left.
         queries.prefetch_user(None)
+        # Every page carries the brand.
+        prefetch_settings()
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         request.auser = partial(_get_user_async, request)
         return self.get_response(request)

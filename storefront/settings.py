@@ -371,6 +371,9 @@ TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
 USE_TZ = True
 USE_I18N = True
 CURRENCY = "EUR"
+# The shop's name and what stands beside it, until staff save a brand.
+SHOP_NAME = env.str("SHOP_NAME", default="Stoa")
+SHOP_TAGLINE = env.str("SHOP_TAGLINE", default="Things for everyday life")
 # The seller, as invoices name it; "|" separates the lines of the address.
 SELLER = {
     "name": env.str("SELLER_NAME", default="Stoa"),

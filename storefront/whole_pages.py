@@ -27,6 +27,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.addresses import COUNTRIES
 from analytics.events import NotedEvent, get_noted_event, note_event, record_noted_event
+from shop_settings.brand import get_drawing_key
 from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
 from web.blanks import blank
 from web.compression import deflate, is_gzip_accepted, join_gzip, send_gzip, store
@@ -166,6 +167,7 @@ def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
         htmx.history_restore_request,
         country if country in COUNTRIES else None,
         get_language(),
+        get_drawing_key(),
     )
 
 

@@ -2,8 +2,8 @@
 
     {% fragment product_body blank csrf_token cart_badge.name %}…{% endfragment %}
 
-The first word is a view object: a frozen dataclass with all data that the part shows. The language and the object's fields are
-the part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly
+The first word is a view object: a frozen dataclass with all data that the part shows. The language, the brand
+and the object's fields are the part's key in the cache. The part sees no other variables, so it cannot show data that its key lacks. Data that are costly
 to make are methods of the object that use only its fields. They are called only when the part is drawn. A part that is equal
 for everybody has no view object. For the variables after `blank`, the part has blanks, which each visitor's values replace.
 """
@@ -19,6 +19,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from shop_settings.brand import get_drawing_key
 from web.blanks import blank
 from web.text_cache import FRAGMENTS, Content
 
@@ -67,7 +68,8 @@ class FragmentNode(template.Node):
             return self.nodelist.render(context)
         view: Any = context[self.view_name] if self.view_name else None
         names = [each.name for each in fields(view)] if self.view_name else ()
-        key = Content(self, get_language(), *(getattr(view, name) for name in names))
+        values = (getattr(view, name) for name in names)
+        key = Content(self, get_language(), get_drawing_key(), *values)
         text = FRAGMENTS.get(key)
         if text is None:
             text = self._draw(context, view)
