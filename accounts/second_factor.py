@@ -28,6 +28,7 @@ from cassandra_db import (
     current_time,
     read,
 )
+from shop_settings.brand import get_brand
 from web import encryption
 
 FACTOR = read(
@@ -97,7 +98,7 @@ def enrolment_secret(session_key: str, user: User) -> str:
 
 def provisioning_uri(secret: str, user: User) -> str:
     """Return the URI in the QR code, for authenticator apps."""
-    return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name="Stoa")
+    return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=get_brand().name)
 
 
 def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> list[str] | None:

@@ -1,12 +1,14 @@
 """More rules for passwords (AUTH_PASSWORD_VALIDATORS)."""
 
+import re
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
+from shop_settings.brand import get_brand
+
 MAX_PASSWORD_BYTES = 4096  # longer passwords would only cost hashing time
-SHOP_WORDS = ("stoa",)
 
 
 class MaxBytesValidator:
@@ -28,14 +30,16 @@ class EmailOrShopNameValidator:
     """Refuses passwords made of the e-mail address, its first part or the shop's name, also with a few digits at the end."""
 
     def validate(self, password: str, user: Any = None) -> None:
-        """Raise ValidationError for a password made of the account's or the shop's words."""
+        """Raise ValidationError for a password made of the account's words or of the shop's name."""
         email = str(getattr(user, "email", "") or "").casefold()
-        words = {email, email.partition("@")[0], *SHOP_WORDS} - {""}
+        name = get_brand().name.casefold()
+        shop_words = {name, *re.findall(r"\w{4,}", name)}
+        words = {email, email.partition("@")[0], *shop_words} - {""}
         bare = password.casefold().strip().rstrip("0123456789!?.#*-_ ")
         if (
             password.casefold().strip() in words
             or bare in words
-            or bare in {word * 2 for word in SHOP_WORDS}
+            or bare in {word * 2 for word in shop_words}
         ):
             raise ValidationError(
                 _("This password is too easy to guess from your email address or our name."),

@@ -62,7 +62,7 @@ class TotpCodeForm(Form):
     code = forms.CharField(
         label=gettext_lazy("Code"),
         max_length=20,
-        help_text=gettext_lazy("The six digits that your authenticator app shows for Stoa."),
+        help_text=gettext_lazy("The six digits that your authenticator app shows for this shop."),
         widget=short_input(autocomplete="one-time-code", inputmode="numeric", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter the six digits that your app shows")},
     )

@@ -15,7 +15,7 @@ from catalogue.queries import PAGE_LENGTH, get_category_page, get_product, list_
 from catalogue.search import search_products
 
 MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
-MEMBER_EMAIL = "benchmark@stoa.example"
+MEMBER_EMAIL = "benchmark@shop.example"
 
 
 def page_urls() -> dict[str, str]:

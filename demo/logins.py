@@ -24,21 +24,21 @@ class Login:
 
 
 LOGINS = (
-    Login("Shopper", "shopper@stoa.example", "Sam Shopper", "come on in"),
+    Login("Shopper", "shopper@shop.example", "Sam Shopper", "come on in"),
     Login(
         "Staff",
-        "staff@stoa.example",
+        "staff@shop.example",
         "Toni Staff",
         "pack and send",
         role="warehouse",
-        totp="STOASHOWROOMPACKANDSENDTOGETHER2",
+        totp="SHOPSHOWROOMPACKANDSENDTOGETHER2",
     ),
     Login(
         "Admin",
-        "admin@stoa.example",
+        "admin@shop.example",
         "Ada Admin",
         "keys of the house",
         role="admin",
-        totp="STOASHOWROOMKEYSOFTHEHOUSEFORALL",
+        totp="SHOPSHOWROOMKEYSOFTHEHOUSEFORALL",
     ),
 )

@@ -65,7 +65,7 @@ def _make_id(key: str) -> UUID:
 def _load_person(each: Mapping[str, Any], now: datetime) -> None:
     """Create a person's account, with which nobody can log in, and their profile."""
     user_id, handle = _make_id(each["handle"]), each["handle"]
-    email = f"{handle}@people.stoa.example"
+    email = f"{handle}@people.shop.example"
     register_user(email, each["name"], None, now, login="refused", user_id=user_id)
     if queries.get_profile(user_id) is None:
         change_id = uuid5(user_id, "profile")

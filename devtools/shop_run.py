@@ -36,7 +36,7 @@ EMPTY_SHOP = {
     "STOA_HTTPS": "false",
     "EMAIL_URL": f"filemail:///{MAIL_FOLDER}",
     "PAYMENT_METHODS": "transfer",
-    "BANK_ACCOUNT": "Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D",
+    "BANK_ACCOUNT": "Example Ltd|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D",
 }
 OPEN_SECONDS = 60.0
 CLOSE_SECONDS = 25.0
@@ -415,7 +415,7 @@ def welcome_text(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
         rows.append(("Mail", f"{run.address}demo/mail/"))
     elif "EMAIL_URL" not in os.environ:
         rows.append(("Mail", f"files in {MAIL_FOLDER.relative_to(ROOT)}"))
-    lines = ["", "Stoa is open.", ""]
+    lines = ["", "The shop is open.", ""]
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]

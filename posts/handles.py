@@ -2,10 +2,12 @@
 
 import re
 
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from posts.errors import HandleRefused
 from posts.rules import MAX_HANDLE, MIN_HANDLE
+from shop_settings.brand import get_brand
 
 # These would be taken for the shop, its staff or one of its pages.
 RESERVED = (
@@ -13,7 +15,7 @@ RESERVED = (
     *("contact", "customer_service", "deleted", "edit", "everyone", "feed", "following", "help"),
     *("legal", "login", "logout", "me", "moderator", "news", "nobody", "null", "official", "order"),
     *("orders", "people", "popular", "post", "posts", "privacy", "profile", "root", "security"),
-    *("settings", "shop", "staff", "stoa", "stoa_shop", "stoa_staff", "stoa_support", "support"),
+    *("settings", "shop", "staff", "support"),
     *("system", "tags", "team", "undefined", "webmaster"),
 )
 _HANDLE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -29,6 +31,12 @@ def fold_handle(handle: str) -> str:
 _RESERVED_KEYS = frozenset(map(fold_handle, RESERVED))
 
 
+def _shop_keys() -> set[str]:
+    """Return the keys of handles that look like the shop's own name."""
+    name = fold_handle(slugify(get_brand().name).replace("-", "_"))
+    return {name + fold_handle(end) for end in ("", "shop", "staff", "support")}
+
+
 def check_handle(handle: str) -> str:
     """Return the key of a handle. Raises HandleRefused if nobody may have it."""
     if not MIN_HANDLE <= len(handle) <= MAX_HANDLE:
@@ -38,6 +46,6 @@ def check_handle(handle: str) -> str:
     if not _HANDLE.fullmatch(handle):
         raise HandleRefused(_("Use the letters a to z, digits and _, and begin with a letter."))
     key = fold_handle(handle)
-    if key in _RESERVED_KEYS:
+    if key in _RESERVED_KEYS or key in _shop_keys():
         raise HandleRefused(_("The shop keeps this handle for itself. Choose another one."))
     return key

@@ -15,7 +15,7 @@ from posts.entities import Post
 from posts.people import Person
 from posts.shop_products import ShopProduct
 from posts.templatetags.posts import alt_of
-from storefront.structured_data import SITE_NAME, absolute_url, json_ld_script
+from storefront.structured_data import absolute_url, json_ld_script
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PostHead:
     post: Post
     person: Person
     products: Sequence[ShopProduct]
-    site_name, kind = SITE_NAME, "article"
+    kind = "article"
 
     def title(self) -> str:
         return _("A post by %(name)s") % {"name": self.person.name}

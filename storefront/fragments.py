@@ -22,7 +22,6 @@ from reviews.entities import ListedReview, Rating
 from storefront import choices
 from storefront.delivery_tables import DeliveryRow, usual_delivery_rows
 from storefront.structured_data import (
-    SITE_NAME,
     absolute_url,
     breadcrumb_data,
     json_ld_script,
@@ -49,7 +48,7 @@ class _WithSettings:
 class _Head:
     """The data that other sites show beside a link to a page."""
 
-    site_name, kind = SITE_NAME, "website"
+    kind = "website"
     picture: str
 
     def share_image(self) -> ShareImage:

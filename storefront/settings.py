@@ -270,7 +270,7 @@ PAYMENT_METHODS = env.list(
 # The account for transfers; "|" separates its lines.
 BANK_ACCOUNT = env.str(
     "BANK_ACCOUNT",
-    default="Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else "",
+    default="Example Ltd|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D" if DEBUG or DEMO else "",
 )
 STRIPE_SECRET_KEY = env.str("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = env.str("STRIPE_WEBHOOK_SECRET", default="")
@@ -376,10 +376,10 @@ SHOP_NAME = env.str("SHOP_NAME", default="Stoa")
 SHOP_TAGLINE = env.str("SHOP_TAGLINE", default="Things for everyday life")
 # The seller, as invoices name it; "|" separates the lines of the address.
 SELLER = {
-    "name": env.str("SELLER_NAME", default="Stoa"),
+    "name": env.str("SELLER_NAME", default=SHOP_NAME),
     "address": env.str("SELLER_ADDRESS", default="1 Example Street|Dublin|Ireland").split("|"),
     "vat_id": env.str("SELLER_VAT_ID", default="IE0000000XX"),
-    "email": env.str("SELLER_EMAIL", default="help@stoa.example"),
+    "email": env.str("SELLER_EMAIL", default="help@shop.example"),
 }
 # For how many days after its arrival an item can be returned.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
@@ -415,12 +415,12 @@ STORAGES = {
 SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run" / "search")))
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
-# The address to which undeliverable mails return, with a signed mark: bounce@stoa.example receives bounce+…@stoa.example. Empty: off.
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@shop.example>")
+# The address to which undeliverable mails return, with a signed mark: bounce@shop.example receives bounce+…@shop.example. Empty: off.
 MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
-# The address to which customers answer the shop's messages, with a signed mark: help@stoa.example receives help+…@stoa.example.
+# The address to which customers answer the shop's messages, with a signed mark: help@shop.example receives help+…@shop.example.
 # Empty: customers answer on the page.
-MAIL_REPLY_ADDRESS = env.str("MAIL_REPLY_ADDRESS", default="reply@stoa.example" if DEMO else "")
+MAIL_REPLY_ADDRESS = env.str("MAIL_REPLY_ADDRESS", default="reply@shop.example" if DEMO else "")
 EMAIL_TIMEOUT = 10
 # The folder of the demo's mail catcher.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))

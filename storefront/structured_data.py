@@ -25,12 +25,11 @@ from inventory.entities import PREORDER, Stock
 from pricing.delivery import list_delivery_countries
 from pricing.delivery_settings import list_country_codes
 from reviews.entities import Rating
+from shop_settings.brand import get_brand
 from shop_settings.terms import get_terms
 from storefront.choices import variant_url
 from storefront.delivery_tables import usual_delivery_methods
 
-# The name is written as in each page's title.
-SITE_NAME = "Stoa"
 # The only characters that could end a script element's data, or begin something else.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 # People write the country before the code: D-10115, CH 8001.
@@ -97,7 +96,7 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     }
     site = {
         "@type": "WebSite",
-        "name": SITE_NAME,
+        "name": get_brand().name,
         "url": home,
         "publisher": {"@id": shop["@id"]},
         "potentialAction": search,

@@ -15,6 +15,7 @@ from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, applied_if, apply_batch, conditional_write
 from mail.operations import queue_mail
+from shop_settings.brand import get_brand
 
 ROLE_GIVEN = conditional_write(
     "Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS"
@@ -56,9 +57,9 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
     if member.role != role:
         _queue_access_mail(
             member,
-            _("Your role at Stoa is now %(role)s.") % {"role": role}
+            _("Your role at %(shop)s is now %(role)s.") % {"shop": get_brand().name, "role": role}
             if role
-            else _("You no longer have staff access at Stoa."),
+            else _("You no longer have staff access at %(shop)s.") % {"shop": get_brand().name},
             now,
         )
 

@@ -42,6 +42,7 @@ from payments.methods import CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import redeem_voucher
+from shop_settings.brand import get_brand
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +152,7 @@ def _request(
         order.order_id,
         order.number,
         order.total,
-        gettext("Stoa, order %(number)s") % {"number": order.number},
+        gettext("%(shop)s, order %(number)s") % {"shop": get_brand().name, "number": order.number},
         return_url=origin + reverse("orders:return_from_payment", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
         # The gateway keeps this address, so it must not come from a visitor's Host header.

@@ -218,9 +218,9 @@ def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_demo_s
 def test_the_demo_shops_login_page_shows_its_logins_and_a_shops_does_not(
     settings: Settings,
 ) -> None:
-    assert b"shopper@stoa.example" in Client().get(LOGIN).content
+    assert b"shopper@shop.example" in Client().get(LOGIN).content
     settings.DEMO = False
-    assert b"shopper@stoa.example" not in Client().get(LOGIN).content
+    assert b"shopper@shop.example" not in Client().get(LOGIN).content
 
 
 def test_logging_in_takes_a_submit_and_logging_out_too() -> None:

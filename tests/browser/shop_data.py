@@ -543,7 +543,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
     mail.set_content(
         f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('stock_alerts:confirm', args=[subscription.to_token()])}\n"
     )
-    mail["Reply-To"] = "reply@stoa.example"  # so that the page has its form
+    mail["Reply-To"] = "reply@shop.example"  # so that the page has its form
     return mail
 
 

@@ -35,14 +35,14 @@ from tests.rules import for_each
 from tests.threads import call_at_once
 from web.errors import TooManyAttempts
 
-QUOTE = "\n\nOn Mon, 4 January 2027 at 10:00, Stoa <shop@stoa.example> wrote:\n> What broke?\n"
+QUOTE = "\n\nOn Mon, 4 January 2027 at 10:00, Stoa <shop@shop.example> wrote:\n> What broke?\n"
 HEAD = b"From: Ada <ada@example.com>\r\nMessage-ID: <1@mail.example>\r\n"
 
 
 @pytest.fixture(autouse=True)
 def addresses(settings: Settings) -> None:
-    settings.MAIL_REPLY_ADDRESS = "reply@stoa.example"
-    settings.MAIL_BOUNCE_ADDRESS = "bounce@stoa.example"
+    settings.MAIL_REPLY_ADDRESS = "reply@shop.example"
+    settings.MAIL_BOUNCE_ADDRESS = "bounce@shop.example"
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def test_s113_only_the_signed_address_finds_a_conversation(asked: UUID, user: Us
         address.replace(address[-15], "0" if address[-15] != "0" else "1"),
         address.replace(asked.hex, other.hex),
         bounce_address(asked),
-        "reply@stoa.example",
-        f"reply+{asked.hex}@stoa.example",
+        "reply@shop.example",
+        f"reply+{asked.hex}@shop.example",
         "",
-        f"reply+{'é' * 52}@stoa.example",
+        f"reply+{'é' * 52}@shop.example",
     ]
     for each in forged:
         with pytest.raises(MailRefused, match="no address"):
@@ -129,7 +129,7 @@ AUTOMATIC: list[dict[str, Any]] = [
 FROM_SERVERS: list[dict[str, Any]] = [
     {"Return_Path": "<>"},
     {"From": "Mail <MAILER-DAEMON@mx.example.com>"},
-    {"From": "Stoa <shop@stoa.example>"},
+    {"From": "Stoa <shop@shop.example>"},
     {"From": "reply"},
 ]
 
@@ -332,5 +332,5 @@ def test_x388_the_command_says_what_became_of_a_mail(
     assert said.getvalue() == "Stored.\n"
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"")))
     with pytest.raises(CommandError, match="no address") as refused:
-        call_command("receive_mail", "reply@stoa.example", stdout=said)
+        call_command("receive_mail", "reply@shop.example", stdout=said)
     assert refused.value.returncode == 65

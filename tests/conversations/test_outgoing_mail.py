@@ -54,7 +54,7 @@ def server(settings: Settings) -> Iterator[Server]:
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", controller.port
-    settings.MAIL_REPLY_ADDRESS = "reply@stoa.example"
+    settings.MAIL_REPLY_ADDRESS = "reply@shop.example"
     yield handler
     controller.stop()
 

@@ -78,7 +78,7 @@ def looked_at():
         "negative": sum(min(n.available, n.reserved, n.committed, n.shipped) < 0 for n in kept),
         "received": sum(n.received for n in kept),
         "untracked": [o.number for o in placed for parcel in o.parcels() if parcel.is_sent and not parcel.tracking],
-        "sams": sum(order.email == "shopper@stoa.example" for order in placed),
+        "sams": sum(order.email == "shopper@shop.example" for order in placed),
         "board": {name: count.number for name, count in order_operations.count_board_orders().numbers.items()},
         "suggested": [each.name for each in queries.list_suggestions("mu")],
         "found": search.search_products("mug").total,
@@ -220,7 +220,7 @@ def demo_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_the_demo_shop_makes_sense(demo_shop: Seen) -> None:
-    for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
+    for login in ("shopper@shop.example", "staff@shop.example", "admin@shop.example"):
         assert login in demo_shop("said")
     first = demo_shop("loaded")
     assert 55 <= first["products"] <= 70

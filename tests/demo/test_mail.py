@@ -47,7 +47,7 @@ def send(port: int, subject: str, text: str, reply_to: str = "") -> None:
     message = EmailMessage()
     message["Subject"], message["From"], message["To"] = (
         subject,
-        "Stoa <shop@stoa.example>",
+        "Stoa <shop@shop.example>",
         "alice@example.com",
     )
     message["Date"] = "Sat, 21 Nov 2026 10:00:00 +0000"

@@ -200,7 +200,7 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
     with a_run(port, keyspace, tmp_path / "first") as (first, first_screen):
         shown = wait_until_open(first, first_screen)
         assert f"http://127.0.0.1:{port}/" in shown
-        assert "shopper@stoa.example" in shown, "the demo logins are on the screen"
+        assert "shopper@shop.example" in shown, "the demo logins are on the screen"
         with a_run(port, keyspace, tmp_path / "second") as (second, second_screen):
             shown = wait_until_open(second, second_screen)
             assert f"Port {port} is taken" in shown

@@ -90,7 +90,7 @@ class WorkerProcess:
 
 
 def message_id(mail_id: UUID) -> str:
-    return f"<{mail_id}@stoa.example>"
+    return f"<{mail_id}@shop.example>"
 
 
 def _forget_other_mails() -> None:

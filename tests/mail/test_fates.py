@@ -78,7 +78,7 @@ def server(settings: Settings) -> Iterator[Server]:
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", controller.port
-    settings.MAIL_BOUNCE_ADDRESS = "bounce@stoa.example"
+    settings.MAIL_BOUNCE_ADDRESS = "bounce@shop.example"
     yield handler
     controller.stop()
 
@@ -118,7 +118,7 @@ def address(how: str = "alice") -> str:
 
 def report(status: str, action: str = "failed", to: str = "somebody@example.net") -> bytes:
     return f"""From: MAILER-DAEMON@mx.example.com
-To: bounce@stoa.example
+To: bounce@shop.example
 Subject: Undelivered Mail Returned to Sender
 MIME-Version: 1.0
 Content-Type: multipart/report; report-type=delivery-status; boundary="b"
@@ -204,7 +204,7 @@ def test_x193_a_mail_that_comes_back_closes_its_address_until_it_is_allowed(
     (envelope,) = server.envelopes
     assert envelope.mail_from == bounce_address(mail_id)
     assert len(envelope.mail_from.partition("@")[0]) <= 64
-    assert b"From: Stoa <shop@stoa.example>" in envelope.content
+    assert b"From: Stoa <shop@shop.example>" in envelope.content
     assert "delayed" in pipe(monkeypatch, envelope.mail_from, report("4.4.1", "delayed"))
     assert (fates.get_fate(read(mail_id)), queries.get_undeliverable_address(to)) == (
         fates.SENT,
@@ -256,9 +256,9 @@ def test_s95_a_return_address_that_we_have_not_signed_is_refused(
     other = bounce_address(uuid4()).partition("@")[0]
     forged = (local[:-1] + last, local[:39] + other[39:], "bounce+" + "é" * 52, "bounce", "")
     for each in forged:
-        assert read_bounce_address(f"{each}@stoa.example") is None, each
+        assert read_bounce_address(f"{each}@shop.example") is None, each
         with pytest.raises(CommandError) as refused:
-            pipe(monkeypatch, f"{each}@stoa.example", report("5.1.1"))
+            pipe(monkeypatch, f"{each}@shop.example", report("5.1.1"))
         assert refused.value.returncode == 65
     assert read(mail_id).failed_at is None
     monkeypatch.setattr("mail.queries.get_mail", Mock(side_effect=CassandraUnavailable))

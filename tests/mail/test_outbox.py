@@ -137,7 +137,7 @@ def test_a_mail_goes_out_as_text_and_html_with_a_fixed_message_id(
     assert (sent(now).sent, len(server.to(email))) == (1, 1)
     message = server.to(email)[0]
     assert message["Subject"] == "Finish creating your account at Stoa"
-    assert message["Message-ID"] == f"<{mail_id}@stoa.example>"
+    assert message["Message-ID"] == f"<{mail_id}@shop.example>"
     assert message["Auto-Submitted"] == "auto-generated"
     text, html = message.get_body(("plain",)), message.get_body(("html",))
     assert text is not None
@@ -275,7 +275,7 @@ def test_a_worker_killed_while_sending_leaves_its_outbox_entry_for_the_next(
     # Who looks at once cannot know whether it is being sent just now.
     assert sent(now + timedelta(seconds=30)).sent == 0
     assert sent(now + NEXT).sent == 1
-    assert server.to(email)[0]["Message-ID"] == f"<{mail_id}@stoa.example>"
+    assert server.to(email)[0]["Message-ID"] == f"<{mail_id}@shop.example>"
 
 
 def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
@@ -287,7 +287,7 @@ def test_a_crash_before_our_note_repeats_the_mail_once_with_the_same_message_id(
     for minutes in (*range(8), 20, 39):
         sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
     assert [message["Message-ID"] for message in server.to(email)] == [
-        f"<{mail_id}@stoa.example>"
+        f"<{mail_id}@shop.example>"
     ] * 2
     assert (
         queries.list_outbox_entries(
@@ -330,7 +330,7 @@ def test_two_workers_may_stop_at_any_write_and_each_mail_goes_out_once_or_twice(
         for minutes in range(8):
             sent(now + timedelta(minutes=minutes), since=timedelta(minutes=minutes + 1))
         assert {message["Message-ID"] for message in server.to(email)} == {
-            f"<{mail_id}@stoa.example>"
+            f"<{mail_id}@shop.example>"
         }
         assert len(server.to(email)) == (2 if write[0] is mail.operations.SENT else 1), place
         now += timedelta(hours=place + 2)
