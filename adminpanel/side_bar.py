@@ -49,6 +49,7 @@ ENTRIES = (
     Entry("colours", _("Colours"), "star"),
     Entry("spreadsheets", _("Import and export"), "column"),
     Entry("front_page", _("Front page"), "pin"),
+    Entry("menus", _("Menus"), "menu"),
     Entry("search_rules", _("Search"), "search"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),

@@ -13,7 +13,9 @@ from inventory.warehouses import WAREHOUSE
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
 from shop_settings import terms
+from shop_settings.brand import BRAND
 from shop_settings.errors import SettingRefused
+from shop_settings.menus import MENUS
 from shop_settings.queries import get_settings_at_quorum
 
 KINDS = {
@@ -21,6 +23,7 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
+        *(BRAND, MENUS),
         *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES),
     )
 }

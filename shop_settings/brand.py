@@ -9,6 +9,7 @@ from django.conf import settings
 
 from cassandra_db import CassandraUnavailable
 from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.menus import MENUS
 from shop_settings.queries import get_settings
 
 KEY = "brand"
@@ -68,4 +69,9 @@ def get_drawing_key() -> str:
         snapshot = get_settings()
     except CassandraUnavailable:
         return ""
-    return snapshot.compute("drawing key", lambda: BRAND.fingerprint(find_brand(snapshot)))
+    return snapshot.compute("drawing key", lambda: _make_drawing_key(snapshot))
+
+
+def _make_drawing_key(snapshot: SettingsSnapshot) -> str:
+    menus = snapshot.get_values(MENUS).values()
+    return BRAND.fingerprint(find_brand(snapshot)) + "".join(map(MENUS.fingerprint, menus))

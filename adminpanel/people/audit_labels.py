@@ -115,6 +115,7 @@ ACTS = {
     "adminpanel:category_remove": gettext_lazy("Removed a category"),
     "adminpanel:filter": gettext_lazy("Changed a filter"),
     "adminpanel:colour": gettext_lazy("Changed a colour"),
+    "adminpanel:menu": gettext_lazy("Changed a menu"),
     "adminpanel:front_page_row": gettext_lazy("Pinned products on the front page"),
     "adminpanel:search_rule_new": gettext_lazy("Added a rule for searches"),
     "adminpanel:search_rule": gettext_lazy("Changed a rule for searches"),

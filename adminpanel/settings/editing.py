@@ -67,8 +67,8 @@ def edit_setting(
     except SettingsBusy as busy:
         form.add_error(None, str(busy))
         return show_setting(request, form, key, status=409, **more)
-    before = type(form)(saved).describe() if saved else {}
-    note_changes(request, before, type(form)(setting).describe())
+    before = form.renew(saved).describe() if saved else {}
+    note_changes(request, before, form.renew(setting).describe())
     messages.success(request, str(form.saved_text))
     return redirect(list_page)
 
@@ -77,7 +77,7 @@ def _show_conflict(
     request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
 ) -> HttpResponse:
     """Show the form after a conflict: the saved and the typed values side by side. The form keeps the typed values."""
-    fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
+    fields = compare_fields(form.renew(saved).describe() if saved else {}, form.describe())
     conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
     return show_setting(request, form, key, status=409, conflict=conflict, **more)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 from django import forms
@@ -39,6 +39,10 @@ class SettingForm(EntityForm[T]):
 
     def __init__(self, setting: T | None, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data, initial={"version": self.kind.fingerprint(setting)})
+
+    def renew(self, setting: T) -> Self:
+        """Return this form for another state of its setting, without input."""
+        return type(self)(setting)
 
     def build_setting(self, key: str) -> T:
         """Return the setting that the valid form describes."""

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from adminpanel.settings import views
+from adminpanel.settings import menus, views
 
 urlpatterns = [
     path("settings/", views.setting_list, name="settings"),
@@ -24,4 +24,6 @@ urlpatterns = [
     path("settings/reviews/", views.review_rules, name="review_rules"),
     path("settings/taxes/", views.tax_rates, name="tax_rates"),
     path("settings/taxes/<slug:key>/", views.country_tax, name="country_tax"),
+    path("menus/", menus.menu_list, name="menus"),
+    path("menus/<slug:key>/", menus.menu_detail, name="menu"),
 ]

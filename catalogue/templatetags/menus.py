@@ -1,4 +1,4 @@
-"""The categories in the header: the ones that fit into its one line, and the ones in its menu "More"."""
+"""The shop's menus. In the header, some categories fit into its one line; the others are in its menu "More"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,15 @@ from unicodedata import east_asian_width
 from django import template
 
 from catalogue.entities import MenuEntry
+from catalogue.menu_links import ShownGroup, ShownMenu, make_shown_menu
+from shop_settings.menus import FOOTER, HEADER, get_menu
 
 register = template.Library()
 # In rem, as in stoa.css: the width of a narrow and a wide line, of a letter and a wide letter, and of the gap between two names.
-# Then the width of the links to new arrivals, deals and posts, and of the menu "More".
+# Then the width of the menu "More", and what the arrow of a submenu adds.
 _NARROW, _WIDE = 54.0, 72.0
 _LETTER, _WIDE_LETTER, _GAP = 0.56, 1.0, 2.25
-_BEHIND, _MORE = 19.0, 6.0
+_MORE, _ARROW = 6.0, 1.5
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,14 @@ class MenuLine:
         return any(each.place == "more" for each in self.places)
 
 
-def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
-    """Return the categories with their places. Widths are estimates; if the names are wider, they wrap to a second line."""
+def in_one_line(menu: Sequence[MenuEntry], behind: Sequence[ShownGroup] = ()) -> MenuLine:
+    """Return the categories with their places, before the links `behind` them.
+
+    Widths are estimates; if the names are wider, they wrap to a second line.
+    """
     widths = [_estimate_width(each.name) for each in menu]
-    narrow, wide = _count_fitting(widths, _NARROW), _count_fitting(widths, _WIDE)
+    taken = sum(map(_estimate_group, behind))
+    narrow, wide = _count_fitting(widths, _NARROW - taken), _count_fitting(widths, _WIDE - taken)
     return MenuLine(
         tuple(
             LinePlace(each, "" if number < narrow else "wide" if number < wide else "more")
@@ -58,19 +64,32 @@ def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """The values for the navigation: the categories, and the category or the list to which the page belongs."""
+    """The values for the navigation: the categories, the links behind them, and the category or the list of the page."""
 
     categories: tuple[MenuEntry, ...]
     current: str  # a category's slug, a list's address, or ""
+    behind: ShownMenu
 
     def line(self) -> MenuLine:
-        return in_one_line(self.categories)
+        return in_one_line(self.categories, self.behind.groups())
 
 
 @register.simple_tag(name="navigation")
 def make_navigation(categories: tuple[MenuEntry, ...], current: str = "") -> Navigation:
     """Return the values for the navigation on a page."""
-    return Navigation(categories, current)
+    return Navigation(categories, current, make_shown_menu(get_menu(HEADER)))
+
+
+@register.simple_tag
+def footer_menu() -> ShownMenu:
+    """Return the menu in the footer of a page."""
+    return make_shown_menu(get_menu(FOOTER))
+
+
+def _estimate_group(group: ShownGroup) -> float:
+    if group.title:
+        return _estimate_width(group.title) + _ARROW
+    return sum(_estimate_width(link.label) for link in group.links)
 
 
 def _estimate_width(name: str) -> float:
@@ -78,8 +97,7 @@ def _estimate_width(name: str) -> float:
     return sum(letters) + _GAP
 
 
-def _count_fitting(widths: Sequence[float], line: float) -> int:
-    room = line - _BEHIND
+def _count_fitting(widths: Sequence[float], room: float) -> int:
     if sum(widths) <= room:
         return len(widths)
     room -= _MORE

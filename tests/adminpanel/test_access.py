@@ -53,6 +53,7 @@ LOOKS = {
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("product_pictures", "category_picture"),
     *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
+    *("menus", "menu"),
     *("filters", "filter", "colours", "colour"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),

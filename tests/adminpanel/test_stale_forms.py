@@ -377,6 +377,7 @@ TRIED_ELSEWHERE = {
     "order_changes_new": "adminpanel/orders/test_bulk_changes.py::test_x172_what_was_not_looked_at_is_not_done",
     "category_picture": "adminpanel/catalogue/test_category_picture.py::test_x146_of_two_who_change_a_picture_the_later_sees_both_states",
     "category_order": "adminpanel/catalogue/test_pins.py::test_x109_of_two_who_order_at_once_none_loses_what_was_typed",
+    "menu": "adminpanel/settings/test_menus.py::test_x481_of_two_who_change_a_menu_the_later_sees_both_states",
     "front_page_row": "adminpanel/catalogue/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
     "stock_transfer_end": "adminpanel/stock/test_stock.py::test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says_by_whom",
     "review_picture_remove": "reviews/test_pictures.py::test_x244_pictures_are_shown_once_the_staff_have_seen_them",

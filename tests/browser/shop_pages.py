@@ -455,6 +455,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "colours": ShopPage("adminpanel:colours", "/staff/colours/", "admin"),
         "a colour": ShopPage("adminpanel:colour", "/staff/colours/ink/", "admin"),
+        "menus": ShopPage("adminpanel:menus", "/staff/menus/", "admin"),
+        "footer menu": ShopPage("adminpanel:menu", "/staff/menus/footer/", "admin"),
+        "header menu": ShopPage("adminpanel:menu", "/staff/menus/header/", "admin"),
         "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
         "delivery methods": ShopPage(
             "adminpanel:delivery_methods", "/staff/settings/delivery/", "admin"

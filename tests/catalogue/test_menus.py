@@ -1,11 +1,14 @@
 """Which categories stand in the header's line, and which in its menu."""
 
 from catalogue.entities import MenuEntry
+from catalogue.menu_links import make_shown_menu
 from catalogue.templatetags.menus import MenuLine, in_one_line
+from shop_settings.menus import HEADER, MENUS
 
 
 def line_of(*names: str) -> MenuLine:
-    return in_one_line([MenuEntry(each, each.lower(), "", "", ()) for each in names])
+    behind = make_shown_menu(MENUS.first_values()[HEADER]).groups()
+    return in_one_line([MenuEntry(each, each.lower(), "", "", ()) for each in names], behind)
 
 
 def test_x279_what_has_no_room_in_the_line_stands_in_the_menu_in_order() -> None:

@@ -218,6 +218,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:filter": [ask({"name": ""}, key="size")],
     "adminpanel:colour": [ask({"hex": "no colour"}, key="ink")],
     "adminpanel:terms_detail": [ask({"seller_name": "Mine"}, key="first")],
+    "adminpanel:menu": [ask({"line_0000": "Mine"}, key="footer")],
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],
     "adminpanel:search_rule_new": [ask({"words": ""}, kind="two_way")],
     "adminpanel:search_rule": [ask({"words": ""}, kind="two_way", key=str(uuid4()))],
