@@ -60,8 +60,6 @@ class UserMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         # A thread serves many requests: drop a pending read that an earlier request has left.
         queries.prefetch_user(None)
-        # Every page carries the brand.
-        prefetch_settings()
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
         request.auser = partial(_get_user_async, request)
         return self.get_response(request)
@@ -71,6 +69,8 @@ class UserMiddleware:
     ) -> None:
         if getattr(view, "without_header", False):
             return
+        # Every page carries the brand.
+        prefetch_settings()
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.prefetch_user(UUID(user_id))
             prefetch_bell(request, view, UUID(user_id))

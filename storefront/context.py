@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from catalogue import queries
-from storefront.fragments import SHOP_DESCRIPTION
+from shop_settings.brand import get_brand
 from storefront.structured_data import absolute_url
 from storefront.whole_pages import is_drawn_for_all, list_blanks
 
@@ -18,7 +18,7 @@ def shop_context(request: HttpRequest) -> dict[str, object]:
     """
     return {
         "canonical": absolute_url(request.path),
-        "page_description": SHOP_DESCRIPTION,
+        "page_description": lambda: get_brand().tagline,
         "nav_categories": queries.list_menu,
         "is_demo": settings.DEMO,
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,

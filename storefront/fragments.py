@@ -7,8 +7,6 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from cart.forms import AddForm, build_add_form
 from catalogue.entities import MenuEntry, Product
@@ -19,6 +17,7 @@ from payments.gateways import PaymentMethod
 from promotions.rules import Promotion
 from questions.entities import Question
 from reviews.entities import ListedReview, Rating
+from shop_settings.brand import get_brand
 from storefront import choices
 from storefront.delivery_tables import DeliveryRow, usual_delivery_rows
 from storefront.structured_data import (
@@ -31,9 +30,6 @@ from storefront.structured_data import (
 )
 from web.days import start_of_day
 
-SHOP_DESCRIPTION = gettext_lazy(
-    "Well-made things for everyday life: for your kitchen, home, wardrobe and desk."
-)
 Trail = tuple[tuple[str, str], ...]  # names and slugs, from the root down
 
 
@@ -59,11 +55,14 @@ class _Head:
 class FrontPageHead(_WithSettings, _Head):
     picture = ""
 
+    def share_image(self) -> ShareImage:
+        return find_share_image(get_brand().hero)
+
     def title(self) -> str:
-        return _("Things for everyday life")
+        return get_brand().tagline
 
     def description(self) -> str:
-        return str(SHOP_DESCRIPTION)
+        return get_brand().tagline
 
     def canonical(self) -> str:
         return absolute_url(reverse("home"))
@@ -97,7 +96,7 @@ class CategoryHead(_Head):
         return self.title
 
     def description(self) -> str:
-        return self.words or str(SHOP_DESCRIPTION)
+        return self.words or get_brand().tagline
 
     def canonical(self) -> str:
         return absolute_url(reverse("category", args=(self.slug,)))

@@ -401,8 +401,6 @@ TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# The only type of the shop's files that WhiteNoise lacks.
-WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 STORAGES = {
     "default": MEDIA_STORAGE,
     "staticfiles": {

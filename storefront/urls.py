@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
-from storefront.views import health, lists, pages, product, search, sensors, seo
+from storefront.views import brand, health, lists, pages, product, search, sensors, seo
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -32,6 +32,11 @@ urlpatterns = [
     path("sitemap-<int:number>.xml", seo.sitemap_xml, name="sitemap_part"),
     path("robots.txt", seo.robots, name="robots"),
     path("favicon.ico", seo.favicon, name="favicon"),
+    path("manifest.webmanifest", brand.manifest, name="manifest"),
+    path("brand/<slug:key>.css", brand.stylesheet, name="brand_stylesheet"),
+    path(
+        "brand/preview/<slug:key>.css", brand.stylesheet, {"is_preview": True}, name="brand_preview"
+    ),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),

@@ -11,9 +11,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.catalogue.picture_uploads import list_ready_pictures
 from adminpanel.conflicts import get_seen_version
 from adminpanel.forms import text_input
+from adminpanel.picture_uploads import list_ready_pictures
 from catalogue.entities import CategoryNode, PictureUpload, Product, ProductPicture
 from catalogue.operations import fingerprint_category_picture
 from catalogue.photos import parse_photo

@@ -1,6 +1,7 @@
 """Shows and saves the form of a setting. Saving checks it against all others. A stale form is a conflict."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from adminpanel.settings.forms import SettingForm
 from cassandra_db import current_time
 from shop_settings import operations
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
+from shop_settings.kinds import SettingKind
 from shop_settings.queries import get_settings_at_quorum
 from web.rendering import render_page
 
@@ -32,9 +34,10 @@ def edit_setting(
     key: str,
     list_page: str,
     consequences: Consequences[Any] = lambda before, after: [],
+    save: Callable[[SettingKind[Any], str, Any, str, datetime], object] = operations.save_setting,
     **more: Any,
 ) -> HttpResponse:
-    """Show a setting's form, or save it. If the change has consequences, ask for confirmation first."""
+    """Show a setting's form, or save it by `save`. If the change has consequences, ask for confirmation first."""
     if request.method != "POST":
         return show_setting(request, form, key, **more)
     if not form.is_valid():
@@ -52,7 +55,7 @@ def edit_setting(
         more |= {"consequences": sentences, "confirmed": typed}
         return show_setting(request, form, key, status=422, **more)
     try:
-        operations.save_setting(kind, key, setting, seen, current_time())
+        save(kind, key, setting, seen, current_time())
     except SettingChanged:
         return _show_conflict(
             request,

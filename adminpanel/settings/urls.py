@@ -2,10 +2,14 @@
 
 from django.urls import path
 
-from adminpanel.settings import menus, views
+from adminpanel.settings import brand_views, menus, views
 
 urlpatterns = [
     path("settings/", views.setting_list, name="settings"),
+    path("settings/brand/", brand_views.brand, name="brand"),
+    path("settings/brand/preview/", brand_views.preview_brand, name="brand_preview"),
+    path("settings/brand/restore/", brand_views.restore_brand, name="brand_restore"),
+    path("settings/brand/upload/", brand_views.upload_brand_pictures, name="brand_upload"),
     path("settings/delivery/", views.delivery_methods, name="delivery_methods"),
     path("settings/delivery/new/", views.create_delivery_method, name="delivery_method_new"),
     path("settings/delivery/<slug:key>/", views.delivery_method, name="delivery_method"),

@@ -29,7 +29,11 @@ _SIZES = {
     "main": "(min-width: 52rem) 50vw, 100vw",
     # An enlarged photo is wider than the window.
     "full": "200vw",
+    "logo": "12rem",
+    "hero": "(min-width: 44rem) 58vw, 100vw",
 }
+# The classes of pictures that are no product's, by their `size`.
+_CLASSES = {"logo": "logo__picture", "hero": "hero__art"}
 # A main photo whose sides differ by more than this ratio is shown whole, because cutting it to a square would hide too much.
 _MOST_CUT = 1.34
 # The width of the JPEG for mails, search engines, other sites, and browsers without the newer formats.
@@ -44,7 +48,7 @@ def picture(
     """Return the HTML of a picture, for which the page reserves space. Without a picture, return the HTML of a placeholder.
 
     `picture` is a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the CSS class: "", "thumb", "tiny", "chip",
-    "main" or "full". `alt` is empty if the name is beside the picture. `eager` is for the first row of a list, `first` for a
+    "main" or "full", or "logo" or "hero" for the brand's. `alt` is empty if the name is beside the picture. `eager` is for the first row of a list, `first` for a
     page's main picture. Raises NoReverseMatch for a text that is no picture.
     """
     photo = parse_photo(picture)
@@ -81,8 +85,8 @@ def _image(
         and max(photo.width, photo.height) > _MOST_CUT * min(photo.width, photo.height)
     )
     return format_html(
-        '<img class="picture{}{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
-        f" picture--{size}" if size else "",
+        '<img class="{}{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
+        _CLASSES.get(size) or ("picture" + (f" picture--{size}" if size else "")),
         " picture--whole" if is_whole else "",
         source,
         _files(photo, "jpg", size) if photo else "",

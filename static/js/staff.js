@@ -55,6 +55,19 @@
     if (!field) input.remove();
   });
 
+  /* A colour is typed, or chosen beside its field. */
+  document.querySelectorAll("[data-colour-of]").forEach((picker) => {
+    const field = document.getElementById(picker.dataset.colourOf);
+    const show = () => {
+      const [digits] = /[0-9a-f]{6}/i.exec(field.value || field.placeholder) ?? [];
+      if (digits) picker.value = `#${digits}`;
+    };
+    field.addEventListener("input", show);
+    picker.addEventListener("input", () => { field.value = picker.value; });
+    picker.hidden = false;
+    show();
+  });
+
   /* Who leaves an order's page says so; of whoever cannot, the others hear some seconds later. */
   addEventListener("pagehide", () => {
     const { left } = find("#viewers")?.dataset ?? {};

@@ -2,10 +2,11 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_safe
 
+from catalogue.brand_files import icon_url
+from shop_settings.brand import get_brand
 from storefront import sitemap, structured_data
 from web.decorators import public
 from web.rendering import without_header
@@ -56,4 +57,4 @@ def robots(request: HttpRequest) -> HttpResponse:
 @public
 def favicon(request: HttpRequest) -> HttpResponse:
     """Redirect to the icon, for pages that do not name it."""
-    return redirect(static("icons/favicon.svg"), permanent=True)
+    return redirect(icon_url(get_brand()))

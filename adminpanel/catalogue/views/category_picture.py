@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _
 from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import CategoryPictureForm
-from adminpanel.catalogue.picture_uploads import (
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.parameters import found_or_404
+from adminpanel.picture_uploads import (
     MAX_FILES,
     list_ready_pictures,
     page_uploads,
@@ -23,8 +25,6 @@ from adminpanel.catalogue.picture_uploads import (
     remove_uploads,
     take_in_files,
 )
-from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.parameters import found_or_404
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload
 from catalogue.errors import CategoryChanged, CategoryRefused

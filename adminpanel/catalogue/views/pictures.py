@@ -15,14 +15,9 @@ from django.utils.translation import gettext as _
 from accounts.access import note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import PicturesForm, list_new_pictures, rearrange
-from adminpanel.catalogue.picture_uploads import (
-    page_uploads,
-    refuse_count,
-    remove_uploads,
-    take_in_files,
-)
 from adminpanel.catalogue.rendering import get_product_or_404
 from adminpanel.conflicts import Conflict, compare_fields
+from adminpanel.picture_uploads import page_uploads, refuse_count, remove_uploads, take_in_files
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import PictureUpload, Product, ProductPicture
