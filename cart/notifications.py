@@ -6,6 +6,7 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -17,6 +18,7 @@ from mail.words import quote_words
 from notifications.entities import CARTS, PAGE, Kind, Line, News, Notification
 from notifications.kinds import find_recipient, wants_mail
 from notifications.links import unsubscribe_url
+from shop_settings.brand import get_brand
 
 CART_CHANGED, CART_INVITATION = "cart_changed", "cart_invitation"
 # What an announcement is about: the first word of its detail.
@@ -65,11 +67,29 @@ def _prepare_invitation(cart_id: UUID, key: str, owner_id: UUID) -> list[News] |
     return [News(CART_INVITATION, reader.user_id, invitation.invited_at, ids)]
 
 
+def _describe_invitation(invitation: Invitation) -> str:
+    shop, owner, cart = (
+        get_brand().name,
+        quote_words(invitation.owner_name),
+        quote_words(invitation.cart_name),
+    )
+    sentences = [
+        gettext("Someone who goes by the name %(owner)s shared a cart with you at %(shop)s.")
+        % {"owner": owner, "shop": shop}
+        if owner
+        else gettext("Someone shared a cart with you at %(shop)s.") % {"shop": shop},
+        gettext("They call it %(cart)s.") % {"cart": cart} if cart else "",
+        gettext("You %(role)s.") % {"role": invitation.role_description},
+    ]
+    return " ".join(filter(None, sentences))
+
+
 def _queue_invitation_mail(invitation: Invitation, owner_id: UUID, end_url: str) -> None:
     context = {
-        "invitation": invitation,
-        "owner": quote_words(invitation.owner_name),
-        "cart": quote_words(invitation.cart_name),
+        "details": _describe_invitation(invitation),
+        "day": date_format(invitation.last_day, "j F"),
+        "email": invitation.email,
+        "register_url": settings.PUBLIC_URL + reverse("accounts:register"),
         "url": settings.PUBLIC_URL + reverse("cart:invitation", args=[invitation.token]),
         "end_url": end_url,
     }

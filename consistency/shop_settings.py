@@ -10,6 +10,7 @@ from catalogue.search_rules import SEARCH_RULES
 from consistency.findings import Check, Violation, table_subjects
 from conversations.saved_replies import SAVED_REPLIES
 from inventory.warehouses import WAREHOUSE
+from mail.texts import MAIL_TEXTS
 from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
 from shop_settings import terms
@@ -17,14 +18,15 @@ from shop_settings.brand import BRAND
 from shop_settings.errors import SettingRefused
 from shop_settings.menus import MENUS
 from shop_settings.queries import get_settings_at_quorum
+from text_pages.pages import TEXT_PAGES
 
 KINDS = {
     kind.name: kind
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
-        *(BRAND, MENUS),
-        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES),
+        *(BRAND, MENUS, TEXT_PAGES),
+        *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES, MAIL_TEXTS),
     )
 }
 

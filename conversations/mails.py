@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from conversations import queries
 from conversations.entities import Conversation, Message
@@ -37,11 +38,13 @@ def queue_reply_mail(conversation: Conversation, message: Message, now: datetime
         return  # the customer was erased
     subject = conversation.subject
     context = {
-        "subject": subject if subject.casefold().startswith("re:") else f"Re: {subject}",
+        "thread_subject": subject if subject.casefold().startswith("re:") else f"Re: {subject}",
         "body": message.body,
         "file_names": [each.name for each in message.attachments],
         "url": page_url(conversation),
-        "can_answer": bool(settings.MAIL_REPLY_ADDRESS),
+        "answer": _("To answer, reply to this email, or write on the page.")
+        if settings.MAIL_REPLY_ADDRESS
+        else _("Please don’t reply to this email. Answer on the page."),
         "end_url": end_url,
     }
     options = MailOptions(

@@ -13,6 +13,9 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
 from accounts import queries as accounts
 from accounts.models import User
 from cassandra_db import (
@@ -53,6 +56,7 @@ from payments.methods import TRANSFER
 from pricing.delivery import DeliveryMethod
 from pricing.quotes import Quote, QuotedLine, compute_quote
 from pricing.tax import TaxRates, get_tax_rates
+from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
 from web.days import end_after_days, last_day
 
@@ -279,10 +283,16 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
     context = {
         "name": draft.address.name,
         "lines": draft.lines,
-        "total": draft.offer.total,
-        "until": last_day(draft.offer.until),
+        "details": _("As you asked, we’ve put together what is to be added to order %(number)s:")
+        % {"number": draft.added_to}
+        if draft.added_to
+        else _("As you asked, we’ve put together an order for you:"),
+        "promise": _("%(total)s in all, with delivery. The prices hold until %(day)s.")
+        % {
+            "total": format_money(draft.offer.total),
+            "day": date_format(last_day(draft.offer.until), "j F Y"),
+        },
         "url": offer_url(draft),
-        "added_to": draft.added_to,
     }
     event = f"offered {draft.version}"
     options = MailOptions(about=draft.user_id)

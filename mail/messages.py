@@ -4,7 +4,7 @@ The signature in such an address names one mail or one conversation. Nothing els
 """
 
 import hmac
-from email.utils import parseaddr
+from email.utils import formataddr, parseaddr
 from uuid import UUID
 
 from django.conf import settings
@@ -13,6 +13,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 
 from cassandra_db import Row
 from mail import one_click
+from shop_settings.brand import get_brand
 from web.encryption import keyed_digests
 
 _BOUNCE, _REPLY = "bounce", "reply"
@@ -24,7 +25,7 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
     """Return the message for a mail of `queries.open_mail`. Raises ValueError for an unreadable text or impossible address."""
     if mail.text is None:
         raise ValueError("encrypted under a SECRET_KEY that is gone")
-    sender = settings.DEFAULT_FROM_EMAIL
+    sender = get_sender()
     message = EmailMultiAlternatives(
         mail.subject,
         mail.text,
@@ -58,6 +59,11 @@ def _continue_thread(message: EmailMultiAlternatives, mail: Row) -> None:
     if mail.references:
         message.extra_headers["In-Reply-To"] = mail.references[-1]
         message.extra_headers["References"] = " ".join(mail.references)
+
+
+def get_sender() -> str:
+    """Return the address of the shop's mails, with the brand's name."""
+    return formataddr((get_brand().name, parseaddr(settings.DEFAULT_FROM_EMAIL)[1]))
 
 
 def make_message_id(mail_id: UUID) -> str:

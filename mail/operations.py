@@ -14,10 +14,8 @@ from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.template import Context, Engine
 
 from cassandra_db import (
     REFUSED_MEANS_DONE,
@@ -35,6 +33,8 @@ from jobs.shards import Shard
 from mail import fates, queries
 from mail.addresses import address_bucket, email_key
 from mail.messages import build_message
+from mail.rendering import RenderedMail, render_mail
+from mail.texts import MailTexts
 
 INSERT_OUTBOX_ENTRY = write(
     "mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)"
@@ -138,6 +138,7 @@ class MailOptions:
     `unsubscribe_url` is the page that ends mails of this kind; mail programs offer it beside the mail.
     `thread_id` is the conversation of a mail that a person wrote. The mail is not marked as automatic, replies come to the
     thread's signed address, and `references` are the Message-IDs of the thread's earlier mails, oldest first.
+    `texts` are tried in place of the staff's present ones.
     """
 
     plain: bool = False
@@ -146,34 +147,24 @@ class MailOptions:
     unsubscribe_url: str = ""
     thread_id: UUID | None = None
     references: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Content:
-    subject: str
-    text: str
-    html: str | None
+    texts: MailTexts | None = None
 
 
 def queue_mail(
     subject_id: UUID,
     event: str,
     to: str,
-    template: str,
+    kind: str,
     context: Mapping[str, Any],
     now: datetime,
     options: MailOptions = MailOptions(),
 ) -> UUID:
     """Write a mail that the worker will send, once for each subject and event. Return the mail's id.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html. Raises CassandraUnavailable; a second call is safe.
+    `kind` names one of `mail.kinds`, whose placeholders and template take `context`. Raises CassandraUnavailable; a second call is safe.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
-    content = _Content(
-        " ".join(_render(f"mail/{template}.subject.txt", context).split()),
-        _render(f"mail/{template}.txt", context).strip() + "\n",
-        None if options.plain else _render(f"mail/{template}.html", context, is_html=True),
-    )
+    content = render_mail(kind, context, options.texts, plain=options.plain)
     _claim_mail(mail_id, to, content, options, now)
     return mail_id
 
@@ -185,7 +176,7 @@ def queue_mail_again(
 
     A second call with the same id changes nothing. The old mail leaves the list of failed mails. Raises CassandraUnavailable.
     """
-    content = _Content(mail.subject, mail.text, mail.html)
+    content = RenderedMail(mail.subject, mail.text, mail.html)
     options = MailOptions(
         about=about, order_number=mail.order_number, unsubscribe_url=mail.unsubscribe_url or ""
     )
@@ -199,7 +190,7 @@ def queue_mail_again(
 
 
 def _claim_mail(
-    mail_id: UUID, to: str, content: _Content, options: MailOptions, now: datetime
+    mail_id: UUID, to: str, content: RenderedMail, options: MailOptions, now: datetime
 ) -> None:
     # `now` may be the start of a long run. The sender does not read minutes that old.
     leading_here = [
@@ -303,11 +294,6 @@ def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
             DROPPED.apply(if_lost=SEND_AGAIN, mail_id=row.mail_id)
     DELETE_RECIPIENT.run(recipient=email_key(email))
     allow_address(email)
-
-
-def _render(name: str, context: Mapping[str, Any], *, is_html: bool = False) -> str:
-    values = Context({"shop_url": settings.PUBLIC_URL, **context}, autoescape=is_html)
-    return str(Engine.get_default().get_template(name).render(values))
 
 
 def send_due_mails(

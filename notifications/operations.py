@@ -14,6 +14,7 @@ from cassandra.util import min_uuid_from_time
 from django.conf import settings
 from django.urls import reverse
 from django.utils.timezone import localdate, make_aware
+from django.utils.translation import ngettext
 
 from cassandra_db import PendingResult, current_microseconds, current_time, wait_for_all, write
 from jobs.due_rows import DueRows
@@ -240,9 +241,12 @@ def send_digest(user_id: UUID, digest_at: datetime) -> bool:
         "digest",
         {
             "lines": [(each.line.text, settings.PUBLIC_URL + each.line.path) for each in listed],
-            "count": len(listed),
+            "label": ngettext(
+                "%(count)s piece of news for you", "%(count)s pieces of news for you", len(listed)
+            )
+            % {"count": len(listed)},
             "ends": [(kinds[name].label, unsubscribe_url(user_id, name)) for name in named],
-            "settings_url": settings.PUBLIC_URL + reverse("accounts:notification_choices"),
+            "url": settings.PUBLIC_URL + reverse("accounts:notification_choices"),
         },
         digest_at,
         MailOptions(unsubscribe_url=unsubscribe_url(user_id, *named)),

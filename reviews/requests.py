@@ -6,11 +6,11 @@ repeats a day that was interrupted.
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from accounts.queries import find_user_by_email, get_user
@@ -69,15 +69,20 @@ def ask_for_review(order_id: UUID, now: datetime) -> bool:
         _EVENT,
         order.email,
         "review_request",
-        {"products": products, "stop_url": stop_url},
+        {
+            "button": products[0][0],
+            "url": products[0][1],
+            "lines": products[1:],
+            "end_url": stop_url,
+        },
         now,
         MailOptions(bool(member and member.plain_mail), order.user_id, order.number, stop_url),
     )
     return True
 
 
-def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
-    """Return the order's products that are on sale and that the buyer has not reviewed: the name and review URL of each."""
+def _list_products(order: Order, now: datetime) -> list[tuple[str, str]]:
+    """Return the order's products that are on sale and that the buyer has not reviewed: a label and the address of the review of each."""
     product_ids = dict.fromkeys(each.product_id for each in orders.list_items(order))
     ids, found = list_writer_ids(order.user_id, order.email), []
     for product_id in list(product_ids)[:MAX_PRODUCTS]:
@@ -91,7 +96,7 @@ def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
             if order.user_id
             else guest_url(order.order_id, product.slug)
         )
-        found.append({"name": product.name, "url": url})
+        found.append((_("Review %(name)s") % {"name": product.name}, url))
     return found
 
 

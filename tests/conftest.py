@@ -21,6 +21,7 @@ from cassandra_db.session import close_session, get_session
 from catalogue.colour_settings import CURRENT_COLOURS
 from catalogue.entities import Product
 from mail.addresses import email_key
+from mail.texts import CURRENT_TEXTS
 from shop_settings.queries import CURRENT_SETTINGS, clear_settings_cache
 from tests.environment import KEYSPACE
 from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
@@ -68,7 +69,7 @@ def read_settings_once() -> Iterator[None]:
     This process forgets them when it saves some. What happens after five seconds is in tests/shop_settings.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for kept in (CURRENT_SETTINGS, CURRENT_COLOURS):
+        for kept in (CURRENT_SETTINGS, CURRENT_COLOURS, CURRENT_TEXTS):
             patch.setattr(kept, "max_seconds", 3600.0)
         yield
 

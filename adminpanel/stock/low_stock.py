@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.timezone import localdate
+from django.utils.translation import ngettext
 
 from accounts.access import current_member, has_permission
 from accounts.models import User
@@ -96,10 +97,15 @@ def queue_low_stock_mails(now: datetime) -> int:
     context = {
         "lines": lines[:MAX_LOW],
         "count": len(lines),
+        "headline": ngettext(
+            "%(count)s SKU is low in stock", "%(count)s SKUs are low in stock", len(lines)
+        )
+        % {"count": len(lines)},
         "links": [
             (find_warehouse_name(each), f"{settings.PUBLIC_URL}{_list_url(each)}")
             for each in places
         ],
+        "url": f"{settings.PUBLIC_URL}{reverse('adminpanel:stock')}?show={LOW}",
     }
     for reader in readers:
         event = f"low stock {localdate(now).isoformat()}"

@@ -80,7 +80,7 @@ def resend_confirmation_mail(order: Order, now: datetime) -> bool:
         order.order_id,
         f"confirm {floor_to_minute(now).isoformat()}",
         order.email,
-        "order_updated",
+        "order_to_confirm",
         mail_context(order, items, compose_confirmation_mail(order)),
         now,
         mail_options(order),

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
 from accounts.models import User
@@ -52,12 +53,11 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             continue
         can_end = member and kind and not get_kinds()[kind].is_always_mailed
         end_url = unsubscribe_url(order.user_id, kind) if can_end and order.user_id else ""
-        template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
         queue_mail(
             order.order_id,
             event_key,
             order.email,
-            template,
+            f"order_{content.event}",
             mail_context(order, items, content) | {"end_url": end_url},
             now,
             replace(_options(order, member), unsubscribe_url=end_url),
@@ -87,6 +87,8 @@ def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) ->
         "order": order,
         "items": order.current_lines(items) or items,
         "letter": content,
+        "details": "\n\n".join(content.paragraphs),
+        "button": _(content.link_label),
         "url": content.url or settings.PUBLIC_URL + track_url,
         "withdrawal_url": f"{settings.PUBLIC_URL}{reverse('orders:withdraw')}?number={order.number}",
         "name": order.name if is_confirmed else "",

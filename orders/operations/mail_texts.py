@@ -1,7 +1,7 @@
 """The texts of the mails about an order, one for each kind of event that its shopper is told about."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from django.conf import settings
@@ -22,6 +22,7 @@ from orders.lifecycle.states import CONFIRMING_EVENTS, PENDING
 from payments.methods import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
+from shop_settings.brand import get_brand
 from shop_settings.terms import get_terms
 from web.days import last_day
 from web.durations import format_deadline
@@ -29,7 +30,7 @@ from web.durations import format_deadline
 
 @dataclass(frozen=True)
 class MailContent:
-    """The content of a mail about an event: paragraphs, optionally items, and a link."""
+    """The content of a mail about an event: paragraphs, optionally items, and a link. `event` names the mail (orders.mail_kinds)."""
 
     headline: str
     paragraphs: tuple[str, ...]
@@ -40,6 +41,7 @@ class MailContent:
     tracking_url: str = ""  # the carrier's page
     bank_account: tuple[str, ...] = ()  # for a transfer
     url: str = ""  # the link's target; by default the order's page
+    event: str = ""
 
 
 def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
@@ -49,7 +51,8 @@ def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailConte
     if order.is_unproved and kind not in ("placed", "withdrawn"):
         return None
     compose = _COMPOSERS.get(kind)
-    return compose(order, event, tuple(items)) if compose else None
+    content = compose(order, event, tuple(items)) if compose else None
+    return replace(content, event=content.event or kind) if content else None
 
 
 def compose_confirmation_mail(order: Order) -> MailContent:
@@ -57,7 +60,8 @@ def compose_confirmation_mail(order: Order) -> MailContent:
     return MailContent(
         _("Please confirm your order"),
         (
-            _("Somebody has ordered at Stoa with your email address."),
+            _("Somebody has ordered at %(shop)s with your email address.")
+            % {"shop": get_brand().name},
             _(
                 "If it was you, confirm your order by %(time)s: open the link below and press the button."
                 " Your items are reserved until then. Without your confirmation the order expires."
@@ -67,6 +71,7 @@ def compose_confirmation_mail(order: Order) -> MailContent:
         has_order_summary=True,
         link_label=_("Confirm my order"),
         url=links.confirmation_url(order.order_id),
+        event="to_confirm",
     )
 
 
@@ -98,6 +103,7 @@ def _to_be_paid(order: Order, event: Event, items: tuple[Item, ...]) -> MailCont
         ),
         has_order_summary=True,
         bank_account=tuple(settings.BANK_ACCOUNT.split("|")),
+        event="to_pay",
     )
 
 

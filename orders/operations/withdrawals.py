@@ -71,10 +71,8 @@ def record_withdrawal(
 
 
 def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
-    context = {
-        "statement": statement,
-        "paragraphs": withdrawal_paragraphs(statement.number, statement.email, now),
-    }
+    paragraphs = withdrawal_paragraphs(statement.number, statement.email, now)
+    context = {"statement": statement, "details": "\n\n".join(paragraphs)}
     # The shop's mail comes first: an acknowledged withdrawal must have reached the shop.
     queue_mail(
         statement.statement_id,

@@ -49,5 +49,5 @@ def test_the_loader_collapses_pages_and_mails_but_no_texts() -> None:
     for name in ("base.html", "mail/base.html"):
         source = (ROOT / "templates" / name).read_text()
         assert get_template(name).template.source == collapse(source) != source  # type: ignore[attr-defined]
-    text = "mail/order_placed.txt"
+    text = "mail/order.txt"
     assert get_template(text).template.source == (ROOT / "templates" / text).read_text()  # type: ignore[attr-defined]

@@ -1,0 +1,33 @@
+"""The mail to staff about low stock, with the shop's own texts."""
+
+from django.utils.translation import gettext_lazy as _
+
+from mail.kinds import MailKind, Placeholder
+
+MAILS = [
+    MailKind(
+        "low_stock",
+        _("Every morning, to staff who asked: what is low in stock."),
+        _("{headline}"),
+        _("Good morning,\n\nThese are low in stock:"),
+        _("You asked for this email. Stop it at the foot of the page of stock."),
+        _("See all of it"),
+        placeholders={"headline": Placeholder(_("How many SKUs are low"), "headline")},
+        template="low_stock",
+        sample={
+            "headline": _("1 SKU is low in stock"),
+            "count": 1,
+            "links": [("Berlin", "https://shop.example/staff/stock/")],
+            "lines": [
+                {
+                    "variant": {"sku": "LMP-BRS", "label": _("Brass")},
+                    "product": {"name": _("Table lamp")},
+                    "warehouse": "Berlin",
+                    "numbers": {"available": 2},
+                    "threshold": 5,
+                    "incoming": 10,
+                }
+            ],
+        },
+    )
+]

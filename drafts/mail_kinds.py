@@ -1,0 +1,23 @@
+"""The mail with an offer, with the shop's own texts."""
+
+from django.utils.translation import gettext_lazy as _
+
+from mail.kinds import NAME, MailKind, Placeholder
+
+MAILS = [
+    MailKind(
+        "offer",
+        _("Staff have put an order together: the link to look at it, and order it."),
+        _("Your offer from {shop}"),
+        _("Hello {name},\n\n{details}"),
+        _("Nothing is ordered before you do that. If you didn’t ask us for it, ignore this email."),
+        _("Look at the offer, and order it"),
+        placeholders={"name": NAME, "details": Placeholder(_("What the offer is for"), "details")},
+        template="offer",
+        sample={
+            "name": "Ada Lovelace",
+            "details": _("As you asked, we’ve put together an order for you:"),
+            "promise": _("€39.90 in all, with delivery. The prices hold until 4 December 2026."),
+        },
+    )
+]
