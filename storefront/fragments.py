@@ -28,6 +28,9 @@ from storefront.structured_data import (
     shop_data,
     summarize_product,
 )
+from text_pages.drawing import DrawnPage, draw_text
+from text_pages.pages import PageHead
+from text_pages.queries import get_page_version
 from web.days import start_of_day
 
 Trail = tuple[tuple[str, str], ...]  # names and slugs, from the root down
@@ -198,5 +201,13 @@ class ProductFeedback:
 
 
 @dataclass(frozen=True)
-class HelpPage(_WithSettings):
+class ShownText(_WithSettings):
+    """A version of a page of text, as it is on the day `today`, and what it shows beside the settings."""
+
+    page_key: str
+    head: PageHead
     payment_methods: tuple[PaymentMethod, ...]
+
+    @cached_property
+    def drawn(self) -> DrawnPage:
+        return draw_text(get_page_version(self.page_key, self.head.number).text, self.today)

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "web",
     "pricing",
     "catalogue",
+    "text_pages",
     "analytics",
     "sensors",
     "inventory",

@@ -16,6 +16,7 @@ from catalogue import queries
 from catalogue.entities import Product
 from jobs.rows import guard_row
 from storefront.structured_data import absolute_url
+from text_pages.queries import list_live_pages
 
 # The protocol's limit on the addresses of one file.
 MAX_SITEMAP_URLS = 50_000
@@ -62,8 +63,10 @@ def render_small_sitemap() -> str:
 
 def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[SitemapEntry]:
     """Yield each address with its last change. Categories come last: their products decide when they changed."""
-    for name in ("home", "new_arrivals", "deals", "help", "delivery", "privacy", "imprint"):
+    for name in ("home", "new_arrivals", "deals"):
         yield reverse(name), None
+    for page in list_live_pages():
+        yield page.get_absolute_url(), page.live_from if page.number else None
     tree = queries.get_category_tree()
     changed_at: dict[str, datetime] = {}
     for product in products:

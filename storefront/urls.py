@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
-from storefront.views import brand, health, lists, pages, product, search, sensors, seo
+from storefront.views import brand, health, lists, pages, product, search, sensors, seo, texts
+from text_pages.pages import FIRST_PAGES
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -24,10 +25,14 @@ urlpatterns = [
     path("pictures/shop/<str:key>.jpg", pages.share_image, name="shop_share_image"),
     path("pictures/<str:pictures>.svg", pages.picture_sheet, name="picture_sheet"),
     path("media/pictures/<str:digest>/<str:name>", pages.photo, name="photo"),
-    path("help/", pages.help_page, name="help"),
-    path("help/delivery/", pages.delivery, name="delivery"),
-    path("help/privacy/", pages.privacy, name="privacy"),
-    path("help/imprint/", pages.imprint, name="imprint"),
+    path("help/", texts.text_page, {"slug": ""}, name="help"),
+    *(
+        path(f"help/{key}/", texts.text_page, {"slug": key}, name=key)
+        for key in FIRST_PAGES
+        if key != "help"
+    ),
+    path("help/<slug:slug>/", texts.text_page, name="text_page"),
+    path("help/terms/versions/<int:number>/", texts.terms_version, name="terms_version"),
     path("sitemap.xml", seo.sitemap_xml, name="sitemap"),
     path("sitemap-<int:number>.xml", seo.sitemap_xml, name="sitemap_part"),
     path("robots.txt", seo.robots, name="robots"),

@@ -20,7 +20,6 @@ from django.http import (
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.utils.text import get_text_list
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -36,16 +35,13 @@ from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sh
 from catalogue.search_index import SearchIndexMissing
 from catalogue.share_images import SECONDS_EACH, read_share_image
 from catalogue.templatetags.cards import make_card_list
-from inventory.warehouses import list_open_warehouses
-from payments.gateways import list_enabled_methods
 from pricing.delivery import list_delivery_countries
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
 from storefront import recently_viewed
 from storefront.card_lists import list_url
-from storefront.delivery_tables import make_delivery_table, weight_rows
-from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead, HelpPage
+from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead
 from storefront.list_filters import FILTER_PARAMETERS
 from storefront.media import CACHE_CONTROL
 from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
@@ -291,39 +287,3 @@ def _tagged(drawing: str) -> tuple[bytes, str]:
     """Return a drawing and its ETag, a weak one because compression keeps the drawing."""
     content = drawing.encode()
     return content, f'W/"{blake2b(content, digest_size=8).hexdigest()}"'
-
-
-@require_safe
-@whole_page()
-@public
-def help_page(request: HttpRequest) -> HttpResponse:
-    """Show the page that answers frequent questions, and says how to reach a person."""
-    help_shown = HelpPage(get_settings_revision(), localdate(), list_enabled_methods())
-    return render_page(request, "storefront/help.html", {"help_page": help_shown})
-
-
-@require_safe
-@public
-def delivery(request: HttpRequest) -> HttpResponse:
-    """Show the costs of delivery, and how returns work."""
-    context = {
-        "table": make_delivery_table(),
-        "weights": weight_rows(),
-        "places": get_text_list([each.name for each in list_open_warehouses()], _("or")),
-    }
-    return render_page(request, "storefront/delivery.html", context)
-
-
-@require_safe
-@public
-def privacy(request: HttpRequest) -> HttpResponse:
-    """Explain which data of shoppers are kept."""
-    context = {"order_days": settings.ORDER_LINK_DAYS}
-    return render_page(request, "storefront/privacy.html", context)
-
-
-@require_safe
-@public
-def imprint(request: HttpRequest) -> HttpResponse:
-    """Show the seller and the terms."""
-    return render_page(request, "storefront/imprint.html", {})

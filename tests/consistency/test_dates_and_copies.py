@@ -80,6 +80,8 @@ RULES_BY_COPY = {
     **dict.fromkeys(("order_changes", "order_change_rows"), "I33"),
     **dict.fromkeys(("spreadsheet_tasks", "spreadsheet_rows"), "I24"),
     **dict.fromkeys(lists.RULES, "I14"),
+    # The pages' settings are the copies of these.
+    "text_page_versions": "I51",
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
 NO_COPIES = {

@@ -37,7 +37,7 @@ def test_x82_the_days_of_returns_and_of_withdrawal_are_the_settings(
     for address, days in (
         (reverse("help"), (41, 17)),
         (reverse("delivery"), (41,)),
-        (reverse("imprint"), (41, 17)),
+        (reverse("terms"), (41, 17)),
         (reverse("orders:withdraw"), (17,)),
         (reverse("product", args=[product.slug]), (41,)),
     ):
@@ -51,14 +51,14 @@ def test_x82_the_days_of_returns_and_of_withdrawal_are_the_settings(
 def test_x82_x94_the_terms_say_what_is_crossed_out_as_it_is_computed(client: Client) -> None:
     assert (
         f"never above the lowest price we asked in the {REFERENCE_DURATION.days} days before the reduction began"
-        in text(client, reverse("imprint"))
+        in text(client, reverse("terms"))
     )
     for address in (reverse("help"), reverse("delivery")):
         assert "lowest" not in text(client, address), address
 
 
 def test_x77_the_instructions_on_withdrawal_name_the_function(client: Client) -> None:
-    for address in (reverse("help"), reverse("imprint")):
+    for address in (reverse("help"), reverse("terms")):
         page = html.fromstring(client.get(address).content)
         (link,) = page.xpath("//main//a[@href=$to]", to=reverse("orders:withdraw"))
         assert link.text == "Withdraw from contract here", address

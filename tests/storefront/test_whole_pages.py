@@ -28,6 +28,7 @@ from tests.factories import make_category, make_product, make_stock, make_user
 from tests.posts.posting import publish
 from tests.posts.showing import change, make_profile
 from tests.threads import map_at_once
+from text_pages.pages import FIRST_PAGES
 from web.text_cache import FRAGMENTS, WHOLE_PAGES
 
 NEW_VISITORS = 50
@@ -153,6 +154,9 @@ def test_x114_x116_x140_s85_what_is_kept_is_what_is_drawn(mug: Product, settings
         "deals": ["/deals/", "/deals/?sort=price"],
         "new_arrivals": ["/new/"],
         "help": ["/help/"],
+        **{name: [f"/help/{name}/"] for name in FIRST_PAGES if name != "help"},
+        # Each page of text is drawn by the same view.
+        "text_page": ["/help/"],
         **list_post_pages(mug),
     }
     assert page_views == addresses.keys()

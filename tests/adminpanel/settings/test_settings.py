@@ -327,7 +327,7 @@ def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(a
         assert ada.post(new, sent)["Location"] == terms
     assert len(values(TERMS)) == 2
     assert get_terms(today - timedelta(days=1)).seller_name == first.seller_name
-    page = words(Client().get(reverse("imprint")))
+    page = words(Client().get(reverse("terms")))
     assert "Ada &amp; Daughters" in page
     assert "45 days" in page
     assert "Ada &amp; Daughters" in words(ada.get(terms))

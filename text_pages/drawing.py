@@ -1,0 +1,164 @@
+"""Draws a page's text: Markdown, and placeholders in braces for what the shop itself knows.
+
+A placeholder in a sentence, {return_days}, is replaced by words. One that stands alone in its line is replaced by a part of a page,
+such as the table of delivery prices. Each app's `text_placeholders.py` may have PLACEHOLDERS. The headings between a line
+{questions} and a line {end_questions} open with a click.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from django.utils.html import conditional_escape
+from django.utils.safestring import SafeString, mark_safe
+
+from web.app_modules import find_app_modules
+from web.markdown import render_markdown, split_anchor
+from web.types import StrOrPromise
+
+QUESTIONS, END_QUESTIONS = "questions", "end_questions"
+_NAME = re.compile(r"\{(\w*)\}")
+_ALONE = re.compile(r"^\{(\w+)\}\s*$")
+# A tag, which is passed over, or a placeholder.
+_IN_HTML = re.compile(r"""<(?:"[^"]*"|[^>"])*>|\{(\w+)\}""")
+_ALL_QUESTIONS = re.compile(
+    rf"^\{{{QUESTIONS}\}}\s*$(.*?)(?:^\{{{END_QUESTIONS}\}}\s*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_QUESTION = re.compile(r"^## (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """What the shop puts into a text: `label` for staff, and the words or the HTML for a day, on which the terms may be others.
+
+    A `part` stands alone in its line. A `wide` one has the width of the page.
+    """
+
+    label: StrOrPromise
+    draw: Callable[[date], str]
+    is_part: bool = False
+    is_wide: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A heading that opens its text with a click."""
+
+    title: str
+    anchor: str
+    html: SafeString
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: its HTML, or questions."""
+
+    html: SafeString
+    is_wide: bool = False
+    questions: tuple[Question, ...] = ()
+
+
+@dataclass(frozen=True)
+class DrawnPage:
+    """A page's parts in their order. `lead` is the first paragraph."""
+
+    lead: SafeString
+    sections: tuple[Section, ...]
+
+    @property
+    def is_wide(self) -> bool:
+        return any(each.is_wide or each.questions for each in self.sections)
+
+
+@cache
+def get_placeholders() -> Mapping[str, Placeholder]:
+    """Return the placeholders of all apps by their names."""
+    found: dict[str, Placeholder] = {}
+    for module in find_app_modules("text_placeholders").values():
+        found |= module.PLACEHOLDERS
+    return found
+
+
+def list_unknown_placeholders(text: str) -> list[str]:
+    """Return what stands in braces and is no placeholder, or is a part of a page that does not stand alone in its line."""
+    known, unknown = get_placeholders(), []
+    for line in text.splitlines():
+        alone = _ALONE.match(line)
+        for name in _NAME.findall(line):
+            if name in (QUESTIONS, END_QUESTIONS):
+                is_known = alone is not None
+            else:
+                is_known = name in known and (alone is not None or not known[name].is_part)
+            unknown += [] if is_known else [f"{{{name}}}"]
+    return list(dict.fromkeys(unknown))
+
+
+def draw_text(text: str, day: date) -> DrawnPage:
+    """Draw a text as it is on a day. Raises CassandraUnavailable."""
+    first, _, rest = text.strip().partition("\n\n")
+    if first[:1] in "#{-*":
+        first, rest = "", text.strip()
+    lead = _draw_words(first, day).replace("<p>", '<p class="lead">', 1)
+    return DrawnPage(
+        mark_safe(lead),  # noqa: S308 -- drawn just now
+        tuple(_draw_sections(rest, day)),
+    )
+
+
+def _draw_sections(text: str, day: date) -> Iterator[Section]:
+    for at, part in enumerate(_ALL_QUESTIONS.split(text)):
+        if at % 2:
+            yield Section(SafeString(), questions=tuple(_draw_questions(part, day)))
+            continue
+        words: list[str] = []
+        for line in [*part.splitlines(), None]:
+            wide = _find_part(line)
+            if line is not None and not (wide and wide.is_wide):
+                words.append(line)
+                continue
+            if html := _draw_words("\n".join(words), day):
+                yield Section(html)
+            words.clear()
+            if wide:
+                yield Section(_draw(wide, day), is_wide=True)
+
+
+def _draw_questions(text: str, day: date) -> Iterator[Question]:
+    """Yield the questions of a text. What stands before the first one is left out."""
+    parts = iter(_QUESTION.split(text)[1:])
+    for heading, answer in zip(parts, parts, strict=True):
+        yield Question(*split_anchor(heading.strip()), _draw_words(answer, day))
+
+
+def _find_part(line: str | None) -> Placeholder | None:
+    """Return the part of a page whose placeholder stands alone in a line, or None."""
+    alone = _ALONE.match(line or "")
+    found = get_placeholders().get(alone[1]) if alone else None
+    return found if found and found.is_part else None
+
+
+def _draw_words(text: str, day: date) -> SafeString:
+    """Draw Markdown with its placeholders."""
+    html, words = "", list[str]()
+    for line in [*text.splitlines(), None]:
+        part = _find_part(line)
+        if line is not None and not part:
+            words.append(line)
+            continue
+        html += _fill("\n".join(words), day) + (_draw(part, day) if part else "")
+        words.clear()
+    return mark_safe(html)  # noqa: S308 -- its parts are drawn just now
+
+
+def _fill(text: str, day: date) -> str:
+    def words(found: re.Match[str]) -> str:
+        placeholder = get_placeholders().get(found[1] or "")
+        return _draw(placeholder, day) if placeholder and not placeholder.is_part else found[0]
+
+    return _IN_HTML.sub(words, render_markdown(text, lambda level: max(2, min(level, 4))))
+
+
+def _draw(placeholder: Placeholder, day: date) -> SafeString:
+    return conditional_escape(placeholder.draw(day))

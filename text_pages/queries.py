@@ -1,0 +1,79 @@
+"""Reads pages of text: which version is live, and the texts of versions."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+
+from cassandra_db import CassandraUnavailable, Row, current_time, read
+from shop_settings.queries import get_settings
+from text_pages.errors import NoSuchPageVersion
+from text_pages.pages import (
+    TERMS,
+    TEXT_PAGES,
+    PageHead,
+    PageVersion,
+    TextPage,
+    list_first_pages,
+    read_first_version,
+)
+
+VERSIONS_AT_ONCE = 30
+
+# A version of a page.
+VERSION = read(
+    "text pages",
+    """SELECT number, slug, title, description, text, author, saved_at, live_from FROM text_page_versions
+       WHERE page = :page AND number = :number""",
+)
+# A page's versions below a number, the newest first, without their texts.
+VERSIONS = read(
+    "text pages",
+    """SELECT number, slug, title, description, author, saved_at, live_from FROM text_page_versions
+       WHERE page = :page AND number < :below LIMIT :most""",
+)
+
+
+def get_text_pages() -> Mapping[str, TextPage]:
+    """Return the shop's pages by key, at most five seconds old. While Cassandra is away, and nothing was read, return the first ones."""
+    try:
+        return get_settings().get_values(TEXT_PAGES)
+    except CassandraUnavailable:
+        return list_first_pages()
+
+
+def list_live_pages() -> Sequence[PageHead]:
+    """Return the titles and addresses of the pages that shoppers can read now, the shop's first pages first."""
+    now = current_time()
+    pages = sorted(get_text_pages().values(), key=lambda each: not each.is_required)
+    return [head for each in pages if (head := each.find_live(now))]
+
+
+def get_terms_version(now: datetime) -> int:
+    """Return the number of the version of the terms that is in force."""
+    live = get_text_pages()[TERMS].find_live(now)
+    return live.number if live else 0
+
+
+def version_from_row(row: Row, text: str) -> PageVersion:
+    """Return the version in a row of VERSION or VERSIONS."""
+    head = PageHead(row.number, row.slug, row.title, row.description, row.live_from)
+    return PageVersion(head, text, row.author, row.saved_at)
+
+
+@lru_cache(maxsize=128)
+def get_page_version(key: str, number: int) -> PageVersion:
+    """Return a version of a page. It never changes, so it is read once. Raises NoSuchPageVersion, CassandraUnavailable."""
+    if number == 0:
+        try:
+            return read_first_version(key)
+        except FileNotFoundError as error:
+            raise NoSuchPageVersion from error
+    row = VERSION.one(page=key, number=number)
+    if row is None:
+        raise NoSuchPageVersion
+    return version_from_row(row, row.text)
+
+
+def list_page_versions(key: str, below: int, most: int = VERSIONS_AT_ONCE) -> Sequence[PageVersion]:
+    """Return a page's saved versions with numbers below `below`, newest first, without their texts. Raises CassandraUnavailable."""
+    return [version_from_row(row, "") for row in VERSIONS.all(page=key, below=below, most=most)]
