@@ -64,7 +64,7 @@ loglevel = os.environ.get("LOG_LEVEL", "info").lower()
 
 
 def on_starting(server: Any) -> None:
-    """Refuse to start with missing or unsafe secrets (web.checks), instead of failing at the first visitor."""
+    """Refuse to start with missing or unsafe secrets (web.checks) or without an extension's files, instead of failing at the first visitor."""
     import django
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
@@ -72,9 +72,10 @@ def on_starting(server: Any) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
     django.setup()
     from web.checks import check_secrets
+    from web.extensions import check_extensions
 
     assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
-    if wrong := check_secrets():
+    if wrong := [*check_secrets(), *check_extensions()]:
         raise ImproperlyConfigured("; ".join(f"{each.msg} {each.hint}" for each in wrong))
     _remove_metrics_of_killed_servers()
 

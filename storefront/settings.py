@@ -35,6 +35,8 @@ PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
+# Folders whose templates come before those of EXTRA_APPS, and these before the shop's own (docs/extending.md).
+TEMPLATE_FOLDERS = [Path(each) for each in env.list("TEMPLATE_FOLDERS", default=[])]
 # Parts of the shop that it can do without. Nothing below imports them: it finds what it needs of them by names (decision 091).
 OPTIONAL_APPS = ["posts"] if env.bool("POSTS", default=True) else []
 INSTALLED_APPS = [
@@ -43,9 +45,9 @@ INSTALLED_APPS = [
     "jobs",
     "shop_settings",
     "web",
+    "text_pages",
     "pricing",
     "catalogue",
-    "text_pages",
     "analytics",
     "sensors",
     "inventory",
@@ -145,6 +147,7 @@ TEMPLATES = [
                         (
                             "django.template.loaders.cached.Loader",
                             [
+                                "web.extensions.Loader",
                                 "web.templates.Loader",
                                 "django.template.loaders.app_directories.Loader",
                             ],
