@@ -38,10 +38,12 @@ def refuse_count(count: int) -> str:
     return ""
 
 
-def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]]) -> None:
-    """Store a product's or category's uploaded files for the worker, and tell the user. Raises CassandraUnavailable."""
+def take_in_files(
+    request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]], *, salt: str = ""
+) -> None:
+    """Store the uploaded files of a product, a category or the brand for the worker, and tell the user. Raises CassandraUnavailable."""
     try:
-        added = [operations.add_upload(owner_id, each, current_time()) for each in files]
+        added = [operations.add_upload(owner_id, each, current_time(), salt=salt) for each in files]
     except MediaUnavailable:
         messages.error(request, _("Pictures can’t be taken in at the moment. Try again later."))
         return

@@ -1,8 +1,8 @@
 """Decode one uploaded picture and write it anew. The process has bounds on its memory and time.
 
-    python -I catalogue/decoding.py <file> <the suffix of its name> <folder> [copy]
+    python -I catalogue/decoding.py <file> <the suffix of its name> <folder> [copy | clear]
 
-writes the picture into the folder in each width and format; with "copy", as one file `copy<suffix>` of its own format. It prints
+writes the picture into the folder in each width and format; with "clear", keeps its transparency; with "copy", as one file `copy<suffix>` of its own format. It prints
 JSON: the picture's width and height, or the word of REASONS that says why it is refused. The output is made only of the decoded pixels, so nothing else from the uploaded file
 survives. This module imports nothing of the shop: the process starts at once and has no secrets in its memory or environment.
 """
@@ -93,27 +93,34 @@ def list_sizes(width: int, height: int) -> list[tuple[int, int]]:
     return [(each, max(1, round(height * each / width))) for each in list_widths(kept)]
 
 
-def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
-    """Write a picture into a folder in each width and format; return the largest width and height. Raises PictureRefused."""
-    picture = _read_pixels(raw, suffix)
+def decode_picture(
+    raw: bytes, suffix: str, folder: Path, *, is_clear: bool = False
+) -> tuple[int, int]:
+    """Write a picture into a folder in each width and format; return the largest width and height. Raises PictureRefused.
+
+    A picture is put on white. `is_clear` keeps its transparency, except in JPEGs, which have none.
+    """
+    picture = _make_anew(_read_pixels(raw, suffix), is_clear=is_clear)
     sizes = list_sizes(picture.width, picture.height)
     for size in reversed(sizes):
         # Each size is made from the next larger one: this takes a quarter of the work and shows no difference.
         picture = picture.resize(size, Image.Resampling.LANCZOS)
         for ending, options in OPTIONS.items():
-            picture.save(folder / f"{size[0]}.{ending}", **options)
+            is_plain = picture.mode == "RGB" or ending != "jpg"
+            shown = picture if is_plain else _make_anew(picture)
+            shown.save(folder / f"{size[0]}.{ending}", **options)
     return sizes[-1]
 
 
 def copy_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
     """Write a picture of any shape into a folder as one file of its own format; return its width and height. Raises PictureRefused."""
-    picture = _read_pixels(raw, suffix, any_shape=True)
+    picture = _make_anew(_read_pixels(raw, suffix, any_shape=True))
     picture.save(folder / f"copy{suffix}", quality=85)
     return picture.size
 
 
 def _read_pixels(raw: bytes, suffix: str, *, any_shape: bool = False) -> Image.Image:
-    """Return the picture upright, in sRGB and on white. Nothing else from the file is kept."""
+    """Return the picture upright and in sRGB, with its transparency and what Pillow has kept of the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -122,7 +129,7 @@ def _read_pixels(raw: bytes, suffix: str, *, any_shape: bool = False) -> Image.I
                 picture.verify()
             _check_content(raw)
             with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
-                upright = _in_srgb(_load_upright(picture))
+                return _in_srgb(_load_upright(picture))
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise PictureRefused("pixels", Image.MAX_IMAGE_PIXELS or 0) from error
     except UnidentifiedImageError as error:
@@ -132,8 +139,16 @@ def _read_pixels(raw: bytes, suffix: str, *, any_shape: bool = False) -> Image.I
     except Exception as error:
         # Pillow raises any error for a file that is damaged, forged or needs too much memory.
         raise PictureRefused("broken") from error
-    clean = Image.new("RGB", upright.size, "white")
-    clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
+
+
+def _make_anew(picture: Image.Image, *, is_clear: bool = False) -> Image.Image:
+    """Return only the pixels of a picture, on white unless `is_clear`. Nothing else from the file is kept."""
+    if is_clear and "A" in picture.getbands():
+        clear = Image.new("RGBA", picture.size)
+        clear.paste(picture)
+        return clear
+    clean = Image.new("RGB", picture.size, "white")
+    clean.paste(picture, mask=picture.getchannel("A") if "A" in picture.getbands() else None)
     return clean
 
 
@@ -226,9 +241,12 @@ def main() -> None:
     # At the first limit the kernel sends SIGXCPU, which the parent process recognises. At the second limit it kills the process.
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
     file, suffix, folder, *mode = sys.argv[1:]
-    write = copy_picture if mode == ["copy"] else decode_picture
+    raw, target = Path(file).read_bytes(), Path(folder)
     try:
-        width, height = write(Path(file).read_bytes(), suffix, Path(folder))
+        if mode == ["copy"]:
+            width, height = copy_picture(raw, suffix, target)
+        else:
+            width, height = decode_picture(raw, suffix, target, is_clear=mode == ["clear"])
     except PictureRefused as refused:
         print(json.dumps({"refused": refused.reason, "most": refused.most}))
     else:

@@ -35,7 +35,8 @@ EDGE_PAIRS = tuple(
     for edge in ("line-strong", "fill", "focus", "star")
 )
 _IN_FRONT = {
-    **dict.fromkeys(("ink", "ink-soft", "on-fill"), gettext_lazy("the text")),
+    **dict.fromkeys(("ink", "ink-soft"), gettext_lazy("the text")),
+    "on-fill": gettext_lazy("the words on buttons"),
     **dict.fromkeys(("accent", "accent-deep"), gettext_lazy("links")),
     "fill": gettext_lazy("buttons"),
     **dict.fromkeys(("line-strong", "focus"), gettext_lazy("borders")),
@@ -64,7 +65,7 @@ class WeakPair:
         """Say which pair it is."""
         words = {
             "front": _IN_FRONT.get(self.front, _("words about a state")),
-            "back": _("buttons") if self.front == "on-fill" else _("the page"),
+            "back": _("the buttons") if self.front == "on-fill" else _("the page"),
             "contrast": f"{self.contrast:.1f}",
             "needed": f"{self.needed:g}",
         }

@@ -82,18 +82,19 @@ def photo_url(photo: Photo, width: int, ending: str) -> str:
     return url
 
 
-def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
+def take_in_photo(raw: bytes, file_name: str, salt: str = "", *, is_clear: bool = False) -> Photo:
     """Decode an uploaded file, write its pictures into the storage, and return the photo. The call may be repeated.
 
-    With a salt, an equal picture of another person gets files of its own, so this upload's files can be deleted. Raises
-    PhotoRefused, DecoderFailed, OSError and other errors of the storage.
+    With a salt, an equal picture of another person gets files of its own, so this upload's files can be deleted. `is_clear` keeps the
+    transparency, for a salt that is used for nothing else. Raises PhotoRefused, DecoderFailed, OSError and other errors of the storage.
     """
     digest = sha256(_RECIPE + salt.encode() + raw).hexdigest()[:32]
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "source"), Path(folder, "made")
         source.write_bytes(raw)
         made.mkdir()
-        photo = Photo(digest, *_decode(source, Path(file_name).suffix, made))
+        mode = ["clear"] if is_clear else []
+        photo = Photo(digest, *_decode(source, Path(file_name).suffix, made, *mode))
         for name in photo.list_file_names():
             store_file(name, (made / Path(name).name).read_bytes())
     return photo

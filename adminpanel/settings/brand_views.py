@@ -26,6 +26,7 @@ from adminpanel.picture_uploads import (
 from adminpanel.settings.brand_forms import PICTURES, BrandForm
 from adminpanel.settings.editing import edit_setting, get_posted
 from cassandra_db import current_time
+from catalogue.operations.picture_uploads import CLEAR
 from catalogue.photos import MAX_PHOTO_BYTES
 from catalogue.queries import list_uploads
 from shop_settings.brand import BRAND, KEY, Brand, find_brand
@@ -155,5 +156,5 @@ def upload_brand_pictures(request: HttpRequest) -> HttpResponse:
         }
     if error:
         return page.show("", 422, upload_error=error)
-    take_in_files(request, UPLOADS_OWNER, files)
+    take_in_files(request, UPLOADS_OWNER, files, salt=CLEAR)
     return redirect("adminpanel:brand")

@@ -28,6 +28,8 @@ RAW_DURATION = timedelta(days=1)
 # After this time, a process that wrote the waiting row has also written the upload, or has died.
 _NOTED = timedelta(minutes=10)
 MAX_ATTEMPTS = 3
+# The salt of pictures that keep their transparency: logos, which stand on the page's own colour.
+CLEAR = "clear"
 MAX_FILE_NAME_LENGTH = 200
 NOTE_WAITING = write(
     "Q1",
@@ -171,7 +173,8 @@ def _take_in(upload: PictureUpload, raw: bytes) -> str:
         raise PhotoRefused(_("This picture can’t be read. Export it again."))
     NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries + 1, seen=upload.tries)
     try:
-        return str(take_in_photo(raw, upload.file_name, upload.salt))
+        is_clear = upload.salt == CLEAR
+        return str(take_in_photo(raw, upload.file_name, upload.salt, is_clear=is_clear))
     except (PhotoRefused, DecoderFailed):
         raise
     except Exception:
