@@ -49,6 +49,7 @@ ENTRIES = (
     Entry("colours", _("Colours"), "star"),
     Entry("spreadsheets", _("Import and export"), "column"),
     Entry("front_page", _("Front page"), "pin"),
+    Entry("text_pages", _("Pages"), "info"),
     Entry("menus", _("Menus"), "menu"),
     Entry("search_rules", _("Search"), "search"),
     Entry("promotions", _("Promotions"), "tag"),

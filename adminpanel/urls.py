@@ -18,4 +18,5 @@ urlpatterns = [
     path("", include("adminpanel.files.urls")),
     path("", include("adminpanel.settings.urls")),
     path("", include("adminpanel.promotions.urls")),
+    path("", include("adminpanel.text_pages.urls")),
 ]

@@ -18,8 +18,9 @@ from web.app_modules import find_app_modules
 from web.markdown import render_markdown, split_anchor
 from web.types import StrOrPromise
 
-QUESTIONS, END_QUESTIONS = "questions", "end_questions"
-_NAME = re.compile(r"\{(\w*)\}")
+QUESTIONS, END_QUESTIONS = _MARKS = "questions", "end_questions"
+# What begins like a placeholder, and ends or does not; an anchor is none.
+_BRACES = re.compile(r"\{(?!#)([^{}]*)(\}?)")
 _ALONE = re.compile(r"^\{(\w+)\}\s*$")
 # A tag, which is passed over, or a placeholder.
 _IN_HTML = re.compile(r"""<(?:"[^"]*"|[^>"])*>|\{(\w+)\}""")
@@ -83,15 +84,15 @@ def get_placeholders() -> Mapping[str, Placeholder]:
 
 def list_unknown_placeholders(text: str) -> list[str]:
     """Return what stands in braces and is no placeholder, or is a part of a page that does not stand alone in its line."""
-    known, unknown = get_placeholders(), []
+    unknown = []
     for line in text.splitlines():
-        alone = _ALONE.match(line)
-        for name in _NAME.findall(line):
-            if name in (QUESTIONS, END_QUESTIONS):
-                is_known = alone is not None
-            else:
-                is_known = name in known and (alone is not None or not known[name].is_part)
-            unknown += [] if is_known else [f"{{{name}}}"]
+        is_alone = bool(_ALONE.match(line))
+        for found in _BRACES.finditer(line):
+            placeholder = get_placeholders().get(found[1])
+            needs_line = found[1] in _MARKS or bool(placeholder and placeholder.is_part)
+            is_known = found[1] in _MARKS or placeholder is not None
+            if not found[2] or not is_known or (needs_line and not is_alone):
+                unknown.append(found[0][:40])
     return list(dict.fromkeys(unknown))
 
 

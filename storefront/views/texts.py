@@ -15,7 +15,7 @@ from storefront.fragments import ShownText
 from storefront.whole_pages import whole_page
 from text_pages.errors import NoSuchPageVersion
 from text_pages.pages import TERMS, PageHead, find_page_at
-from text_pages.queries import get_page_version, get_text_pages
+from text_pages.queries import get_page_version, get_terms_version, get_text_pages
 from web.decorators import public
 from web.rendering import render_page
 
@@ -43,13 +43,17 @@ def terms_version(request: HttpRequest, number: int) -> HttpResponse:
         version = get_page_version(TERMS, number)
     except NoSuchPageVersion as error:
         raise Http404 from error
-    if version.head.live_from > current_time():
+    if version.head.live_from > (now := current_time()):
         raise Http404
-    day = today = localdate()
+    day = today = localdate(now)
     with suppress(ValueError):
         # The terms of coming days are nobody's business yet.
         day = min(date.fromisoformat(request.GET.get("on", "")), today)
-    context = {"text_page": _show(TERMS, version.head, day), "is_accepted_version": True}
+    context = {
+        "text_page": _show(TERMS, version.head, day),
+        "is_version": True,
+        "is_former": day < today or number != get_terms_version(now),
+    }
     return render_page(request, "text_pages/page.html", context)
 
 

@@ -23,9 +23,10 @@ USUAL = (8, 4)
 BOUNDS = {
     "blocked_senders": (72, 4),  # sixteen partitions of addresses, and who blocked each of fifty
     "board": (20, 3),
+    "brand": (28, 4),  # the names of those who saved the last twenty
     "bulk_changes": (58, 4),  # the names of those who started each of the fifty
     "customer": (12, 4),
-    "front_page": (10, 4),
+    "front_page_rows": (10, 4),
     "log": (90, 4),  # who acted in forty entries, and on whom
     "mails": (50, 3),  # a partition of each of 30 days, and 16 of addresses
     "order_changes": (58, 4),
@@ -83,6 +84,7 @@ def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.Monk
         "stock_item": [products[0].product_id, products[0].variants[0].variant_id],
         "customer": [admin.pk],
         "person": [admin.pk],
+        "text_page": ["help"],
     }
     _, resolver = get_resolver().namespace_dict["adminpanel"]
     looked_at, exceeded = 0, []

@@ -380,14 +380,18 @@ TRIED_ELSEWHERE = {
     "menu": "adminpanel/settings/test_menus.py::test_x481_of_two_who_change_a_menu_the_later_sees_both_states",
     "front_page_row": "adminpanel/catalogue/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
     "stock_transfer_end": "adminpanel/stock/test_stock.py::test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says_by_whom",
+    "mail_text_reset": "adminpanel/settings/test_mail_texts.py::test_x472_of_two_who_change_the_texts_the_later_sees_both",
+    "text_page": "adminpanel/text_pages/test_text_pages.py::test_x476_of_two_who_write_a_page_the_later_sees_both_texts",
+    "brand": "adminpanel/settings/test_brand.py::test_x463_of_two_who_change_the_brand_the_later_sees_both",
+    "brand_restore": "adminpanel/settings/test_brand.py::test_x463_an_earlier_brand_is_used_again_and_the_last_twenty_are_kept",
     "review_picture_remove": "reviews/test_pictures.py::test_x244_pictures_are_shown_once_the_staff_have_seen_them",
     "promotion_resume": "adminpanel/promotions/test_promotions.py::test_the_list_shows_the_uses_and_a_submit_ends_it",
 }
 
 # Forms that overwrite nothing that their page has shown, and why.
 NOTHING_TO_OVERWRITE = {
-    "it only adds something": "conversation_note note mail_again customer_note question_answer product_copy product_upload category_upload stock_transfer_new",
-    "it makes something new": "conversation_new message_label_new saved_reply_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make search_rule_new import_new export_new paper_new",
+    "it only adds something": "conversation_note note mail_again customer_note question_answer product_copy product_upload category_upload brand_upload stock_transfer_new",
+    "it makes something new": "conversation_new message_label_new saved_reply_new front_block_new text_page_new product_new category_new delivery_method_new warehouse_new terms_new promotion_make search_rule_new import_new export_new paper_new",
     "it adds or takes off the tags that it names": "tags conversation_labels",
     "it skips what has changed since its page was read": "messages_change",
     "it names the address": "sender_block sender_unblock",
@@ -395,6 +399,8 @@ NOTHING_TO_OVERWRITE = {
     "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",
     "it changes nothing": "order_changes_preview customer_find person_find customer_export paper_file",
     "it moves by a step from where the category is": "category_move",
+    "it names the version that does not go live": "text_page_take_back",
+    "it says what the page is to be": "text_page_offline",
     "each row keeps what was changed after its version": "bulk_change_undo import_apply",
     "it names the person by the address that is typed": "customer_erase",
     "it lets an address that it names get mail again": "mail_allow",

@@ -120,6 +120,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "delivery": ShopPage("delivery", "/help/delivery/"),
         "privacy": ShopPage("privacy", "/help/privacy/"),
         "imprint": ShopPage("imprint", "/help/imprint/"),
+        "terms of sale": ShopPage("terms", "/help/terms/"),
+        "accepted terms": ShopPage("terms_version", "/help/terms/versions/0/?on=2026-11-01"),
+        "accessibility": ShopPage("accessibility", "/help/accessibility/"),
     },
     "carts": {
         "empty cart": ShopPage("cart:show", "/cart/"),
@@ -447,6 +450,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             422,
             _NOTHING,
         ),
+        "pages of text": ShopPage("adminpanel:text_pages", "/staff/pages/", "admin"),
+        "page of text": ShopPage("adminpanel:text_page", "/staff/pages/help/", "admin"),
+        "new page of text": ShopPage(
+            "adminpanel:text_page_new", "/staff/pages/new/", "admin", 422, _NOTHING
+        ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
         "filters": ShopPage("adminpanel:filters", "/staff/filters/", "admin"),
         "a filter": ShopPage("adminpanel:filter", "/staff/filters/size/", "admin"),
@@ -633,6 +641,8 @@ URLS_WITHOUT_PAGE = {
     ),
     "posts:new": "a redirect to the form of a new post",
     "posts:product_choices": "a part of the form of a post, for htmx",
+    *("front_block_move", "front_block_remove"),
+    *("text_page_offline", "text_page_take_back"),
     "notifications:bell": "a part of each page, for htmx",
     **dict.fromkeys(("accounts:notification_panel", "accounts:notifications_read"), _SUBMIT),
     **dict.fromkeys(("price_alerts:watch", "price_alerts:stop"), _SUBMIT),
@@ -643,6 +653,7 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(
         (f"conversations:{name}" for name in ("draft", "read", "label_empty", "label_delete")),
         _SUBMIT,
+    "text_page": "drawn as help, delivery and the other pages of text are",
     ),
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,

@@ -72,7 +72,7 @@ ROBOTS = """() => [
 # The pages that are for search engines. All others say that they are not.
 INDEXED = {
     *("home", "category", "deals", "new_arrivals", "product", "reviews:list", "questions:list"),
-    *("help", "delivery", "privacy", "imprint"),
+    *("help", "delivery", "privacy", "imprint", "terms", "accessibility"),
     *("posts:newest", "posts:tag", "posts:of_product", "posts:post", "posts:person"),
 }
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
