@@ -13,14 +13,15 @@ class ShopSetting(Model):
     "search" the rules for searches.
     A kind without rows has its first values (shop_settings.kinds). Each save checks and changes the revision, so rules hold across
     rows and kinds.
-    Bound: at most 500 rows in "shop", some 300 bytes each: one for a delivery method, a warehouse … At most 2,000 rows in "colours",
+    Bound: at most 500 rows in "shop", some 300 bytes each: one for a delivery method, a warehouse … The brand and its last
+    20 saves have at most 3 KB each. At most 2,000 rows in "colours",
     some 150 bytes each; at most 1,000 in "search" with two texts of 200 characters (SettingKind.max_settings).
     Writer: shop_settings.operations.change_settings, only by conditional batches.
     """
 
     __table_name__ = "shop_settings"
     __partition_bytes__ = 1 * MB
-    __personal_data__ = {"why": "the shop's own terms; the seller it names is the shop"}
+    __personal_data__ = {"why": "the shop's own terms and brands; the seller it names is the shop, and staff stand in it by their ids"}
     shop = columns.Text(partition_key=True)  # the partition of the settings' kind
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)

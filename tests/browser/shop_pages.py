@@ -456,6 +456,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:text_page_new", "/staff/pages/new/", "admin", 422, _NOTHING
         ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
+        "rows of the front page": ShopPage(
+            "adminpanel:front_page_rows", "/staff/front-page/rows/", "admin"
+        ),
+        "a block of the front page": ShopPage(
+            "adminpanel:front_block", "/staff/front-page/blocks/deals/", "admin"
+        ),
+        "a new block of the front page": ShopPage(
+            "adminpanel:front_block_new", "/staff/front-page/new/text/", "admin"
+        ),
         "filters": ShopPage("adminpanel:filters", "/staff/filters/", "admin"),
         "a filter": ShopPage("adminpanel:filter", "/staff/filters/size/", "admin"),
         "a filter, refused": ShopPage(
@@ -466,6 +475,20 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "menus": ShopPage("adminpanel:menus", "/staff/menus/", "admin"),
         "footer menu": ShopPage("adminpanel:menu", "/staff/menus/footer/", "admin"),
         "header menu": ShopPage("adminpanel:menu", "/staff/menus/header/", "admin"),
+        "brand": ShopPage("adminpanel:brand", "/staff/settings/brand/", "admin"),
+        "brand, refused": ShopPage(
+            "adminpanel:brand",
+            "/staff/settings/brand/",
+            "admin",
+            422,
+            urlencode({"name": "", "accent": "#ffffff", "csrfmiddlewaretoken": CSRF}),
+        ),
+        "brand, previewed": ShopPage(
+            "adminpanel:brand_preview", "/staff/settings/brand/preview/", "admin", 422, _NOTHING
+        ),
+        "brand's pictures, refused": ShopPage(
+            "adminpanel:brand_upload", "/staff/settings/brand/upload/", "admin", 422, _NOTHING
+        ),
         "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
         "delivery methods": ShopPage(
             "adminpanel:delivery_methods", "/staff/settings/delivery/", "admin"
@@ -493,6 +516,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "a new warehouse, refused": ShopPage(
             "adminpanel:warehouse_new", "/staff/settings/warehouses/new/", "admin", 422, _NOTHING
+        ),
+        "texts of emails": ShopPage("adminpanel:mail_texts", "/staff/settings/mails/", "admin"),
+        "texts of an email": ShopPage(
+            "adminpanel:mail_text", "/staff/settings/mails/order_confirmed/", "admin"
         ),
         "terms": ShopPage("adminpanel:terms", "/staff/settings/terms/", "admin"),
         "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
@@ -593,6 +620,7 @@ _STAFF_ACTIONS = (
     *("customer_export", "customer_erase"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end", "promotion_resume", "delivery_method_remove"),
+    *("mail_text_test", "mail_text_reset", "brand_restore"),
     *(
         "product_status",
         "product_copy",
@@ -613,12 +641,19 @@ _STAFF_ACTIONS = (
     *("message_label_delete", "saved_reply_remove", "sender_block", "sender_unblock"),
     "search_rule_remove",
     *("category_move", "category_remove", "front_page_row"),
+    *("front_block_move", "front_block_remove"),
+    *("text_page_offline", "text_page_take_back"),
     *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
+    "adminpanel:mail_text_preview": "a frame of the page that shows it",
+    "mail:html": "a frame of the page that shows it",
+    **dict.fromkeys(("brand_stylesheet", "brand_preview"), "a stylesheet"),
+    "manifest": "a file",
     "picture": "a drawing",
     "picture_sheet": "drawings",
+    "text_page": "drawn as help, delivery and the other pages of text are",
     "photo": "a picture",
     "share_image": "a picture",
     "shop_share_image": "a picture",
@@ -641,8 +676,6 @@ URLS_WITHOUT_PAGE = {
     ),
     "posts:new": "a redirect to the form of a new post",
     "posts:product_choices": "a part of the form of a post, for htmx",
-    *("front_block_move", "front_block_remove"),
-    *("text_page_offline", "text_page_take_back"),
     "notifications:bell": "a part of each page, for htmx",
     **dict.fromkeys(("accounts:notification_panel", "accounts:notifications_read"), _SUBMIT),
     **dict.fromkeys(("price_alerts:watch", "price_alerts:stop"), _SUBMIT),
@@ -653,7 +686,6 @@ URLS_WITHOUT_PAGE = {
     **dict.fromkeys(
         (f"conversations:{name}" for name in ("draft", "read", "label_empty", "label_delete")),
         _SUBMIT,
-    "text_page": "drawn as help, delivery and the other pages of text are",
     ),
     **dict.fromkeys(("conversations:file", "conversations:guest_file"), "a file"),
     "mail:answer": _SUBMIT,
