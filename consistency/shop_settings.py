@@ -6,6 +6,7 @@ from django.utils.timezone import localdate
 
 from catalogue.colour_settings import COLOURS
 from catalogue.filter_settings import FILTERS
+from catalogue.front_page import FRONT_BLOCKS
 from catalogue.search_rules import SEARCH_RULES
 from consistency.findings import Check, Violation, table_subjects
 from conversations.saved_replies import SAVED_REPLIES
@@ -25,7 +26,7 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
-        *(BRAND, MENUS, TEXT_PAGES),
+        *(FRONT_BLOCKS, BRAND, MENUS, TEXT_PAGES),
         *(REVIEW_RULES, FILTERS, COLOURS, SEARCH_RULES, SAVED_REPLIES, MAIL_TEXTS),
     )
 }

@@ -1,5 +1,6 @@
 """The view objects of the storefront's parts of pages that are drawn once for all visitors (web.templatetags.fragments)."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -10,8 +11,8 @@ from django.utils.safestring import SafeString
 
 from cart.forms import AddForm, build_add_form
 from catalogue.entities import MenuEntry, Product
+from catalogue.front_page import Block
 from catalogue.share_images import ShareImage, find_share_image
-from catalogue.templatetags.cards import CardList
 from inventory.entities import Stock
 from payments.gateways import PaymentMethod
 from promotions.rules import Promotion
@@ -76,14 +77,12 @@ class FrontPageHead(_WithSettings, _Head):
 
 @dataclass(frozen=True)
 class FrontPage:
-    promotions: tuple[Promotion, ...]
-    new_arrivals: CardList
-    popular: CardList
-    deals: CardList
-    featured: CardList
-    tiles: tuple[MenuEntry, ...]
-    country_count: int
-    return_days: int
+    """The blocks of the front page, each with its template and what the template shows beside the block."""
+
+    blocks: tuple[tuple[str, Block, Hashable], ...]
+
+    def has_heading(self) -> bool:
+        return any(block.kind == "hero" for _template, block, _shown in self.blocks)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Read lists of cards: the lists of categories, of the front page and of related products."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
 from catalogue.entities import CardPage, CategoryNode, Product, ProductCard
 from catalogue.photos import parse_photo
-from catalogue.queries.products import get_products, leave_out
+from catalogue.product_rows import product_from_rows
+from catalogue.queries.products import get_products, leave_out, prefetch_product
 from catalogue.queries.suggestions import list_suggestions
 from pricing.money import from_minor_units
 from web.types import StrOrPromise
@@ -140,6 +142,30 @@ def get_category_page(
         page_token([page[-1].sort_key, page[-1].product_id], list_name) if len(rows) > limit else ""
     )
     return CardPage(tuple(card_from_row(row) for row in page), token)
+
+
+def prefetch_category_cards(category_id: UUID, most: int) -> PendingResult:
+    """Start reading the cards of a category's newest products."""
+    return CARDS_DOWN.start(category_id=category_id, sort=SORTS["newest"][0], most=most)
+
+
+def prefetch_product_cards(
+    product_ids: Iterable[UUID], now: datetime
+) -> Callable[[], list[ProductCard]]:
+    """Start reading products; the returned function returns the cards of those on sale. It raises CassandraUnavailable."""
+    reading = {each: prefetch_product(each) for each in product_ids}
+
+    def collect() -> list[ProductCard]:
+        found = []
+        for product_id, pending in reading.items():
+            rows = pending.rows()
+            with leave_out(product_id):
+                product = product_from_rows(rows)
+                if product and product.is_on_sale(now):
+                    found.append(product_card(product))
+        return found
+
+    return collect
 
 
 # Q4: the cards of a front page row.

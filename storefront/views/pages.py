@@ -1,11 +1,12 @@
 """The front page, categories, pictures, and pages of text."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -20,28 +21,30 @@ from django.http import (
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
-from django.utils.timezone import localdate
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, localdate, make_aware
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from accounts.access import has_permission
+from accounts.models import User
+from adminpanel.side_bar import get_side_bar
 from analytics.events import NotedEvent
 from cassandra_db import current_time
 from catalogue import queries, search
 from catalogue.entities import CategoryNode
 from catalogue.errors import ShareImageBusy
 from catalogue.filtered_lists import CATEGORY_SORTS, category_scope
+from catalogue.front_page import list_blocks
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.search_index import SearchIndexMissing
 from catalogue.share_images import SECONDS_EACH, read_share_image
-from catalogue.templatetags.cards import make_card_list
-from pricing.delivery import list_delivery_countries
-from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from shop_settings.queries import get_settings_revision, prefetch_settings
-from shop_settings.terms import get_terms
 from storefront import recently_viewed
 from storefront.card_lists import list_url
 from storefront.fragments import CategoryHead, CategoryTop, FrontPage, FrontPageHead
+from storefront.front_blocks import lead
 from storefront.list_filters import FILTER_PARAMETERS
 from storefront.media import CACHE_CONTROL
 from storefront.product_lists import EmptyList, ListPart, ProductList, render_list
@@ -49,45 +52,40 @@ from storefront.whole_pages import whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
-# How many products a row of the front page shows: all its pictures belong to the first view (X140).
-FRONT_PAGE_ROW = 4
-
 
 @require_safe
 @whole_page()
 @public
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the front page."""
-    reading = {
-        name: queries.prefetch_featured(name)
-        for name in ("new_arrivals", "popular", "deals", "featured")
-    }
+    """Show the front page; to its staff, with `?at=`, as it will look at that time."""
     queries.prefetch_categories()
-    prefetch_automatic_promotions()
     prefetch_settings()
-    rows = {
-        name: make_card_list(
-            (queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW]),
-            FRONT_PAGE_ROW if name == "new_arrivals" else 0,
-        )
-        for name, each in reading.items()
-    }
     now = current_time()
-    terms = get_terms(localdate(now))
+    shown_at = _find_preview_time(request) or now
+    # All blocks begin their reads before the first one waits.
+    begun = [
+        (kind.template, block, kind.start(block, shown_at)) for block, kind in list_blocks(shown_at)
+    ]
+    found = ((template, block, collect()) for template, block, collect in begun)
     context = {
         "front_page_head": FrontPageHead(get_settings_revision(), localdate(now)),
-        "front_page": FrontPage(
-            **rows,
-            tiles=tuple(
-                child for root in queries.list_menu() for child in root.children or (root,)
-            ),
-            promotions=list_running_promotions(now),
-            country_count=len(list_delivery_countries()),
-            # Without voluntary returns the legal terms apply.
-            return_days=terms.return_days or terms.withdrawal_days,
-        ),
+        "front_page": FrontPage(tuple(lead(each for each in found if each[2] is not None))),
+        "preview_at": shown_at if shown_at is not now else None,
     }
     return render_page(request, "storefront/home.html", context)
+
+
+def _find_preview_time(request: HttpRequest) -> datetime | None:
+    """Return the time of a staff's preview; None for all others."""
+    if "at" not in request.GET or not get_side_bar(request).groups:
+        return None
+    if not has_permission(cast(User, request.user), "adminpanel.front_page"):
+        return None
+    try:
+        typed = parse_datetime(request.GET["at"])
+    except ValueError:
+        return None
+    return make_aware(typed) if typed and is_naive(typed) else typed
 
 
 @require_safe

@@ -43,13 +43,13 @@ assert ROWS.keys() == set(FEATURE_TYPES)
 
 @staff_required(CATALOGUE_STAFF)
 @require_safe
-def front_page(request: HttpRequest) -> HttpResponse:
+def front_page_rows(request: HttpRequest) -> HttpResponse:
     """Show each row of the front page with its pinned products."""
     return _page(request)
 
 
 @staff_required(CATALOGUE_STAFF)
-@post_only("adminpanel:front_page")
+@post_only("adminpanel:front_page_rows")
 def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
     """Pin, move or unpin products in one row of the front page."""
     if row not in ROWS:
@@ -71,8 +71,8 @@ def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
     messages.success(request, _("Saved. Shoppers see it within a minute."))
     return render_or_redirect(
         request,
-        f"{reverse('adminpanel:front_page')}#{row}",
-        "adminpanel/catalogue/front_page.html",
+        f"{reverse('adminpanel:front_page_rows')}#{row}",
+        "adminpanel/catalogue/front_page_rows.html",
         lambda: {
             "row": _row_context(
                 row, PinsForm(saved, FEATURED_LENGTH), queries.prefetch_featured(row)
@@ -98,7 +98,7 @@ def _page(
     context = {"rows": rows.values(), "row": rows.get(submitted_row), "form": submitted}
     part = "row" if submitted else ""
     return render_page(
-        request, "adminpanel/catalogue/front_page.html", context, part=part, status=status
+        request, "adminpanel/catalogue/front_page_rows.html", context, part=part, status=status
     )
 
 
