@@ -417,7 +417,7 @@ STORAGES = {
 SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run" / "search")))
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
-DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@shop.example>")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="shop@shop.example")
 # The address to which undeliverable mails return, with a signed mark: bounce@shop.example receives bounce+…@shop.example. Empty: off.
 MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
 # The address to which customers answer the shop's messages, with a signed mark: help@shop.example receives help+…@shop.example.

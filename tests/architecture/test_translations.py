@@ -28,7 +28,6 @@ SCRIPT_NAMES = {"ArrowDown", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
-    "Stoa",  # the shop's own name
     "UTC",  # a time's, everywhere
 }
 # Blocks that hold no text: the classes of the page's body.
