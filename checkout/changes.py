@@ -18,10 +18,11 @@ def describe_changes(
     orderable: OrderableCart,
     sums: quotes.Quote | None,
     promise: tuple[str, ...] = (),
+    terms: int | None = None,
 ) -> list[str]:
     """Return sentences about all changes since the snapshot.
 
-    `sums` and `promise` are the present sums and delivery promise; None and () are not compared.
+    `sums`, `promise` and `terms` are the present sums, delivery promise and version of the terms; None and () are not compared.
     """
     now = {line.variant_id: line for line in orderable.lines}
     found = []
@@ -59,6 +60,8 @@ def describe_changes(
             _("Delivery is now %(now)s. It was %(before)s before.")
             % {"now": _promise_text(promise), "before": _promise_text(snapshot.promise)}
         )
+    if terms not in (None, snapshot.terms):
+        found.append(_("Our terms of sale have changed. Read them before you place your order."))
     return found + (_describe_sum_changes(snapshot, orderable, sums) if sums else [])
 
 

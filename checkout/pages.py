@@ -83,7 +83,7 @@ def step_context(
     return (
         _orderable_context(visit, step, orderable)
         | _form_context(request.POST, visit, step, errors=errors)
-        | {"checkout": snapshot.to_token()}
+        | {"checkout": snapshot.to_token(), "terms_version": snapshot.terms}
     )
 
 
@@ -104,6 +104,7 @@ def _describe_changes(
         orderable,
         visit.calculate_sums(orderable) if counted and is_from_checkout else None,
         snapshot.promise if counted and is_from_checkout else (),
+        snapshot.terms if counted and previous_snapshot.review_fingerprint else None,
     )
     if counted and not found and previous_snapshot != snapshot:
         return [_("Something has changed. Check your order before you place it.")]

@@ -21,7 +21,7 @@ class CheckoutSnapshot:
     """The contents of a checkout page: (variant, quantity, unit price) for each line, and the sums, in minor units.
 
     `promise` is the delivery method in words and the expected days. `review_fingerprint` covers everything on the review
-    page; the pages of earlier steps have none.
+    page, and `terms` is the version of the terms that it links; the pages of earlier steps have neither.
     """
 
     order_id: UUID
@@ -34,6 +34,7 @@ class CheckoutSnapshot:
     currency: str
     review_fingerprint: str = ""
     promise: tuple[str, ...] = ()
+    terms: int = 0
 
     def to_token(self) -> str:
         """Return the snapshot as a signed token, for the page's form."""
@@ -46,6 +47,7 @@ class CheckoutSnapshot:
             sums,
             self.review_fingerprint,
             self.promise,
+            self.terms,
         ]
         return signing.dumps(content, salt=_SALT, compress=True)
 
@@ -69,7 +71,7 @@ def is_snapshot_token(token: str) -> bool:
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
     """Return the snapshot in a page's token; None if the token is forged, too old or another owner's."""
     try:
-        order_id, owner, lines, sums, review_fingerprint, promise = signing.loads(
+        order_id, owner, lines, sums, review_fingerprint, promise, terms = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
         )
         delivery_cents, tax, discount, total, currency = sums
@@ -89,6 +91,7 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
         currency,
         review_fingerprint,
         tuple(promise),
+        terms,
     )
 
 

@@ -19,6 +19,7 @@ from orders.voucher_customers import list_voucher_customer_keys
 from payments.methods import is_paid_afterwards
 from pricing import quotes
 from pricing.quotes import lines_weight
+from text_pages.queries import get_terms_version
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class CheckoutVisit:
         return replace(
             snapshot,
             review_fingerprint=checkout_fingerprint(self.form, self.billing, snapshot.content),
+            terms=get_terms_version(current_time()),
         )
 
     def build_draft(self, snapshot: CheckoutSnapshot, orderable: OrderableCart) -> OrderDraft:
@@ -135,6 +137,7 @@ class CheckoutVisit:
             checkout_number=self.checkout.number,
             stock=orderable.stock,
             customer_notes=self.form.cleaned_data["notes"],
+            terms_version=snapshot.terms,
             is_email_confirmed=self.is_email_confirmed,
             networks=self.networks,
         )

@@ -155,9 +155,13 @@ def order_draft(
 
 
 def accept_offer(
-    draft: DraftOrder, payment_method: str, now: datetime, networks: Sequence[tuple[str, int]]
+    draft: DraftOrder,
+    payment_method: str,
+    now: datetime,
+    networks: Sequence[tuple[str, int]],
+    terms_version: int | None = None,
 ) -> Order:
-    """Place an offer as an order. A second call returns the same order.
+    """Place an offer as an order, which keeps the version of the terms that the offer showed. A second call returns the same order.
 
     Raises CustomerRefused, OfferOutdated, DraftChanged, and the errors of orders.operations.place_order.
     """
@@ -179,7 +183,7 @@ def accept_offer(
             current = queries.get_draft(draft.draft_id)
             if not current or (current.version, current.state) != (draft.version, ACCEPTED):
                 raise DraftChanged(current)
-    return _place(draft, payment_method, now, networks=networks)
+    return _place(draft, payment_method, now, networks=networks, terms_version=terms_version)
 
 
 def delete_draft(seen: DraftOrder) -> None:
@@ -345,6 +349,7 @@ def _place(
     *,
     placed_by: str = "shopper",
     networks: Sequence[tuple[str, int]] = (),
+    terms_version: int | None = None,
 ) -> Order:
     assert draft.offer
     assert draft.order_id
@@ -370,6 +375,7 @@ def _place(
             placed_by=placed_by,
             offered_by=draft.changed_by,
             added_to=draft.added_to,
+            terms_version=terms_version,
         ),
         now,
         max(gateways.METHODS[payment_method].pay_until(now), now + PAY_WITHIN),

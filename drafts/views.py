@@ -29,6 +29,7 @@ from orders.payment_redirect import redirect_to_payment
 from orders.queries import get_order
 from payments.errors import GatewayUnavailable
 from pricing.tax import get_tax_rates
+from text_pages.queries import get_terms_version
 from web.decorators import get_or_post, owner_only
 from web.forms import Form
 from web.rate_limits import list_networks
@@ -77,9 +78,13 @@ def offer(request: HttpRequest, token: str) -> HttpResponse:
     form = PaymentForm(draft.address.country, request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():
         return _offer_page(request, token, draft, form, status=422 if form.is_bound else 200)
+    terms = get_terms_version(now)
+    if request.POST.get("terms", str(terms)) != str(terms):
+        words = _("Our terms of sale have changed. Read them before you place your order.")
+        return _offer_page(request, token, draft, form, [words], 409)
     try:
         order = operations.accept_offer(
-            draft, form.cleaned_data["payment"], now, list_networks(request)
+            draft, form.cleaned_data["payment"], now, list_networks(request), terms
         )
     except CheckoutUsed as used:
         return _redirect_to_order(request, used.order)
@@ -115,6 +120,7 @@ def _offer_page(
         ),
         "form": form,
         "problems": problems or [],
+        "terms_version": get_terms_version(current_time()),
     }
     return render_page(request, "drafts/offer.html", context, status=status)
 

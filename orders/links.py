@@ -5,6 +5,9 @@ from uuid import UUID
 from django.conf import settings
 from django.core import signing
 from django.urls import reverse
+from django.utils.timezone import localdate
+
+from orders.lifecycle.entities import Order
 
 _SALT = "orders.track"
 _CONFIRMATION_SALT = "orders.confirm"
@@ -29,6 +32,14 @@ def confirmation_url(order_id: UUID) -> str:
 def order_id_from_confirmation_token(token: str) -> UUID | None:
     """Return the order's id in a token of `confirmation_url`; None if the token is not ours."""
     return _parse_token(token, _CONFIRMATION_SALT)
+
+
+def accepted_terms_path(order: Order) -> str:
+    """Return the path of the terms that an order's shopper has accepted, as they were on its day, or ""."""
+    if order.terms_version is None:
+        return ""
+    path = reverse("terms_version", args=[order.terms_version])
+    return f"{path}?on={localdate(order.placed_at)}"
 
 
 def _parse_token(token: str, salt: str) -> UUID | None:

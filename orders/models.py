@@ -56,6 +56,8 @@ class Order(Model):
     estimated_from = columns.Date(static=True)
     estimated_delivery = columns.Date(static=True)
     customer_notes = columns.Text(static=True)  # the shopper's notes about the delivery
+    # the version of the terms of sale that its shopper has accepted; null for orders by staff and of earlier versions
+    terms_version = columns.Integer(static=True)
     tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)

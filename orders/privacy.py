@@ -59,6 +59,7 @@ def _order_data(order: Order) -> dict[str, Any]:
         "estimated_from": order.method.first,
         "estimated_delivery": order.method.last,
         "delivery_notes": order.customer_notes,
+        "terms_version": order.terms_version,
         "lines": [
             {
                 "sku": item.sku,

@@ -30,7 +30,7 @@ ORDER = read(
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
               delivery_address, billing_address, delivery_method, delivery_title, carrier, estimated_from, estimated_delivery,
-              tax_rates, customer_notes, tags, first_item_name, first_item_picture, skus, cart_id, allocations, fingerprint, payment_id, payment_method,
+              tax_rates, customer_notes, terms_version, tags, first_item_name, first_item_picture, skus, cart_id, allocations, fingerprint, payment_id, payment_method,
               captured, refunded, voucher, discounts, kind, actor, note, public, board_after, details, request_id, submit_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
@@ -92,6 +92,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         events=tuple(_event(row) for row in rows if row.event_id is not None),
         return_days=get_terms(localdate(head.placed_at)).return_days,
         customer_notes=head.customer_notes or "",
+        terms_version=head.terms_version,
         skus=tuple(json.loads(head.skus or "[]")),
         tags=tuple(sorted(head.tags or ())),
     )

@@ -82,6 +82,7 @@ def _options(order: Order, member: User | None) -> MailOptions:
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:
     """Return the template context of an order's mail. It has words that the shopper typed only if the address is confirmed."""
     is_confirmed = order.is_email_confirmed
+    terms_path = links.accepted_terms_path(order)
     track_url = reverse("orders:track", args=[links.order_access_token(order.order_id)])
     return {
         "order": order,
@@ -90,6 +91,7 @@ def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) ->
         "details": "\n\n".join(content.paragraphs),
         "button": _(content.link_label),
         "url": content.url or settings.PUBLIC_URL + track_url,
+        "terms_url": terms_path and settings.PUBLIC_URL + terms_path,
         "withdrawal_url": f"{settings.PUBLIC_URL}{reverse('orders:withdraw')}?number={order.number}",
         "name": order.name if is_confirmed else "",
         "delivery_address": order.delivery_address.lines if is_confirmed else (),

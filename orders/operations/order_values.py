@@ -49,6 +49,7 @@ class OrderDraft:
     fingerprint: str
     payment_method: str = "card"
     customer_notes: str = ""  # the shopper's notes for the delivery
+    terms_version: int | None = None  # the version of the terms that the shopper has accepted
     voucher: str = ""  # the typed code; `promotions` have its effect
     promotions: tuple[quotes.Promotion, ...] = ()
     cart: Cart | None = None  # the reviewed cart; if it has changed since, nothing is placed
@@ -223,5 +224,6 @@ def header_values(
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,
         "customer_notes": draft.customer_notes,
+        "terms_version": draft.terms_version,
         "discounts": json.dumps(dump_discounts(quote.discounts)),
     }

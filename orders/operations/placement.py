@@ -132,7 +132,8 @@ PLACE = conditional_write(
               estimated_delivery = :estimated_delivery, tax_rates = :tax_rates,
               first_item_name = :first_item_name, first_item_picture = :first_item_picture, skus = :skus,
               cart_id = :cart_id, allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
-              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts, customer_notes = :customer_notes
+              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts, customer_notes = :customer_notes,
+              terms_version = :terms_version
        WHERE order_id = :order_id IF placing = :me AND state = null""",
 )
 

@@ -5,7 +5,7 @@ from datetime import date
 from django import template
 
 from cassandra_db import current_time
-from orders import presentation
+from orders import links, presentation
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from shop_settings.terms import get_terms
@@ -17,6 +17,12 @@ register = template.Library()
 def event_label(order: Order, event: Event) -> str:
     """Return the shopper's label for an event of an order, translated."""
     return presentation.event_label(order, event)
+
+
+@register.simple_tag
+def accepted_terms_path(order: Order) -> str:
+    """Return the path of the terms that an order's shopper has accepted, or ""."""
+    return links.accepted_terms_path(order)
 
 
 @register.simple_tag
