@@ -86,7 +86,8 @@ class BrandForm(LinesForm[Brand]):
         ),
     )
     logo = _picture_field(
-        gettext_lazy("Logo"), gettext_lazy("It replaces the name at the top of each page.")
+        gettext_lazy("Logo"),
+        gettext_lazy("It replaces the name at the top of each page, on light and on dark ground."),
     )
     favicon = _picture_field(
         gettext_lazy("Icon"), gettext_lazy("Browsers show it on their tabs. It should be square.")
