@@ -11,6 +11,8 @@ from accounts.models import User
 from cassandra_db import PendingResult
 
 LOGGED_AGAIN_AFTER = timedelta(minutes=10)
+# The log's name for the act of viewing an order or its mails.
+ORDER_LOOK = "order_looked_at"
 
 
 def prefetch_looks(staff: User, now: datetime) -> PendingResult:

@@ -14,7 +14,7 @@ WIDTH = 600  # pixels
 _FONT = "font-family:-apple-system,'Segoe UI',Roboto,Arial,sans-serif"
 _TEXT = f"{_FONT};font-size:16px;line-height:1.55;color:#{{ink}}"
 _SMALL = f"{_FONT};font-size:13px;line-height:1.5;color:#{{ink-soft}}"
-_CELL = f"{_TEXT};padding:10px 0;border-bottom:1px solid #{{line}};vertical-align:top"
+_CELL = f"{_TEXT};padding:10px 8px 10px 0;border-bottom:1px solid #{{line}};vertical-align:top"
 _STYLES = {
     "page": "margin:0;padding:0;background:#{paper}",
     "ground": "background:#{paper}",
@@ -23,10 +23,11 @@ _STYLES = {
     "name": f"{_FONT};font-size:22px;font-weight:600;color:#{{ink}};text-decoration:none",
     "card": f"{_TEXT};padding:28px 24px;background:#{{surface}};border-radius:6px",
     "foot": f"{_SMALL};padding:20px 24px 32px",
+    "h1": f"{_FONT};margin:0 0 18px;font-size:21px;line-height:1.3;font-weight:600;color:#{{ink}}",
     "p": f"{_TEXT};margin:0 0 16px",
     "small": f"{_SMALL};margin:0 0 12px;overflow-wrap:anywhere",
     "cell": _CELL,
-    "amount": f"{_CELL};padding-left:12px;text-align:right;white-space:nowrap",
+    "amount": f"{_CELL};padding-right:0;text-align:right;white-space:nowrap",
     "thumb": f"{_CELL};width:72px;padding-right:12px",
     "picture": "display:block;width:72px;height:72px;border:0;border-radius:4px;object-fit:cover",
     "a": "color:#{accent}",

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.template import Context, Engine
 
 from mail.kinds import TEXTS, get_mail_kinds
-from mail.texts import MailTexts, fill_text, get_mail_texts
+from mail.texts import MailTexts, fill_text, get_mail_texts, get_text
 from shop_settings.brand import get_brand
 
 LINE_LENGTH = 76
@@ -36,9 +36,7 @@ def render_mail(
     kind, own = get_mail_kinds()[name], texts or get_mail_texts(name)
     context = {"shop_url": settings.PUBLIC_URL, **context, "shop": get_brand().name}
     values = kind.compute_values(context)
-    filled = {
-        each: fill_text(getattr(own, each) or kind.get_text(each), values).strip() for each in TEXTS
-    }
+    filled = {each: fill_text(get_text(kind, own, each), values).strip() for each in TEXTS}
     subject = " ".join(filled["subject"].split())
     context |= {
         "subject": subject,

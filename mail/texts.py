@@ -1,7 +1,7 @@
 """The staff's texts of mails: which braces they may have, and how they are stored and filled.
 
 A text is stored by the mail's name and its own, never with a mail that is sent: the worker and the pages keep a copy for
-five seconds. An empty text is the shop's own (mail.kinds).
+five seconds. A text that is None is the shop's own (mail.kinds).
 """
 
 import re
@@ -30,15 +30,15 @@ class MailTexts:
     """The staff's texts of a kind of mail (`key`)."""
 
     key: str
-    subject: str = ""
-    intro: str = ""
-    closing: str = ""
+    subject: str | None = None
+    intro: str | None = None
+    closing: str | None = None
 
 
 def _check(snapshot: SettingsSnapshot, _today: date) -> None:
     for texts in snapshot.get_values(MAIL_TEXTS).values():
         for name, bound in (("subject", MAX_SUBJECT), ("intro", MAX_TEXT), ("closing", MAX_TEXT)):
-            if len(getattr(texts, name)) > bound:
+            if len(getattr(texts, name) or "") > bound:
                 raise SettingRefused(_("The text is too long."), name)
 
 
@@ -56,6 +56,12 @@ MAIL_TEXTS = SettingKind(
 def get_mail_texts(key: str) -> MailTexts:
     """Return the staff's texts of a kind of mail, at most five seconds old. Raises CassandraUnavailable."""
     return CURRENT_TEXTS.get().get_values(MAIL_TEXTS).get(key) or MailTexts(key)
+
+
+def get_text(kind: MailKind, texts: MailTexts | None, name: str) -> str:
+    """Return a text as mails have it: `name` is one of mail.kinds.TEXTS."""
+    own: str | None = getattr(texts, name) if texts else None
+    return kind.get_text(name) if own is None else own
 
 
 def find_broken_brace(kind: MailKind, name: str, text: str) -> str:

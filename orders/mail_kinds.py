@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -70,7 +71,9 @@ def preview_order_mail(event: str, purpose: StrOrPromise, order: Order) -> Mappi
             break
     example = MailContent(str(purpose).rstrip("."), (_("Here is what happened to the order."),))
     is_summed = event in ("to_confirm", "to_pay", "confirmed", "changed", "cancelled")
-    return mail_context(order, items, content or replace(example, has_order_summary=is_summed))
+    context = mail_context(order, items, content or replace(example, has_order_summary=is_summed))
+    # Only the receiver of a mail may use its links.
+    return context | {"url": f"{settings.PUBLIC_URL}/", "reject_url": ""}
 
 
 def _order_mail(event: str, purpose: StrOrPromise) -> MailKind:

@@ -22,9 +22,6 @@ from orders.numbers import normalize_order_number
 from payments.methods import MANUAL_METHODS
 from web.types import StrOrPromise
 
-# The audit log's name for the act of viewing an order or its mails.
-ORDER_LOOK = "order_looked_at"
-
 
 def get_order_or_404(number: str) -> Order:
     """Return the order with a number, which may be typed in any spelling. Raises Http404, CassandraUnavailable."""

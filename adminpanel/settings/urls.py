@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from adminpanel.settings import brand_views, menus, views
+from adminpanel.settings import brand_views, mail_texts, menus, views
 
 urlpatterns = [
     path("settings/", views.setting_list, name="settings"),
@@ -18,6 +18,13 @@ urlpatterns = [
         views.remove_delivery_method,
         name="delivery_method_remove",
     ),
+    path("settings/mails/", mail_texts.mail_text_list, name="mail_texts"),
+    path("settings/mails/<slug:key>/", mail_texts.mail_text, name="mail_text"),
+    path(
+        "settings/mails/<slug:key>/preview/", mail_texts.preview_mail_text, name="mail_text_preview"
+    ),
+    path("settings/mails/<slug:key>/test/", mail_texts.send_test_mail, name="mail_text_test"),
+    path("settings/mails/<slug:key>/reset/", mail_texts.reset_mail_text, name="mail_text_reset"),
     path("settings/warehouses/", views.warehouses, name="warehouses"),
     path("settings/warehouses/new/", views.create_warehouse, name="warehouse_new"),
     path("settings/warehouses/<slug:key>/", views.warehouse_detail, name="warehouse"),

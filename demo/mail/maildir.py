@@ -27,6 +27,7 @@ class CaughtMail:
     sent_at: datetime | None
     text: str
     message_id: str = ""
+    html: str = ""
     reply_to: str = ""  # the address to which answers come; "" if the mail names none
 
 
@@ -63,7 +64,7 @@ def _arrival(key: str) -> tuple[float, int]:
 
 
 def _read_mail(key: str, mail: EmailMessage) -> CaughtMail:
-    part = mail.get_body(("plain",))
+    part, html = mail.get_body(("plain",)), mail.get_body(("html",))
     sent_at = None
     if date := mail["Date"]:
         try:
@@ -77,6 +78,7 @@ def _read_mail(key: str, mail: EmailMessage) -> CaughtMail:
         subject=str(mail["Subject"] or "(no subject)"),
         sent_at=sent_at,
         text=str(part.get_content()) if part else "",
+        html=str(html.get_content()) if html else "",
         message_id=str(mail["Message-ID"] or ""),
         reply_to=str(mail["Reply-To"] or ""),
     )

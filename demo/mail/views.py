@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from cart.forms import IdempotencyKeyField
 from conversations.rules import MAX_BODY
 from demo.mail import maildir
+from mail.frames import frame_html, with_frame
 from web.decorators import P, View, no_store, post_only, public
 from web.forms import Form
 from web.rendering import render_page
@@ -56,17 +57,30 @@ def mail_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @no_store
 @public
+@with_frame
 def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the page with a mail's text, in which addresses are links."""
+    """Show the page with a mail's HTML in a frame, and its text, in which addresses are links."""
     found = _get_mail(key)
     form = AnswerForm(initial={"operation": uuid4()})
     return render_page(request, "demo/message.html", {"mail": found, "form": form})
 
 
 @demo_only
+@require_safe
+@no_store
+@public
+def mail_html(request: HttpRequest, key: str) -> HttpResponse:
+    """Return a mail's HTML for the page's frame."""
+    if not (html := _get_mail(key).html):
+        raise Http404
+    return frame_html(html)
+
+
+@demo_only
 @post_only("mail:message", "key")
 @no_store
 @public
+@with_frame
 def answer_mail(request: HttpRequest, key: str) -> HttpResponse:
     """Send an answer to a mail, with the mail quoted below it, as its reader's mail program would."""
     found, form = _get_mail(key), AnswerForm(request.POST)

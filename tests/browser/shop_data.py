@@ -65,8 +65,10 @@ from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
+from mail.kinds import SAMPLE
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
+from mail.rendering import render_mail
 from moderation.states import HELD
 from notifications.entities import News
 from notifications.links import unsubscribe_url
@@ -542,6 +544,10 @@ def _mail(subscription: Subscription) -> EmailMessage:
     )
     mail.set_content(
         f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('stock_alerts:confirm', args=[subscription.to_token()])}\n"
+    )
+    mail.add_alternative(
+        render_mail("confirm_subscription", SAMPLE | {"name": "Table lamp"}).html or "",
+        subtype="html",
     )
     mail["Reply-To"] = "reply@shop.example"  # so that the page has its form
     return mail

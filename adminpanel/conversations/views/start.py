@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import current_member, staff_required
-from accounts.looks import prefetch_looks, record_look
+from accounts.looks import ORDER_LOOK, prefetch_looks, record_look
 from accounts.operations import record_customer_look
 from accounts.queries import get_user
 from accounts.roles import MESSAGE_STAFF
 from adminpanel.conversations.forms import NewConversationForm
-from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.order_page import get_order_or_404
 from adminpanel.parameters import found_or_404, parse_id
 from cassandra_db import current_time
 from conversations.entities import Customer, NewMessage, Sender, Topic

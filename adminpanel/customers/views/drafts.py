@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
 from accounts.addresses import address_from_fields
-from accounts.looks import prefetch_looks, record_look
+from accounts.looks import ORDER_LOOK, prefetch_looks, record_look
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.customers.draft_forms import (
     DraftForm,
@@ -35,7 +35,7 @@ from adminpanel.customers.draft_pages import (
     quote_form,
 )
 from adminpanel.orders.labels import name_actor, staff_actor
-from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.order_page import get_order_or_404
 from adminpanel.parameters import found_or_404, parse_id
 from cassandra_db import current_time
 from drafts import operations, queries

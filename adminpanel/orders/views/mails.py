@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
-from accounts.looks import prefetch_looks, record_look
+from accounts.looks import ORDER_LOOK, prefetch_looks, record_look
 from accounts.roles import MAIL_STAFF
 from adminpanel.orders.forms import MailAgainForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.order_page import get_order_or_404
 from adminpanel.orders.submits import answer_submit, order_submit
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time

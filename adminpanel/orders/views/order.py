@@ -7,11 +7,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
-from accounts.looks import prefetch_looks, record_look
+from accounts.looks import ORDER_LOOK, prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
+from adminpanel.orders.order_page import get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import answer_submit, order_submit
