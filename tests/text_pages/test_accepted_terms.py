@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.timezone import localdate
 from lxml import html
 
 from catalogue.entities import Product
@@ -40,6 +41,7 @@ def test_x478_the_order_keeps_the_version_that_the_checkout_showed_wherever_it_i
     save("terms", 2, text="What comes later")
     own = html.fromstring(shopper.client.get(reverse("orders:detail", args=[order.number])).content)
     (link,) = find_links(own)
+    assert link == f"{reverse('terms_version', args=[1])}?on={localdate(order.placed_at)}"
     assert "What Ada accepts" in text(html.fromstring(Client().get(link).content))
     staff = sign_in_staff(Client(), make_user("Will", role="warehouse"))
     shown = staff.get(reverse("adminpanel:order", args=[order.number]))
