@@ -16,6 +16,7 @@ from cassandra_db import CassandraUnavailable
 from catalogue.entities import MenuEntry
 from catalogue.queries import find_category_by_slug, get_category_tree
 from shop_settings.menus import Menu, MenuLink
+from text_pages.queries import list_live_pages
 from web.types import StrOrPromise
 
 # The shop's pages for menus, with the labels that their links have by themselves.
@@ -31,7 +32,9 @@ PAGE_LABELS: Mapping[str, StrOrPromise] = {
     "accounts:profile": gettext_lazy("Your account"),
     "cart:show": gettext_lazy("Your cart"),
     "privacy": gettext_lazy("Privacy"),
-    "imprint": gettext_lazy("Terms and legal notice"),
+    "terms": gettext_lazy("Terms of sale"),
+    "imprint": gettext_lazy("Legal notice"),
+    "accessibility": gettext_lazy("Accessibility"),
 }
 _CATEGORY = "category:"
 _is_https = URLValidator(schemes=["https"])
@@ -104,9 +107,10 @@ def get_own_label(target: str, categories: Mapping[str, MenuEntry]) -> str:
 def list_suggested_addresses() -> list[ShownLink]:
     """Return the shop's pages and categories, for staff to choose from. Raises CassandraUnavailable."""
     pages = (_resolve(MenuLink(each), {}) for each in PAGE_LABELS)
+    texts = (ShownLink(each.title, each.get_absolute_url()) for each in list_live_pages())
     nodes = (node for root in get_category_tree().roots for node in root.subtree)
     return [
-        *(each for each in pages if each),
+        *{link.url: link for link in (*texts, *pages) if link}.values(),
         *(ShownLink(each.name, reverse("category", args=(each.slug,))) for each in nodes),
     ]
 

@@ -70,7 +70,7 @@ def _first_values() -> dict[str, Menu]:
                     *(gettext_noop("Your orders"), "orders:lookup", "orders:withdraw"),
                     *("accounts:profile", "cart:show"),
                 ),
-                _group(gettext_noop("About us"), "privacy", "imprint"),
+                _group(gettext_noop("About us"), "privacy", "terms", "imprint", "accessibility"),
             )
         ),
         HEADER: Menu((_group("", "new_arrivals", "deals", "posts:newest"),)),

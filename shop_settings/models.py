@@ -10,18 +10,21 @@ class ShopSetting(Model):
     """The settings of delivery, taxes, terms and more. All settings of a partition are read together.
 
     The partition "shop" has what nearly every page needs, "colours" the colours of option values, for pages with filters,
-    "search" the rules for searches.
+    "search" the rules for searches, "mails" the texts of mails.
     A kind without rows has its first values (shop_settings.kinds). Each save checks and changes the revision, so rules hold across
     rows and kinds.
     Bound: at most 500 rows in "shop", some 300 bytes each: one for a delivery method, a warehouse … The brand and its last
-    20 saves have at most 3 KB each. At most 2,000 rows in "colours",
-    some 150 bytes each; at most 1,000 in "search" with two texts of 200 characters (SettingKind.max_settings).
+    20 saves have at most 3 KB each, the two menus 6 KB, the 16 blocks of the front page 4 KB each. At most 2,000 rows in "colours",
+    some 150 bytes each; at most 1,000 in "search" with two texts of 200 characters (SettingKind.max_settings);
+    at most 150 in "mails", some 6 KB each.
     Writer: shop_settings.operations.change_settings, only by conditional batches.
     """
 
     __table_name__ = "shop_settings"
     __partition_bytes__ = 1 * MB
-    __personal_data__ = {"why": "the shop's own terms and brands; the seller it names is the shop, and staff stand in it by their ids"}
+    __personal_data__ = {
+        "why": "the shop's own terms and brands; the seller it names is the shop, and staff stand in it by their ids"
+    }
     shop = columns.Text(partition_key=True)  # the partition of the settings' kind
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)

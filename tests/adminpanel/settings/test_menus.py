@@ -69,7 +69,9 @@ def test_x480_the_footer_shows_its_first_links_until_staff_change_them(
         ("Your account", "/account/"),
         ("Your cart", "/cart/"),
         ("Privacy", "/help/privacy/"),
-        ("Terms and legal notice", "/help/imprint/"),
+        ("Terms of sale", "/help/terms/"),
+        ("Legal notice", "/help/imprint/"),
+        ("Accessibility", "/help/accessibility/"),
     ]
     category = make_category("Looms & yarn")
     done = send(
@@ -155,10 +157,10 @@ def test_x481_a_menu_refuses_what_leads_nowhere(cleo: Client) -> None:
 
 
 def test_x481_what_the_law_wants_is_renamed_and_moved_but_stays(cleo: Client) -> None:
-    renamed = send(cleo, FOOTER, line_3010="Impressum")
+    renamed = send(cleo, FOOTER, line_3020="Impressum")
     assert renamed.status_code == 303
     assert ("Impressum", "/help/imprint/") in links(".footer li")
-    for line in ("201", "300", "301"):
+    for line in ("201", "300", "302"):
         refused = send(cleo, FOOTER, **{f"line_{line}0": "", f"line_{line}1": ""})
         assert refused.status_code == 422
         assert "The law wants links" in refused.content.decode()
