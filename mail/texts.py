@@ -17,7 +17,7 @@ from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import settings_copy
 
 # Only what writes a mail reads this partition.
-PARTITION, MAX_MAILS = "mails", 500
+PARTITION, MAX_MAILS = "mails", 150
 CURRENT_TEXTS = settings_copy(PARTITION)
 MAX_SUBJECT, MAX_TEXT = 150, 3000
 _BRACES = re.compile(r"\{([a-z_]+)\}")
