@@ -96,6 +96,7 @@ CQL_ELSEWHERE = {
     "consistency/lists.py": "asks what no page asks",
     "consistency/mailboxes.py": "asks what no page asks",
     "consistency/notifications.py": "asks what no page asks",
+    "consistency/text_pages.py": "asks what no page asks",
     "consistency/order_search.py": "asks what no page asks",
     "consistency/user_stats.py": "asks what no page asks",
     "consistency/users.py": "asks what no page asks",

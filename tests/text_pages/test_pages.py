@@ -184,7 +184,7 @@ def test_x475_a_page_costs_a_read_only_when_a_version_is_new(client: Client) -> 
     assert costs == ["statements=1", "statements=0"]
 
 
-def test_x479_the_check_publishes_what_a_crash_left_and_names_versions_as_they_are() -> None:
+def test_x479_i51_the_check_publishes_what_a_crash_left_and_names_versions_as_they_are() -> None:
     save("terms", 1)
     left = make_version(2, "conditions", text="Nothing is lost")
     kill_in(
