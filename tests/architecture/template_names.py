@@ -89,10 +89,12 @@ class Reader:
             self.of_views |= {each for each in inside.attributes if each[0] == node.view_name}
         elif isinstance(node, IncludeNode):
             self.read([node.template, node.extra_context], bound)
-            passed = frozenset(node.extra_context)
-            self.includes.append(
-                Include(self.template, "".join(node.template.var), passed, node.isolated_context)
-            )
+            # The parts of the front page are chosen by its blocks, and each is passed the same.
+            if isinstance(part := node.template.var, str):
+                passed = frozenset(node.extra_context)
+                self.includes.append(
+                    Include(self.template, str(part), passed, node.isolated_context)
+                )
         elif isinstance(node, CsrfTokenNode):
             self.names.update({"csrf_token"} - bound)
         elif isinstance(node, BlockNode):

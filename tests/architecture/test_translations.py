@@ -28,7 +28,7 @@ SCRIPT_NAMES = {"ArrowDown", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
-    "UTC",  # a time's, everywhere
+    "UTC"  # a time's, everywhere
 }
 # Blocks that hold no text: the classes of the page's body.
 CLASS_BLOCKS = {"page"}
