@@ -93,7 +93,7 @@ class Reader:
             if isinstance(part := node.template.var, str):
                 passed = frozenset(node.extra_context)
                 self.includes.append(
-                    Include(self.template, str(part), passed, node.isolated_context)
+                    Include(self.template, "".join(part), passed, node.isolated_context)
                 )
         elif isinstance(node, CsrfTokenNode):
             self.names.update({"csrf_token"} - bound)

@@ -30,7 +30,12 @@ POST_FORMS = [
     if 'method="post"' in form
 ]
 READERS = {name: read_template(name) for name in list_templates()}
-INCLUDES = [each for reader in READERS.values() for each in reader.includes]
+INCLUDES = [
+    each
+    for reader in READERS.values()
+    for each in reader.includes
+    if not each.part.startswith("django/")
+]
 PARTS = sorted({each.part for each in INCLUDES})
 
 
