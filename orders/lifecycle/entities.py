@@ -77,7 +77,9 @@ class Order:
     events: tuple[Event, ...]
     return_days: int  # the days after arrival in which an item may be returned, by the terms of the day of the order
     customer_notes: str = ""  # the shopper's notes for the delivery
-    terms_version: int | None = None  # the version of the terms of sale that its shopper has accepted
+    terms_version: int | None = (
+        None  # the version of the terms of sale that its shopper has accepted
+    )
     skus: tuple[str, ...] = ()  # the ordered SKUs, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
     # The gateway's name and reference by payment id; None until orders.queries.load_payment_references.
