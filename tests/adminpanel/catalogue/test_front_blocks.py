@@ -31,6 +31,7 @@ from tests.shop_settings.saved import own_settings
 __all__ = ["own_settings"]
 pytestmark = pytest.mark.usefixtures("own_settings")
 LIST, MOVE = reverse("adminpanel:front_page"), reverse("adminpanel:front_block_move")
+from web.app_modules import find_app_modules
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def test_x484_an_app_adds_a_kind_of_block_and_the_page_does_without_it(
         return lambda: None if block.title == "Night" else "sunny"
 
     kind = BlockKind("weather", "Weather", "storefront/blocks/text.html", start=start)
-    found = front_page.find_app_modules("front_blocks")
+    found = find_app_modules("front_blocks")
     added = found | {"extension": SimpleNamespace(BLOCKS=(kind,))}
     with monkeypatch.context() as patch:
         patch.setattr(front_page, "find_app_modules", lambda _name: added)
