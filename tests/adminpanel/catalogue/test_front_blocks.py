@@ -27,11 +27,11 @@ from tests.clock import now
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 from tests.rules import assert_explained
 from tests.shop_settings.saved import own_settings
+from web.app_modules import find_app_modules
 
 __all__ = ["own_settings"]
 pytestmark = pytest.mark.usefixtures("own_settings")
 LIST, MOVE = reverse("adminpanel:front_page"), reverse("adminpanel:front_block_move")
-from web.app_modules import find_app_modules
 
 
 @pytest.fixture
