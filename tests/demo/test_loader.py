@@ -99,6 +99,11 @@ def older_orders():
         "out of order": [o.number for o in placed if [e.at for e in o.events] != sorted((e.at for e in o.events), reverse=True)],
     }
 
+def sold():
+    tree, now = queries.get_category_tree_at_quorum(), datetime.now(UTC)
+    on_sale = sorted(p.slug for p in queries.iterate_products() if p.is_on_sale(now))
+    return {"categories": [each.slug for each in tree.nodes], "sold": on_sale}
+
 def check(*rules):
     report = check_consistency(None, rules or RULES, recheck_after=(0.0, 0.0), grace_period=timedelta(0))
     return {"violations": [str(each) for each in report.violations], "looked at": report.checked_counts}
@@ -125,6 +130,11 @@ command(*older)
 seen("older again", older_orders() | {"as much in stock": free() == before})
 seen("rebuilt", command("rebuild"))
 seen("index rebuilt", command("rebuild", "index"))
+before = sold()
+command("load_brand", "quire-and-nib")
+seen("branded", sold() | check("I14", "I20"))
+command("load_brand", "first")
+seen("as before", sold() == before)
 seen("checked", check())
 # A process dies after an event, and its pending effects are lost, too.
 order = next(found for plan in plan_orders(datetime.now(UTC), PLACED) if (found := orders.get_order(plan.order_id)).customer_label == "Confirmed")
@@ -272,6 +282,15 @@ def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:
         "account-search",
     ]
     assert demo_shop("index rebuilt").startswith("index: ")
+
+
+def test_another_brand_sells_a_part_of_it_and_the_first_one_all_again(demo_shop: Seen) -> None:
+    branded = demo_shop("branded")
+    keys = ["notebooks-and-paper", "pens-and-pencils", "desk-light", "bags-and-cases"]
+    assert branded["categories"] == keys
+    assert len(branded["sold"]) == 16
+    assert branded["violations"] == []
+    assert demo_shop("as before")
 
 
 def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(demo_shop: Seen) -> None:
