@@ -86,6 +86,13 @@ def _expression(value: str) -> Template:
     return Engine.get_default().from_string(f"{{% load money %}}{{{{ {value} }}}}")
 
 
+def compile_placeholders() -> None:
+    """Compile the placeholders of all kinds, before the first mail needs them."""
+    for kind in get_mail_kinds().values():
+        for placeholder in kind.all_placeholders.values():
+            _expression(placeholder.value)
+
+
 @cache
 def get_mail_kinds() -> Mapping[str, MailKind]:
     """Return the kinds of all installed apps, by name. Raises ImproperlyConfigured when two have one name."""

@@ -23,6 +23,7 @@ from django.utils.module_loading import import_string
 
 from cassandra_db import CassandraUnavailable, compare_clocks, prepare_statements
 from catalogue.queries import get_category_page, list_root_categories
+from mail.kinds import compile_placeholders
 from payments.gateways import load_gateway
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -79,7 +80,8 @@ def load_code() -> None:
 
 
 def compile_templates() -> None:
-    """Compile the templates of all apps; the loaders keep them."""
+    """Compile the templates of all apps; the loaders keep them. Compile the placeholders of mails, too."""
+    compile_placeholders()
     for folder in (*map(Path, Engine.get_default().dirs), *get_app_template_dirs("templates")):
         for file in folder.rglob("*.*"):
             try:

@@ -54,7 +54,7 @@ from web.rendering import render_page, without_header
 
 
 @require_safe
-@whole_page()
+@whole_page(unless=("at",))
 @public
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page; to its staff, with `?at=`, as it will look at that time."""

@@ -70,6 +70,7 @@ LOOKS = {
     ),
     *("terms", "terms_new", "terms_detail"),
     *("mail_texts", "mail_text", "mail_text_preview"),
+    *("text_pages", "text_page_new", "text_page"),
     *("stock", "stock_item", "stock_transfers"),
     *("messages", "conversation", "conversation_new", "conversation_file", "conversation_viewers"),
     *("message_labels", "message_label", "saved_replies", "saved_reply_new", "saved_reply"),
@@ -94,6 +95,7 @@ SUBMITS = {
         *("received", "money_sent"),
     },
     "draft": {"draft_send", "draft_order", "draft_delete"},
+    "text_page": {"text_page_offline", "text_page_take_back"},
     "customer": {
         *("customer_note", "customer_block", "customer_unblock"),
         *("customer_export", "customer_erase"),

@@ -481,7 +481,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "/staff/settings/brand/",
             "admin",
             422,
-            urlencode({"name": "", "accent": "#ffffff", "csrfmiddlewaretoken": CSRF}),
+            urlencode({"name": "", "accent": "white", "csrfmiddlewaretoken": CSRF}),
         ),
         "brand, previewed": ShopPage(
             "adminpanel:brand_preview", "/staff/settings/brand/preview/", "admin", 422, _NOTHING

@@ -34,6 +34,16 @@ SENT_BY = {
     "adminpanel/people/test_people.py": {
         "adminpanel/people/person.html: {% url 'adminpanel:person_factor_reset' person.pk %}"
     },
+    "adminpanel/settings/test_brand.py": {
+        "adminpanel/settings/brand.html: {% url 'adminpanel:brand_restore' %}"
+    },
+    "adminpanel/settings/test_mail_texts.py": {
+        "adminpanel/settings/mail_text.html: {% url 'adminpanel:mail_text_reset' key %}"
+    },
+    "adminpanel/text_pages/test_text_pages.py": {
+        "adminpanel/text_pages/page.html: {% url 'adminpanel:text_page_offline' page.key %}",
+        "adminpanel/text_pages/page.html: {% url 'adminpanel:text_page_take_back' page.key head.number %}",
+    },
     "adminpanel/promotions/test_promotions.py": {
         "adminpanel/promotions/promotions.html: {% url 'adminpanel:promotion_resume' line.trigger line.promotion.key %}"
     },

@@ -26,6 +26,7 @@ from mail import queries as mails
 from orders import jobs as order_jobs
 from orders.operations.pending_effects import DUE_EFFECTS
 from orders.queries import PENDING_EFFECTS
+from shop_settings.queries import SETTINGS
 from tests.clock import now
 from tests.factories import make_stocked_product
 from tests.shards import ItemsShard
@@ -34,8 +35,8 @@ from tests.shards import ItemsShard
 FAMILIES = ("orders", "holds", "mail", "sales")
 SPAN, STEP = timedelta(minutes=15), timedelta(seconds=15)
 ORDERS, MAX_STATEMENTS = 3, 60
-# The reads that tell a job whether there is work: an idle shop's worker makes them, too.
-POLLS = (PENDING_EFFECTS, RESERVATION_EXPIRIES, mails.OUTBOX_ENTRIES, sales.CHANGED)
+# The reads that tell a job whether there is work, which an idle shop's worker makes, too; and that of settings every five seconds.
+POLLS = (PENDING_EFFECTS, RESERVATION_EXPIRIES, mails.OUTBOX_ENTRIES, sales.CHANGED, SETTINGS)
 
 
 @pytest.fixture

@@ -62,9 +62,13 @@ def world(own_settings: None) -> Iterator[World]:
         yield make_world()
 
 
+_TOKEN = re.compile(r"\b[\w-]{43,}")
+
+
 def find_word(text: str) -> Iterator[str]:
     """Yield what stands around each "Stoa" that is not listed."""
-    rest = _LISTED.sub("", text)
+    # A random token says any word now and then.
+    rest = _TOKEN.sub("", _LISTED.sub("", text))
     for found in re.finditer("stoa", rest, re.IGNORECASE):
         yield f"says {rest[max(0, found.start() - 40) : found.end() + 40]!r}"
 

@@ -96,7 +96,8 @@ def test_x78_it_is_acknowledged_by_mail_with_its_content_and_its_time() -> None:
     order = place_paid_order(1)
     withdraw(order)
     at = next(event.at for event in fresh(order).events if event.kind == "withdrawn")
-    acknowledged = mails(order.email)[f"We’ve received your withdrawal: {order.number}"]
+    lines = mails(order.email)[f"We’ve received your withdrawal: {order.number}"]
+    acknowledged = " ".join(lines.split())
     for words in (
         f"“I withdraw from my contract of sale, order {order.number}. Acknowledge this to {order.email}.”",
         f"{at:%H:%M:%S}",
@@ -129,7 +130,8 @@ def test_x78_what_names_no_order_is_acknowledged_too_and_goes_to_the_shop(
     assert sorted(row.subject.rpartition(" ")[2] for row in shops) == sorted(
         [order.number, "ZZZZ-ZZZZ"]
     )
-    assert any(spam in row.text and email in row.text for row in shops)
+    texts = [" ".join(row.text.split()) for row in shops]
+    assert any(spam in text and email in text for text in texts)
 
 
 def test_s77_an_unconfirmed_orders_address_gets_none_of_the_typed_words() -> None:

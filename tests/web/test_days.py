@@ -17,8 +17,10 @@ DAYS = (
     date(2028, 2, 29),
     date(2026, 12, 31),
 )
-# The end of a day is no day: `last_day` or `deadline` make one of it. As an attribute for machines it is a moment.
-_END_AS_DAY = re.compile(r"\.(?:ends_at|expires_at|until|pay_until)\|(?:date|time):(?!'c')")
+# The end of a day is no day: `last_day` or `deadline` make one of it. As an attribute for machines, or with its hour, it is a moment.
+_END_AS_DAY = re.compile(
+    r"""\.(?:ends_at|expires_at|until|pay_until)\|(?:date|time):(?!'c'|"j M Y, H:i")"""
+)
 _END = re.compile(r"\.(?:ends_at|expires_at|until|pay_until|last_day)\|")
 
 

@@ -165,7 +165,7 @@ def list_view_classes() -> dict[str, Any]:
         )
         for name, each in vars(module).items()
         if is_dataclass(each) and each.__module__ == module.__name__
-    } | {"card": cards.CardInList, "order_summary": OrderSummary}
+    } | {"card": cards.CardInList, "order_summary": OrderSummary, "text_page": fragments.ShownText}
 
 
 def test_x114_a_view_object_has_what_its_fragment_reads_of_it() -> None:

@@ -286,7 +286,7 @@ def test_x101_an_upload_that_is_killed_at_any_write_is_decoded_once_or_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decoded = Photo(uuid4().hex, 400, 300)
-    monkeypatch.setattr(picture_uploads, "take_in_photo", lambda raw, name, salt: decoded)
+    monkeypatch.setattr(picture_uploads, "take_in_photo", lambda raw, name, salt, **_: decoded)
     content = make_file()
 
     def take_in(product: Product, now: datetime) -> None:
