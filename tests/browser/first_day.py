@@ -12,7 +12,7 @@ import re
 import sys
 
 import pyotp
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Page, sync_playwright
 
 from tests.environment import ROOT
@@ -30,6 +30,16 @@ ADDRESS = {
     "postal_code": "10115",
     "city": "Berlin",
 }
+TERMS = """
+We are a pottery of two. Who buys from us agrees to these terms.
+
+- Each piece is thrown by hand, so yours differs a little from its picture.
+- We pack within two days. If a piece arrives broken, we throw another one.
+- You can return what you don’t like within {return_days}. [How to return an item](/help/delivery/#returns)
+
+## Right of withdrawal {#withdrawal}
+{withdrawal}
+"""
 
 
 def take_picture(page: Page, name: str) -> None:
@@ -65,36 +75,69 @@ def sign_in(page: Page, shop: str, email: str, password: str) -> None:
     submit(page, "Continue")
 
 
+def draw_logo() -> bytes:
+    """Return a vase and a name as a PNG, transparent around them."""
+    picture, file = Image.new("RGBA", (620, 140), "#2f6f5e00"), io.BytesIO()
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((38, 10, 72, 50), "#2f6f5e")
+    pen.ellipse((10, 34, 100, 130), "#2f6f5e")
+    pen.text((124, 34), "Miller Pottery", "#2f6f5e", ImageFont.load_default(68))
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def set_up_brand(page: Page, shop: str) -> None:
+    """Give the shop its name, logo and colours, and its own terms of sale."""
+    page.goto(f"{shop}/staff/settings/brand/")
+    logo = {"name": "logo.png", "mimeType": "image/png", "buffer": draw_logo()}
+    page.locator("main [name=files]").set_input_files(logo)  # type: ignore[arg-type]
+    submit(page, "Upload")
+    page.locator("main a", has_text="Choose among the new pictures").click()
+    fill(page, name="Miller Pottery", tagline="Vases and bowls, thrown by hand in Berlin")
+    fill(page, accent="#24594b", ground="#f1f4ec")
+    page.locator("main [name=logo]").nth(1).check()
+    page.locator("main button", has_text="Preview").click()
+    page.locator("#preview", has_text="Vases and bowls").wait_for()
+    take_picture(page, "2-brand")
+    submit(page, "Save brand")
+    page.goto(f"{shop}/staff/pages/terms/")
+    fill(page, description="The terms on which our pottery sells.", text=TERMS.strip())
+    page.locator("main [name=text]").scroll_into_view_if_needed()
+    take_picture(page, "3-terms")
+    submit(page, "Publish page")
+    page.locator("body", has_text="Published.").wait_for()
+
+
 def make_product(page: Page, shop: str) -> None:
     """Add a category and a product, put it on sale, and receive units of it."""
     page.goto(f"{shop}/staff/categories/")
     page.locator("main a", has_text="Add category").first.click()
     fill(page, name="Vases", description="Thrown by hand in our workshop.")
-    take_picture(page, "2-category")
+    take_picture(page, "4-category")
     submit(page, "Add category")
     page.goto(f"{shop}/staff/products/")
     page.locator("main a", has_text="Add product").first.click()
     fill(page, name="Round vase", brand="Miller", sku="VASE-1", price="24", weight_grams="900")
     page.locator("main [name=category_id]").select_option(label="Vases")
-    take_picture(page, "3-product")
+    take_picture(page, "5-product")
     submit(page, "Save draft")
     fill(page, description="A vase for *a few* flowers, glazed in **white**.")
     fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin, hello@example.com")
     submit(page, "Save product")
     submit(page, "Put on sale")
-    take_picture(page, "4-on-sale")
+    take_picture(page, "6-on-sale")
     page.locator("main a", has_text="Receive units").click()
     fill(page, units="12")
     submit(page, "Receive")
     page.locator("body", has_text="12 received").wait_for()
-    take_picture(page, "5-stock")
+    take_picture(page, "7-stock")
 
 
 def buy(page: Page, shop: str) -> None:
     """Order one, to be paid by transfer."""
     page.goto(f"{shop}/c/vases/")
     page.locator("main .card a").first.click()
-    take_picture(page, "6-shop")
+    take_picture(page, "8-shop")
     submit(page, "Add to cart")
     page.locator("[role=status]", has_text="cart").first.wait_for(state="attached")
     page.goto(f"{shop}/checkout/")
@@ -105,7 +148,7 @@ def buy(page: Page, shop: str) -> None:
     submit(page, "Continue to delivery and payment")
     submit(page, "Review order")
     submit(page, "Order and pay")
-    take_picture(page, "7-ordered")
+    take_picture(page, "9-ordered")
 
 
 def send(page: Page, shop: str) -> None:
@@ -115,13 +158,13 @@ def send(page: Page, shop: str) -> None:
     page.goto(f"{shop}/staff/?column=to_pay")
     page.locator("main tbody th a").first.click()
     page.locator("#received-submit").scroll_into_view_if_needed()
-    take_picture(page, "8-to-pay")
+    take_picture(page, "10-to-pay")
     submit(page, "Record payment")
     page.locator("body", has_text="Pack parcel").wait_for()
     page.locator("summary", has_text="Pack").first.click()
     submit(page, "Pack parcel")
     page.locator("main button", has_text="Mark as shipped").first.scroll_into_view_if_needed()
-    take_picture(page, "9-packed")
+    take_picture(page, "11-packed")
 
 
 def find_mailed_link() -> str:
@@ -144,6 +187,7 @@ def main(shop: str, email: str, password: str) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
         sign_in(page, shop, email, password)
+        set_up_brand(page, shop)
         make_product(page, shop)
         buy(page, shop)
         send(page, shop)
