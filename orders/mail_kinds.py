@@ -9,20 +9,20 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mail.kinds import NAME, MailKind, Placeholder
+from mail.kinds import NAME, MailKind, MailPlaceholder
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.operations.emails import mail_context
 from orders.operations.mail_texts import MailContent, compose_mail
 from web.types import StrOrPromise
 
-_NUMBER = Placeholder(gettext_lazy("The order’s number"), "order.number")
+_NUMBER = MailPlaceholder(gettext_lazy("The order’s number"), "order.number")
 _PLACEHOLDERS = {
     "name": NAME,
     "order": _NUMBER,
-    "total": Placeholder(gettext_lazy("The order’s total"), "order.total|money"),
-    "headline": Placeholder(gettext_lazy("What happened, in a few words"), "letter.headline"),
-    "details": Placeholder(
+    "total": MailPlaceholder(gettext_lazy("The order’s total"), "order.total|money"),
+    "headline": MailPlaceholder(gettext_lazy("What happened, in a few words"), "letter.headline"),
+    "details": MailPlaceholder(
         gettext_lazy("What happened, with days and amounts"), "details", is_typed=True
     ),
 }
@@ -52,8 +52,8 @@ _PURPOSES = {
 # In these the law, or a payment, needs what happened.
 _DETAILED = frozenset({"to_confirm", "to_pay", "withdrawn", "return_approved", "return_rejected"})
 _STATEMENT = {
-    "order": Placeholder(gettext_lazy("The order’s number, as it was typed"), "statement.number"),
-    "details": Placeholder(gettext_lazy("The statement, and when it came"), "details"),
+    "order": MailPlaceholder(gettext_lazy("The order’s number, as it was typed"), "statement.number"),
+    "details": MailPlaceholder(gettext_lazy("The statement, and when it came"), "details"),
 }
 _SAMPLE_STATEMENT = {
     "statement": {"number": "7KQF-3M9X", "email": "ada@example.com", "name": "Ada Lovelace"},
@@ -122,10 +122,10 @@ MAILS = [
         ),
         placeholders=_STATEMENT
         | {
-            "email": Placeholder(
+            "email": MailPlaceholder(
                 gettext_lazy("The typed address"), "statement.email", is_typed=True
             ),
-            "name": Placeholder(gettext_lazy("The typed name"), "statement.name", is_typed=True),
+            "name": MailPlaceholder(gettext_lazy("The typed name"), "statement.name", is_typed=True),
         },
         required=("order", "email", "name", "details"),
         sample=_SAMPLE_STATEMENT,
