@@ -9,7 +9,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mail.kinds import NAME, MailKind, MailPlaceholder
+from accounts.addresses import Address
+from mail.kinds import NAME, SAMPLE, MailKind, MailPlaceholder
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.operations.emails import mail_context
@@ -50,9 +51,16 @@ _PURPOSES = {
     "refunded": gettext_lazy("Money was refunded."),
 }
 # In these the law, or a payment, needs what happened.
-_DETAILED = frozenset({"to_confirm", "to_pay", "withdrawn", "return_approved", "return_rejected"})
+_DETAILED = frozenset(
+    {
+        *("to_confirm", "to_pay", "confirmed", "changed", "cancelled", "refunded"),
+        *("withdrawn", "return_approved", "return_rejected"),
+    }
+)
 _STATEMENT = {
-    "order": MailPlaceholder(gettext_lazy("The order’s number, as it was typed"), "statement.number"),
+    "order": MailPlaceholder(
+        gettext_lazy("The order’s number, as it was typed"), "statement.number"
+    ),
     "details": MailPlaceholder(gettext_lazy("The statement, and when it came"), "details"),
 }
 _SAMPLE_STATEMENT = {
@@ -61,8 +69,35 @@ _SAMPLE_STATEMENT = {
 }
 
 
+# Stands in previews and test mails for the customer.
+_SAMPLE_CUSTOMER = Address("Ada Lovelace", "1 Example Street", "D02 X285", "Dublin", "IE")
+
+
+def _with_sample_customer(order: Order) -> Order:
+    """Return an order with a sample name and address: erasing its customer can't reach a copy in a mailbox of the staff."""
+    name = _SAMPLE_CUSTOMER.name
+    events = (
+        replace(event, details={**event.details, "name": name})
+        if "name" in event.details
+        else event
+        for event in order.events
+    )
+    return replace(
+        order,
+        name=name,
+        email=SAMPLE["email"],
+        delivery_address=_SAMPLE_CUSTOMER,
+        billing_address=_SAMPLE_CUSTOMER,
+        events=tuple(events),
+    )
+
+
 def preview_order_mail(event: str, purpose: StrOrPromise, order: Order) -> Mapping[str, Any]:
-    """Return the context of the mail about an order's last such event. An order without one gets an example of the sentences."""
+    """Return the context of the mail about an order's last such event, with a sample customer.
+
+    An order without such an event gets an example of the sentences.
+    """
+    order = _with_sample_customer(order)
     items, content = queries.list_items(order), None
     for each in order.events:
         found = compose_mail(order, each, items)
@@ -125,7 +160,9 @@ MAILS = [
             "email": MailPlaceholder(
                 gettext_lazy("The typed address"), "statement.email", is_typed=True
             ),
-            "name": MailPlaceholder(gettext_lazy("The typed name"), "statement.name", is_typed=True),
+            "name": MailPlaceholder(
+                gettext_lazy("The typed name"), "statement.name", is_typed=True
+            ),
         },
         required=("order", "email", "name", "details"),
         sample=_SAMPLE_STATEMENT,
