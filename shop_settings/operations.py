@@ -116,7 +116,7 @@ def _row_statements(
             shop=kind.partition,
             kind=kind.name,
             key=key,
-            value=json.dumps(value, sort_keys=True),
+            value=json.dumps(value, ensure_ascii=False, sort_keys=True),
             changed_at=now,
         )
         for key, value in after.items()
