@@ -130,7 +130,7 @@ def list_blocks(now: datetime) -> list[tuple[Block, BlockKind]]:
 
 
 def move_block(blocks: Mapping[str, Block], key: str, step: int) -> Mapping[str, Block]:
-    """Return the blocks with one of them moved by so many places; the same blocks if it is gone."""
+    """Return the blocks with one of them moved by `step` places; the same blocks if it is gone."""
     order = [block for block in sort_blocks(blocks) if block.key != key]
     if key not in blocks:
         return blocks

@@ -1,8 +1,8 @@
 """The kinds of mails, with the shop's own texts: MAILS in the `mail_kinds.py` of each app that sends some.
 
 A mail has a subject, an introduction, a button where there is something to do, and a closing text. Between the introduction and
-the button stands what its template draws (templates/mail). Staff may replace the texts (mail.texts); placeholders in braces
-stand for the facts.
+the button comes what its template draws (templates/mail). Staff may replace the texts (mail.texts). Placeholders in braces are
+filled with the facts.
 """
 
 from collections.abc import Callable, Mapping

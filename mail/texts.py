@@ -74,7 +74,7 @@ def find_broken_brace(kind: MailKind, name: str, text: str) -> str:
     those = _("You can use: %(names)s.") % {"names": ", ".join(f"{{{each}}}" for each in known)}
     for used in _BRACES.findall(text):
         if used not in known:
-            return _("{%(name)s} can’t stand here.") % {"name": used} + " " + those
+            return _("You can’t use {%(name)s} here.") % {"name": used} + " " + those
     if re.search(r"[{}]", _BRACES.sub("", text)):
         return _("A brace is open, or holds more than a name.") + " " + those
     return ""
