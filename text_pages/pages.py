@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -45,8 +46,8 @@ class PageVersion:
 
     head: PageHead
     text: str
-    author: str
-    saved_at: datetime | None  # None for the text that came with the shop
+    author_id: UUID | None  # None, like the moment, for the text that came with the shop
+    saved_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def read_first_version(key: str) -> PageVersion:
     title, description, _blank, text = (_FOLDER / f"{key}.md").read_text().split("\n", 3)
     slug = "" if key == HELP else key
     head = PageHead(0, slug, title, description, _BEGINNING)
-    return PageVersion(head, text, "", None)
+    return PageVersion(head, text, None, None)
 
 
 def _parse(key: str, value: Mapping[str, Any]) -> TextPage:
