@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from mail.kinds import MailKind
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import settings_copy
 
 # Only what writes a mail reads this partition.
@@ -44,7 +44,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 MAIL_TEXTS = SettingKind(
     "mail texts",
-    lambda key, value: MailTexts(**{**value, "key": key}),
+    lambda key, value: MailTexts(**pick_fields(MailTexts, value) | {"key": key}),
     asdict,
     dict[str, MailTexts],
     _check,

@@ -48,7 +48,7 @@ def save_setting(
             return values
         if kind.fingerprint(before) != seen:
             raise SettingChanged
-        return {**values, key: value}
+        return {**values, key: kind.keep_unversioned(before, value)}
 
     return change_settings(kind, change, now)
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 
 MAX_PAGES, MAX_PLANNED, MAX_FORMER_SLUGS = 40, 5, 20
 MAX_VERSIONS = 1000
@@ -105,11 +105,14 @@ def read_first_version(key: str) -> PageVersion:
 
 def _parse(key: str, value: Mapping[str, Any]) -> TextPage:
     heads = (
-        PageHead(**{**each, "live_from": datetime.fromisoformat(each["live_from"])})
+        PageHead(
+            **pick_fields(PageHead, each) | {"live_from": datetime.fromisoformat(each["live_from"])}
+        )
         for each in value["heads"]
     )
     return TextPage(
-        **{**value, "key": key, "heads": tuple(heads), "former_slugs": tuple(value["former_slugs"])}
+        **pick_fields(TextPage, value)
+        | {"key": key, "heads": tuple(heads), "former_slugs": tuple(value["former_slugs"])}
     )
 
 
