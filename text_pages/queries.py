@@ -9,7 +9,7 @@ from shop_settings.queries import get_settings
 from text_pages.errors import NoSuchPageVersion
 from text_pages.pages import (
     MAX_VERSIONS,
-    TERMS,
+    TERMS_PAGE,
     TEXT_PAGES,
     PageHead,
     PageVersion,
@@ -57,7 +57,7 @@ def list_live_pages() -> Sequence[PageHead]:
 
 def get_terms_version(now: datetime) -> int:
     """Return the number of the version of the terms that is in force. Raises CassandraUnavailable."""
-    live = get_settings().get_values(TEXT_PAGES)[TERMS].find_live(now)
+    live = get_settings().get_values(TEXT_PAGES)[TERMS_PAGE].find_live(now)
     return live.number if live else 0
 
 

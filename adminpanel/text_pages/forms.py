@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.catalogue.fields import moment_field
 from cassandra_db import current_time
 from text_pages.drawing import Placeholder, get_placeholders, list_unknown_placeholders
-from text_pages.pages import HELP, TERMS, PageHead, PageVersion
+from text_pages.pages import HELP, TERMS_PAGE, PageHead, PageVersion
 from web.forms import Form
 
 MAX_TEXT = 40_000
@@ -101,7 +101,7 @@ class TextPageForm(Form):
 def _list_placeholders(key: str) -> dict[str, Placeholder]:
     """Return the placeholders that a page may have. Orders keep their terms, so these have none that show what is so today."""
     found = get_placeholders().items()
-    return {name: each for name, each in found if key != TERMS or not each.is_of_today}
+    return {name: each for name, each in found if key != TERMS_PAGE or not each.is_of_today}
 
 
 def _get_values(version: PageVersion) -> dict[str, str]:

@@ -14,7 +14,7 @@ from shop_settings.queries import get_settings_revision
 from storefront.fragments import ShownText
 from storefront.whole_pages import whole_page
 from text_pages.errors import NoSuchPageVersion
-from text_pages.pages import TERMS, PageHead
+from text_pages.pages import TERMS_PAGE, PageHead
 from text_pages.queries import find_live_page, get_page_version, get_terms_version
 from web.decorators import public
 from web.rendering import render_page
@@ -40,7 +40,7 @@ def text_page(request: HttpRequest, slug: str) -> HttpResponse:
 def terms_version(request: HttpRequest, number: int) -> HttpResponse:
     """Show a version of the terms as it read on the day `on`, for an order that was placed then; without a day, as it is now."""
     try:
-        version = get_page_version(TERMS, number)
+        version = get_page_version(TERMS_PAGE, number)
     except NoSuchPageVersion as error:
         raise Http404 from error
     if version.head.live_from > (now := current_time()):
@@ -52,7 +52,7 @@ def terms_version(request: HttpRequest, number: int) -> HttpResponse:
         day = min(max(asked, localdate(version.head.live_from)), today)
     is_earlier = day is not None and day < today
     context = {
-        "text_page": _show(TERMS, version.head, day or today),
+        "text_page": _show(TERMS_PAGE, version.head, day or today),
         "is_version": True,
         "is_former": is_earlier or number != get_terms_version(now),
         "is_earlier": is_earlier,
