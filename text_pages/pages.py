@@ -17,7 +17,7 @@ MAX_PAGES, MAX_PLANNED, MAX_FORMER_SLUGS = 40, 5, 20
 MAX_VERSIONS = 1000
 HELP, TERMS_PAGE = "help", "terms"
 # The pages of a new shop. The law wants them, or other pages link to them, so they cannot be taken offline. The text of each is
-# its version 0, a file. Orders name versions of the terms, so a file never changes: another text is a further version.
+# its version 0, a file. Orders name versions of the terms, so their file never changes: another text is a further version.
 FIRST_PAGES = (HELP, "delivery", "privacy", TERMS_PAGE, "imprint", "accessibility")
 _FOLDER = Path(__file__).parent / "texts"
 _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
