@@ -2,13 +2,13 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import NAME, MailKind, Placeholder
+from mail.kinds import NAME, MailKind, MailPlaceholder
 
 _NAMED = {"name": NAME}
 _NOT_YOU = _(
     "If this wasn’t you, you can ignore this email. Whoever asked wasn’t told that you have an account."
 )
-_ADDRESS = {"email": Placeholder(_("The new email address"), "email", is_typed=True)}
+_ADDRESS = {"email": MailPlaceholder(_("The new email address"), "email", is_typed=True)}
 _LOOK = {"name": "Ada Lovelace"}
 
 MAILS = [
@@ -159,7 +159,7 @@ MAILS = [
         ),
         _("If you didn’t expect this, contact whoever manages the shop’s accounts."),
         _("See my devices"),
-        placeholders=_NAMED | {"details": Placeholder(_("What has changed"), "what")},
+        placeholders=_NAMED | {"details": MailPlaceholder(_("What has changed"), "what")},
         required=("details",),
         sample=_LOOK | {"what": _("You now have access to the warehouse’s pages.")},
     ),

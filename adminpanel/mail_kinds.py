@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import MailKind, Placeholder
+from mail.kinds import MailKind, MailPlaceholder
 
 MAILS = [
     MailKind(
@@ -12,7 +12,7 @@ MAILS = [
         _("Good morning,\n\nThese are low in stock:"),
         _("You asked for this email. Stop it at the foot of the page of stock."),
         _("See all of it"),
-        placeholders={"headline": Placeholder(_("How many SKUs are low"), "headline")},
+        placeholders={"headline": MailPlaceholder(_("How many SKUs are low"), "headline")},
         template="low_stock",
         sample={
             "headline": _("1 SKU is low in stock"),

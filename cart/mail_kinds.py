@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import SAMPLE_END, MailKind, Placeholder
+from mail.kinds import SAMPLE_END, MailKind, MailPlaceholder
 
 MAILS = [
     MailKind(
@@ -17,12 +17,12 @@ MAILS = [
         ),
         _("View invitation"),
         placeholders={
-            "details": Placeholder(
+            "details": MailPlaceholder(
                 _("Who shares which cart, and as what"), "details", is_typed=True
             ),
-            "day": Placeholder(_("The last day to join"), "day"),
-            "email": Placeholder(_("The invited address"), "email", is_typed=True),
-            "register": Placeholder(_("Where an account is created"), "register_url"),
+            "day": MailPlaceholder(_("The last day to join"), "day"),
+            "email": MailPlaceholder(_("The invited address"), "email", is_typed=True),
+            "register": MailPlaceholder(_("Where an account is created"), "register_url"),
         },
         required=("details", "register"),
         sample={

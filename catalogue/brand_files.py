@@ -32,7 +32,8 @@ def stylesheet_url(accent: str, ground: str, *, is_preview: bool = False) -> str
 def make_stylesheet(key: str, *, is_preview: bool) -> tuple[str, bool] | None:
     """Return the stylesheet that an address names, and whether the address was made by the same release of the shop.
 
-    Return None for an address that no release makes.
+    Return None for an address that no release makes. The colours need not be a brand's: another process may know a newer brand. Made-up
+    addresses cost half a millisecond of computing each, and no read. make_palette keeps the last 256 palettes.
     """
     if not (found := _KEY.fullmatch(key)):
         return None

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from catalogue.colours import OTHER, family_of_hex, is_hex, iterate_colour_keys, load_colour_names
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import settings_copy
 
 # Pages without filters never read this partition.
@@ -33,7 +33,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 COLOURS = SettingKind(
     "colours",
-    lambda key, value: ColourSetting(**{**value, "key": key}),
+    lambda key, value: ColourSetting(**pick_fields(ColourSetting, value) | {"key": key}),
     asdict,
     dict[str, ColourSetting],
     _check,

@@ -11,7 +11,7 @@ from catalogue.colour_settings import CURRENT_COLOURS, find_current_colour
 from catalogue.filter_tokens import fold_name, value_token
 from catalogue.filters import OWN_FILTERS
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import get_settings
 
 MAX_FILTERS = 50
@@ -57,7 +57,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 FILTERS = SettingKind(
     "filters",
-    lambda key, value: FilterName(**{**value, "key": key}),
+    lambda key, value: FilterName(**pick_fields(FilterName, value) | {"key": key}),
     asdict,
     lambda: {each.key: each for each in FIRST_FILTERS},
     _check,

@@ -1,15 +1,16 @@
 """The front page: a list of blocks that staff order and edit. Apps add kinds of blocks by a module `front_blocks`."""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from functools import cache
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from catalogue.menu_links import find_target_url
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import get_settings
 from web.app_modules import find_app_modules
 from web.types import StrOrPromise
@@ -17,14 +18,15 @@ from web.types import StrOrPromise
 MAX_BLOCKS = 16
 # How many products a block shows at most: all pictures of the first row belong to the first view (X140).
 MAX_PRODUCTS = 4
-CHOSEN, CATEGORY = "chosen", "category:"  # sources of products; a category's id follows
+CHOSEN = "chosen"  # the source of a row whose products staff choose
 
 
 @dataclass(frozen=True)
 class Block:
     """A block of the front page. What a field means depends on the kind; "" is the kind's own text.
 
-    `source` says which of its contents the block shows. `product_ids` are the hexadecimal ids of chosen products.
+    `link` is a target of a menu's link (catalogue.menu_links), or "#" and the key of a block. `source` says which of its contents
+    the block shows. `product_ids` are the hexadecimal ids of chosen products.
     """
 
     key: str
@@ -52,7 +54,8 @@ class BlockKind:
     """A kind of block: the template that draws it, and the fields of `Block` that staff fill in.
 
     `start` begins the reads of a block and returns a function that returns what the template shows beside the block: a value with a
-    hash, since it is part of a cache key, or None to show nothing. `sources` are the choices for `Block.source`.
+    hash, since it is part of a cache key, or None to show nothing. `sources` are the choices for `Block.source`. `labels` replace the
+    usual labels of fields in the form.
     """
 
     name: str
@@ -61,6 +64,7 @@ class BlockKind:
     fields: tuple[str, ...] = ("title", "text")
     start: Callable[[Block, datetime], Callable[[], Hashable | None]] = lambda _block, _now: tuple
     sources: tuple[tuple[str, StrOrPromise], ...] = ()
+    labels: Mapping[str, StrOrPromise] = field(default_factory=dict)
 
 
 def _parse(key: str, value: Mapping[str, Any]) -> Block:
@@ -68,8 +72,11 @@ def _parse(key: str, value: Mapping[str, Any]) -> Block:
         name: datetime.fromisoformat(value[name]) if value[name] else None
         for name in ("starts_at", "ends_at")
     }
-    known = {name: each for name, each in value.items() if name in Block.__dataclass_fields__}
-    return Block(**known | times | {"key": key, "product_ids": tuple(value["product_ids"])})
+    return Block(
+        **pick_fields(Block, value)
+        | times
+        | {"key": key, "product_ids": tuple(value["product_ids"])}
+    )
 
 
 def _dump(block: Block) -> dict[str, Any]:
@@ -103,7 +110,9 @@ def _check(snapshot: SettingsSnapshot, today: date) -> None:
         )
 
 
-FRONT_BLOCKS = SettingKind("front block", _parse, _dump, _first_values, _check)
+FRONT_BLOCKS = SettingKind(
+    "front block", _parse, _dump, _first_values, _check, unversioned=("position",)
+)
 
 
 @cache
@@ -129,8 +138,16 @@ def list_blocks(now: datetime) -> list[tuple[Block, BlockKind]]:
     ]
 
 
+def with_link_url(block: Block) -> Block:
+    """Return the block with its link's address as `link`. Without that page it has no link. Raises CassandraUnavailable."""
+    if not block.link:
+        return block
+    url = find_target_url(block.link)
+    return replace(block, link=url, link_label=block.link_label if url else "")
+
+
 def move_block(blocks: Mapping[str, Block], key: str, step: int) -> Mapping[str, Block]:
-    """Return the blocks with one of them moved by so many places; the same blocks if it is gone."""
+    """Return the blocks with one of them moved by `step` places; the same blocks if it is gone."""
     order = [block for block in sort_blocks(blocks) if block.key != key]
     if key not in blocks:
         return blocks

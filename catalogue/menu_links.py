@@ -1,7 +1,8 @@
 """Where the links of the shop's menus lead: their addresses and own labels, and the targets of typed addresses."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -12,11 +13,17 @@ from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from cassandra_db import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, current_time
 from catalogue.entities import MenuEntry
-from catalogue.queries import find_category_by_slug, get_category_tree
+from catalogue.queries import (
+    find_category_by_slug,
+    find_former_category,
+    find_product_id_by_slug,
+    get_category_tree,
+)
 from shop_settings.menus import Menu, MenuLink
-from text_pages.queries import list_live_pages
+from text_pages.pages import find_page_at
+from text_pages.queries import get_text_pages, list_live_pages
 from web.types import StrOrPromise
 
 # The shop's pages for menus, with the labels that their links have by themselves.
@@ -77,7 +84,12 @@ class ShownMenu:
 
 
 def make_shown_menu(menu: Menu) -> ShownMenu:
-    """Return a menu as pages show it now. While Cassandra is away, it may lack its categories."""
+    """Return a menu as pages show it now, without pages of text that are not live. While Cassandra is away, it may lack its categories."""
+    shown = (
+        replace(group, links=tuple(each for each in group.links if not _is_hidden(each.target)))
+        for group in menu.groups
+    )
+    menu = Menu(tuple(shown))
     try:
         return ShownMenu(menu, list_linked_categories(menu.targets))
     except CassandraUnavailable:
@@ -86,10 +98,43 @@ def make_shown_menu(menu: Menu) -> ShownMenu:
 
 def list_linked_categories(targets: Iterable[str]) -> tuple[tuple[str, MenuEntry], ...]:
     """Return the categories to which targets lead, by target. Categories that are gone are left out. Raises CassandraUnavailable."""
-    of_categories = [each for each in targets if each.startswith(_CATEGORY)]
-    nodes = get_category_tree().by_id if of_categories else {}
-    found = ((each, nodes.get(UUID(each.removeprefix(_CATEGORY)))) for each in of_categories)
+    ids = {each: category_id for each in targets if (category_id := find_category_id(each))}
+    nodes = get_category_tree().by_id if ids else {}
+    found = ((target, nodes.get(category_id)) for target, category_id in ids.items())
     return tuple((target, node.menu_entry) for target, node in found if node)
+
+
+def make_category_target(category_id: UUID) -> str:
+    """Return the target of links to a category."""
+    return f"{_CATEGORY}{category_id}"
+
+
+def find_category_id(target: str) -> UUID | None:
+    """Return the id of the category to which a target leads; None for other targets."""
+    return UUID(target.removeprefix(_CATEGORY)) if target.startswith(_CATEGORY) else None
+
+
+@lru_cache(maxsize=512)
+def _find_text_slug(path: str) -> str | None:
+    """Return the slug if a path of the shop is the address of a page of text that staff may take offline, else None."""
+    try:
+        match = resolve(path)
+    except (Resolver404, ValueError):
+        return None
+    return match.kwargs["slug"] if match.view_name == "text_page" else None
+
+
+def _is_hidden(target: str) -> bool:
+    """Return whether a target is a page of text that is not live."""
+    slug = _find_text_slug(urlsplit(target).path) if target.startswith("/") else None
+    return slug is not None and not find_page_at(get_text_pages().values(), slug, current_time())
+
+
+def find_target_url(target: str) -> str:
+    """Return the address of a target, or "" if it is gone or not live. Raises CassandraUnavailable."""
+    if _is_hidden(target):
+        return ""
+    return get_target_url(target, dict(list_linked_categories([target])))
 
 
 def _resolve(link: MenuLink, categories: Mapping[str, MenuEntry]) -> ShownLink | None:
@@ -117,7 +162,7 @@ def list_suggested_addresses() -> list[ShownLink]:
 
 def get_target_url(target: str, categories: Mapping[str, MenuEntry]) -> str:
     """Return the address of a target, or "" if it is gone."""
-    if target.startswith(_CATEGORY):
+    if find_category_id(target):
         entry = categories.get(target)
         return reverse("category", args=(entry.slug,)) if entry else ""
     if target not in PAGE_LABELS:
@@ -152,11 +197,25 @@ def find_target(typed: str) -> str:
         raise InvalidTarget(_("The shop has no page at this address")) from error
     if match.app_name == "adminpanel":
         raise InvalidTarget(_("Shoppers can’t open the staff’s pages. Enter another address"))
-    if parts.query or parts.fragment:
-        return address
+    slug, node = match.kwargs.get("slug", ""), None
     if match.view_name == "category":
-        node = find_category_by_slug(match.kwargs["slug"])
+        node = find_category_by_slug(slug) or find_former_category(slug)[1]
         if node is None:
             raise InvalidTarget(_("The shop has no category at this address"))
-        return f"{_CATEGORY}{node.category_id}"
+    if (match.view_name == "product" and find_product_id_by_slug(slug) is None) or (
+        match.view_name == "text_page" and not _has_page_of_text(slug)
+    ):
+        raise InvalidTarget(_("The shop has no page at this address"))
+    if parts.query or parts.fragment:
+        return address
+    if node:
+        return make_category_target(node.category_id)
     return match.view_name if match.view_name in PAGE_LABELS else address
+
+
+def _has_page_of_text(slug: str) -> bool:
+    """Return whether a page has, had or will have a slug. A link to a page that is not live is left out until it is."""
+    return any(
+        slug in (*(head.slug for head in page.heads), *page.former_slugs)
+        for page in get_text_pages().values()
+    )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from catalogue.words import split_words, word_forms
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import settings_copy
 
 TWO_WAY, ONE_WAY, REDIRECT, PINNED = "two_way", "one_way", "redirect", "pinned"
@@ -148,7 +148,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 SEARCH_RULES: SettingKind[SearchRule] = SettingKind(
     "search_rules",
-    lambda key, value: SearchRule(**{**value, "key": key}),
+    lambda key, value: SearchRule(**pick_fields(SearchRule, value) | {"key": key}),
     asdict,
     dict,
     _check,

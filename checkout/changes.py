@@ -61,8 +61,13 @@ def describe_changes(
             % {"now": _promise_text(promise), "before": _promise_text(snapshot.promise)}
         )
     if terms not in (None, snapshot.terms):
-        found.append(_("Our terms of sale have changed. Read them before you place your order."))
+        found.append(describe_changed_terms())
     return found + (_describe_sum_changes(snapshot, orderable, sums) if sums else [])
+
+
+def describe_changed_terms() -> str:
+    """Return what a shopper reads whose page showed another version of the terms."""
+    return _("Our terms of sale have changed. Read them before you place your order.")
 
 
 def _promise_text(promise: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from text_pages.queries import version_from_row
 RULE, TABLE = "I51", "text_page_versions"
 VERSIONS = scan(
     RULE,
-    f"""SELECT page, number, slug, title, description, author, saved_at, live_from FROM {TABLE}
+    f"""SELECT page, number, slug, title, description, author_id, saved_at, live_from FROM {TABLE}
        WHERE token(page) > :start AND token(page) <= :end""",  # noqa: S608 -- a constant
 )
 

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import SAMPLE_END, MailKind, Placeholder
+from mail.kinds import SAMPLE_END, MailKind, MailPlaceholder
 
 MAILS = [
     MailKind(
@@ -27,9 +27,9 @@ MAILS = [
         _("Open the conversation"),
         placeholders={
             # An answer has the subject of what its reader wrote.
-            "subject": Placeholder(_("The subject"), "thread_subject"),
-            "message": Placeholder(_("The message"), "body", is_typed=True),
-            "answer": Placeholder(_("How to answer"), "answer"),
+            "subject": MailPlaceholder(_("The subject"), "thread_subject"),
+            "message": MailPlaceholder(_("The message"), "body", is_typed=True),
+            "answer": MailPlaceholder(_("How to answer"), "answer"),
         },
         required=("message",),
         template="conversation_reply",

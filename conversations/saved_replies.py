@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import settings_copy
 from web.types import StrOrPromise
 
@@ -68,7 +68,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 SAVED_REPLIES = SettingKind(
     "saved_replies",
-    lambda key, value: SavedReply(**{**value, "key": key}),
+    lambda key, value: SavedReply(**pick_fields(SavedReply, value) | {"key": key}),
     asdict,
     dict[str, SavedReply],
     _check,

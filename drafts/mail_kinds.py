@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import NAME, MailKind, Placeholder
+from mail.kinds import NAME, MailKind, MailPlaceholder
 
 MAILS = [
     MailKind(
@@ -12,7 +12,10 @@ MAILS = [
         _("Hello {name},\n\n{details}"),
         _("Nothing is ordered before you do that. If you didn’t ask us for it, ignore this email."),
         _("Look at the offer, and order it"),
-        placeholders={"name": NAME, "details": Placeholder(_("What the offer is for"), "details")},
+        placeholders={
+            "name": NAME,
+            "details": MailPlaceholder(_("What the offer is for"), "details"),
+        },
         template="offer",
         sample={
             "name": "Ada Lovelace",

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from cassandra_db import current_time
+from checkout.changes import describe_changed_terms
 from checkout.payment_methods import list_payment_methods
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, OPEN, DraftOrder
@@ -79,9 +80,8 @@ def offer(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return _offer_page(request, token, draft, form, status=422 if form.is_bound else 200)
     terms = get_terms_version(now)
-    if request.POST.get("terms", str(terms)) != str(terms):
-        words = _("Our terms of sale have changed. Read them before you place your order.")
-        return _offer_page(request, token, draft, form, [words], 409)
+    if request.POST.get("terms") != str(terms):
+        return _offer_page(request, token, draft, form, [describe_changed_terms()], 409)
     try:
         order = operations.accept_offer(
             draft, form.cleaned_data["payment"], now, list_networks(request), terms

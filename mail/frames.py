@@ -17,9 +17,14 @@ def with_frame(view: View[P]) -> View[P]:
     return cast(View[P], csp_update({"frame-src": ["'self'"]})(cast(Any, view)))
 
 
+def open_links_outside(html: str) -> str:
+    """Return a page's HTML whose links open beside the frame that shows it."""
+    return html.replace("<head>", '<head><base target="_blank">', 1)
+
+
 def frame_html(html: str) -> HttpResponse:
     """Return a mail's HTML for a frame (X473)."""
-    answer = HttpResponse(html.replace("<head>", '<head><base target="_blank">', 1))
+    answer = HttpResponse(open_links_outside(html))
     answer["Content-Security-Policy"] = _POLICY
     answer["X-Frame-Options"] = "SAMEORIGIN"
     return answer

@@ -1,8 +1,8 @@
 """The kinds of mails, with the shop's own texts: MAILS in the `mail_kinds.py` of each app that sends some.
 
 A mail has a subject, an introduction, a button where there is something to do, and a closing text. Between the introduction and
-the button stands what its template draws (templates/mail). Staff may replace the texts (mail.texts); placeholders in braces
-stand for the facts.
+the button comes what its template draws (templates/mail). Staff may replace the texts (mail.texts). Placeholders in braces are
+filled with the facts.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ SAMPLE_END = {"end_url": _ADDRESS}
 
 
 @dataclass(frozen=True)
-class Placeholder:
+class MailPlaceholder:
     """A fact that texts name in braces. `value` is what a template would write between `{{` and `}}`.
 
     What somebody may have typed (`is_typed`) stands in no subject (S58).
@@ -36,9 +36,9 @@ class Placeholder:
     is_typed: bool = False
 
 
-SHOP = Placeholder(_("The shop’s name"), "shop")
-NAME = Placeholder(_("The customer’s name, if it is known"), "name", is_typed=True)
-PRODUCT = Placeholder(_("The product’s name"), "name")
+SHOP = MailPlaceholder(_("The shop’s name"), "shop")
+NAME = MailPlaceholder(_("The customer’s name, if it is known"), "name", is_typed=True)
+PRODUCT = MailPlaceholder(_("The product’s name"), "name")
 
 _END = _("Stop these emails")
 
@@ -57,14 +57,14 @@ class MailKind:
     closing: StrOrPromise = ""
     button: StrOrPromise = ""
     end_label: StrOrPromise = _END
-    placeholders: Mapping[str, Placeholder] = field(default_factory=dict)
+    placeholders: Mapping[str, MailPlaceholder] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     template: str = "base"
     sample: Mapping[str, Any] = field(default_factory=dict)
     preview: Callable[[Any], Mapping[str, Any]] | None = None
 
     @property
-    def all_placeholders(self) -> Mapping[str, Placeholder]:
+    def all_placeholders(self) -> Mapping[str, MailPlaceholder]:
         """The placeholders of the mail's texts, with those that every mail has."""
         return {**self.placeholders, "shop": SHOP}
 

@@ -17,7 +17,8 @@ from mail.texts import MailTexts, fill_text, get_mail_texts, get_text
 from shop_settings.brand import get_brand
 
 LINE_LENGTH = 76
-_ADDRESS = re.compile(r"[ \t]*(https?://\S+)[ \t]*")
+# Punctuation after an address is no part of it. A stop or a comma is left out, because the line ends there.
+_ADDRESS = re.compile(r"[ \t]*(https?://\S*[^\s.,;:!?)\]”’'\"])[.,;:]*[ \t]*")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def render_mail(
 
 
 def _split_paragraphs(text: str) -> list[str]:
-    return [each.strip("\n") for each in re.split(r"\n\s*\n", text.replace("\r", "")) if each]
+    return [each.strip("\n") for each in re.split(r"\n\s*\n", text) if each]
 
 
 def _render(name: str, context: Mapping[str, Any], *, is_html: bool = False) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from mail.kinds import MailKind
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import settings_copy
 
 # Only what writes a mail reads this partition.
@@ -44,7 +44,7 @@ def _check(snapshot: SettingsSnapshot, _today: date) -> None:
 
 MAIL_TEXTS = SettingKind(
     "mail texts",
-    lambda key, value: MailTexts(**{**value, "key": key}),
+    lambda key, value: MailTexts(**pick_fields(MailTexts, value) | {"key": key}),
     asdict,
     dict[str, MailTexts],
     _check,
@@ -74,7 +74,7 @@ def find_broken_brace(kind: MailKind, name: str, text: str) -> str:
     those = _("You can use: %(names)s.") % {"names": ", ".join(f"{{{each}}}" for each in known)}
     for used in _BRACES.findall(text):
         if used not in known:
-            return _("{%(name)s} can’t stand here.") % {"name": used} + " " + those
+            return _("You can’t use {%(name)s} here.") % {"name": used} + " " + those
     if re.search(r"[{}]", _BRACES.sub("", text)):
         return _("A brace is open, or holds more than a name.") + " " + those
     return ""

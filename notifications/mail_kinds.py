@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import SAMPLE_END, MailKind, Placeholder
+from mail.kinds import SAMPLE_END, MailKind, MailPlaceholder
 
-_HEADLINE = Placeholder(_("What it is about, in a few words"), "label")
+_HEADLINE = MailPlaceholder(_("What it is about, in a few words"), "label")
 
 MAILS = [
     MailKind(
@@ -13,7 +13,7 @@ MAILS = [
         _("{headline}"),
         _("Hello,\n\n{details}."),
         button=_("Take a look"),
-        placeholders={"headline": _HEADLINE, "details": Placeholder(_("The news"), "text")},
+        placeholders={"headline": _HEADLINE, "details": MailPlaceholder(_("The news"), "text")},
         required=("details",),
         sample={"label": _("Lower price"), "text": _("Table lamp now costs €39.90")} | SAMPLE_END,
     ),

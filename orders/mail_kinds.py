@@ -9,20 +9,21 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from mail.kinds import NAME, MailKind, Placeholder
+from accounts.addresses import Address
+from mail.kinds import NAME, SAMPLE, MailKind, MailPlaceholder
 from orders import queries
 from orders.lifecycle.entities import Order
 from orders.operations.emails import mail_context
 from orders.operations.mail_texts import MailContent, compose_mail
 from web.types import StrOrPromise
 
-_NUMBER = Placeholder(gettext_lazy("The order’s number"), "order.number")
+_NUMBER = MailPlaceholder(gettext_lazy("The order’s number"), "order.number")
 _PLACEHOLDERS = {
     "name": NAME,
     "order": _NUMBER,
-    "total": Placeholder(gettext_lazy("The order’s total"), "order.total|money"),
-    "headline": Placeholder(gettext_lazy("What happened, in a few words"), "letter.headline"),
-    "details": Placeholder(
+    "total": MailPlaceholder(gettext_lazy("The order’s total"), "order.total|money"),
+    "headline": MailPlaceholder(gettext_lazy("What happened, in a few words"), "letter.headline"),
+    "details": MailPlaceholder(
         gettext_lazy("What happened, with days and amounts"), "details", is_typed=True
     ),
 }
@@ -50,10 +51,17 @@ _PURPOSES = {
     "refunded": gettext_lazy("Money was refunded."),
 }
 # In these the law, or a payment, needs what happened.
-_DETAILED = frozenset({"to_confirm", "to_pay", "withdrawn", "return_approved", "return_rejected"})
+_DETAILED = frozenset(
+    {
+        *("to_confirm", "to_pay", "confirmed", "changed", "cancelled", "refunded"),
+        *("withdrawn", "return_approved", "return_rejected"),
+    }
+)
 _STATEMENT = {
-    "order": Placeholder(gettext_lazy("The order’s number, as it was typed"), "statement.number"),
-    "details": Placeholder(gettext_lazy("The statement, and when it came"), "details"),
+    "order": MailPlaceholder(
+        gettext_lazy("The order’s number, as it was typed"), "statement.number"
+    ),
+    "details": MailPlaceholder(gettext_lazy("The statement, and when it came"), "details"),
 }
 _SAMPLE_STATEMENT = {
     "statement": {"number": "7KQF-3M9X", "email": "ada@example.com", "name": "Ada Lovelace"},
@@ -61,8 +69,35 @@ _SAMPLE_STATEMENT = {
 }
 
 
+# Stands in previews and test mails for the customer.
+_SAMPLE_CUSTOMER = Address("Ada Lovelace", "1 Example Street", "D02 X285", "Dublin", "IE")
+
+
+def _with_sample_customer(order: Order) -> Order:
+    """Return an order with a sample name and address: erasing its customer can't reach a copy in a mailbox of the staff."""
+    name = _SAMPLE_CUSTOMER.name
+    events = (
+        replace(event, details={**event.details, "name": name})
+        if "name" in event.details
+        else event
+        for event in order.events
+    )
+    return replace(
+        order,
+        name=name,
+        email=SAMPLE["email"],
+        delivery_address=_SAMPLE_CUSTOMER,
+        billing_address=_SAMPLE_CUSTOMER,
+        events=tuple(events),
+    )
+
+
 def preview_order_mail(event: str, purpose: StrOrPromise, order: Order) -> Mapping[str, Any]:
-    """Return the context of the mail about an order's last such event. An order without one gets an example of the sentences."""
+    """Return the context of the mail about an order's last such event, with a sample customer.
+
+    An order without such an event gets an example of the sentences.
+    """
+    order = _with_sample_customer(order)
     items, content = queries.list_items(order), None
     for each in order.events:
         found = compose_mail(order, each, items)
@@ -122,10 +157,12 @@ MAILS = [
         ),
         placeholders=_STATEMENT
         | {
-            "email": Placeholder(
+            "email": MailPlaceholder(
                 gettext_lazy("The typed address"), "statement.email", is_typed=True
             ),
-            "name": Placeholder(gettext_lazy("The typed name"), "statement.name", is_typed=True),
+            "name": MailPlaceholder(
+                gettext_lazy("The typed name"), "statement.name", is_typed=True
+            ),
         },
         required=("order", "email", "name", "details"),
         sample=_SAMPLE_STATEMENT,

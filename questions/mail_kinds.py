@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import PRODUCT, SAMPLE_END, MailKind, Placeholder
+from mail.kinds import PRODUCT, SAMPLE_END, MailKind, MailPlaceholder
 
 _LOOK = {"name": "Stoneware mug", "reason": _("It is about another product.")} | SAMPLE_END
 
@@ -26,7 +26,7 @@ MAILS = [
         ),
         _("You’re getting this email because you wrote about a product."),
         _("Look at what you wrote"),
-        placeholders={"product": PRODUCT, "reason": Placeholder(_("The reason"), "reason")},
+        placeholders={"product": PRODUCT, "reason": MailPlaceholder(_("The reason"), "reason")},
         required=("reason",),
         sample=_LOOK,
     ),

@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from mail.kinds import PRODUCT, SAMPLE_END, MailKind, Placeholder
+from mail.kinds import PRODUCT, SAMPLE_END, MailKind, MailPlaceholder
 
-_ABOUT = {"product": PRODUCT, "reason": Placeholder(_("The reason"), "reason")}
+_ABOUT = {"product": PRODUCT, "reason": MailPlaceholder(_("The reason"), "reason")}
 
 MAILS = [
     MailKind(

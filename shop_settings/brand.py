@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
+from uuid import UUID, uuid5
 
 from django.conf import settings
 
 from cassandra_db import CassandraUnavailable
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.menus import MENUS
 from shop_settings.queries import get_settings
 
 KEY = "brand"
+# The owner of the brand's uploaded pictures, which belong to no product.
+UPLOADS_OWNER = uuid5(UUID(int=0), "brand")
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,7 @@ class Brand:
 
 
 def _parse(key: str, value: Mapping[str, Any]) -> Brand:
-    known = {name: each for name, each in value.items() if name in Brand.__dataclass_fields__}
-    return Brand(**known | {"links": tuple(map(tuple, value.get("links", ())))})
+    return Brand(**pick_fields(Brand, value) | {"links": tuple(map(tuple, value.get("links", ())))})
 
 
 def _first_values() -> dict[str, Brand]:

@@ -11,7 +11,7 @@ from shop_settings.kinds import SettingsSnapshot
 from shop_settings.operations import change_settings
 
 MAX_SAVED_BRANDS = 20
-# The key of the brand from the environment, which nobody has saved. It is the oldest one.
+# The key of the brand from the environment. It is the oldest one, and the staff have not saved it.
 FIRST = "0"
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from hashlib import sha256
 from typing import Any, Generic, TypeVar, cast
@@ -20,6 +20,7 @@ class SettingKind(Generic[T]):
     `parse` converts a key and its JSON into a setting, `dump` a setting into JSON. `first_values` apply until a setting is saved.
     `check` raises SettingRefused for settings that contradict each other on the day that it gets. Settings of one `partition` are
     read together: only what few pages need has a partition of its own. `max_settings` bounds the rows of the partition.
+    `unversioned` names fields that no form of the setting has: their changes make no form stale, and saving a form keeps them.
     """
 
     name: str
@@ -29,13 +30,29 @@ class SettingKind(Generic[T]):
     check: Callable[["SettingsSnapshot", date], None]
     partition: str = SHOP
     max_settings: int = 500
+    unversioned: tuple[str, ...] = ()
 
     def fingerprint(self, value: T | None) -> str:
-        """Return a short text that differs if the setting differs; '' for None."""
+        """Return a short text that differs if a field of the setting differs, except `unversioned`; '' for None."""
         if value is None:
             return ""
-        content = json.dumps(self.dump(value), sort_keys=True)
+        dumped = self.dump(value)
+        versioned = {name: each for name, each in dumped.items() if name not in self.unversioned}
+        content = json.dumps(versioned, sort_keys=True)
         return sha256(content.encode()).hexdigest()[:16]
+
+    def keep_unversioned(self, before: T | None, value: T) -> T:
+        """Return `value` with the `unversioned` fields of the setting that it replaces."""
+        if before is None or not self.unversioned:
+            return value
+        kept = {name: getattr(before, name) for name in self.unversioned}
+        return cast(T, replace(cast(Any, value), **kept))
+
+
+def pick_fields(entity_class: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a dataclass knows. A later version of the shop, taken back since, may have stored further ones."""
+    names = {each.name for each in fields(entity_class)}
+    return {name: each for name, each in value.items() if name in names}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from cassandra_db import CassandraUnavailable
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import get_settings
 
 FOOTER, HEADER = "footer", "header"
@@ -48,7 +48,10 @@ class Menu:
 def _parse(_key: str, value: Mapping[str, Any]) -> Menu:
     return Menu(
         tuple(
-            MenuGroup(group["title"], tuple(MenuLink(**link) for link in group["links"]))
+            MenuGroup(
+                group["title"],
+                tuple(MenuLink(**pick_fields(MenuLink, link)) for link in group["links"]),
+            )
             for group in value["groups"]
         )
     )

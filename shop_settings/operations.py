@@ -48,7 +48,7 @@ def save_setting(
             return values
         if kind.fingerprint(before) != seen:
             raise SettingChanged
-        return {**values, key: value}
+        return {**values, key: kind.keep_unversioned(before, value)}
 
     return change_settings(kind, change, now)
 
@@ -116,7 +116,7 @@ def _row_statements(
             shop=kind.partition,
             kind=kind.name,
             key=key,
-            value=json.dumps(value, sort_keys=True),
+            value=json.dumps(value, ensure_ascii=False, sort_keys=True),
             changed_at=now,
         )
         for key, value in after.items()

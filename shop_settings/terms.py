@@ -10,7 +10,7 @@ from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 from shop_settings.queries import get_settings
 
 
@@ -44,7 +44,7 @@ class Terms:
 def _parse(key: str, value: Mapping[str, Any]) -> Terms:
     begins = value["valid_from"]
     return Terms(
-        **{name: each for name, each in value.items() if name in Terms.__dataclass_fields__}
+        **pick_fields(Terms, value)
         | {
             "key": key,
             "valid_from": date.fromisoformat(begins) if begins else None,

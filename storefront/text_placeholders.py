@@ -47,7 +47,9 @@ def _draw_demo_notice(_day: date) -> str:
 
 
 PLACEHOLDERS = {
-    "shop": Placeholder(gettext_lazy("The shop’s name"), lambda day: get_brand().name),
+    "shop": Placeholder(
+        gettext_lazy("The shop’s name"), lambda day: get_brand().name, is_of_today=True
+    ),
     "seller_name": Placeholder(
         gettext_lazy("The seller’s name"), lambda day: get_terms(day).seller_name
     ),
@@ -70,29 +72,28 @@ PLACEHOLDERS = {
     "order_link_days": Placeholder(
         gettext_lazy("How long a browser can open an order without an account"),
         lambda day: _days(settings.ORDER_LINK_DAYS),
+        is_of_today=True,
     ),
     "warehouses": Placeholder(
         gettext_lazy("The places from which you send, such as “Cork or Dublin”"),
         lambda day: get_text_list([each.name for each in list_open_warehouses()], _("or")),
+        is_of_today=True,
     ),
     "seller": _part(gettext_lazy("The seller’s name, address, mailbox and VAT number"), "seller"),
     "withdrawal": _part(
         gettext_lazy("The right of withdrawal, as consumers have to be told of it"), "withdrawal"
     ),
     "payment_methods": Placeholder(
-        gettext_lazy("The payment methods"), _draw_payment_methods, is_part=True
+        gettext_lazy("The payment methods"), _draw_payment_methods, is_part=True, is_of_today=True
     ),
     "delivery_methods": Placeholder(
         gettext_lazy("The table of countries, delivery methods and prices"),
         _draw_delivery_methods,
         is_part=True,
         is_wide=True,
+        is_of_today=True,
     ),
-    "contact": _part(
-        gettext_lazy("A box with your support hours and a button to write to you"),
-        "contact",
-        is_wide=True,
-    ),
+    "contact": _part(gettext_lazy("A box with a button to write to you"), "contact", is_wide=True),
     "demo_notice": Placeholder(
         gettext_lazy("In a demo shop, that nothing is sold"), _draw_demo_notice, is_part=True
     ),

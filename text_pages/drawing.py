@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from django.utils.html import conditional_escape
+from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 
 from web.app_modules import find_app_modules
@@ -22,6 +22,8 @@ QUESTIONS, END_QUESTIONS = _MARKS = "questions", "end_questions"
 # What begins like a placeholder, and ends or does not; an anchor is none.
 _BRACES = re.compile(r"\{(?!#)([^{}]*)(\}?)")
 _ALONE = re.compile(r"^\{(\w+)\}\s*$")
+# The address and the title of a link.
+_ADDRESS = re.compile(r"\]\([^)]*")
 # A tag, which is passed over, or a placeholder.
 _IN_HTML = re.compile(r"""<(?:"[^"]*"|[^>"])*>|\{(\w+)\}""")
 _ALL_QUESTIONS = re.compile(
@@ -34,20 +36,22 @@ _QUESTION = re.compile(r"^## (.*)$", re.MULTILINE)
 class Placeholder:
     """What the shop puts into a text: `label` for staff, and the words or the HTML for a day, on which the terms may be others.
 
-    A `part` stands alone in its line. A `wide` one has the width of the page.
+    A `part` stands alone in its line. A `wide` one has the width of the page. One `of_today` ignores the day, so
+    the terms, which orders keep as they were, cannot have it.
     """
 
     label: StrOrPromise
     draw: Callable[[date], str]
     is_part: bool = False
     is_wide: bool = False
+    is_of_today: bool = False
 
 
 @dataclass(frozen=True)
 class Question:
     """A heading that opens its text with a click."""
 
-    title: str
+    title: SafeString
     anchor: str
     html: SafeString
 
@@ -82,16 +86,18 @@ def get_placeholders() -> Mapping[str, Placeholder]:
     return found
 
 
-def list_unknown_placeholders(text: str) -> list[str]:
-    """Return what stands in braces and is no placeholder, or is a part of a page that does not stand alone in its line."""
+def list_unknown_placeholders(text: str, known: Mapping[str, Placeholder]) -> list[str]:
+    """Return the braces of a text that cannot be filled: an unknown name, a part within a line, or an address of a link."""
     unknown = []
     for line in text.splitlines():
         is_alone = bool(_ALONE.match(line))
+        addresses = [each.span() for each in _ADDRESS.finditer(line)]
         for found in _BRACES.finditer(line):
-            placeholder = get_placeholders().get(found[1])
+            placeholder = known.get(found[1])
             needs_line = found[1] in _MARKS or bool(placeholder and placeholder.is_part)
             is_known = found[1] in _MARKS or placeholder is not None
-            if not found[2] or not is_known or (needs_line and not is_alone):
+            is_in_address = any(start < found.start() < end for start, end in addresses)
+            if not found[2] or not is_known or (needs_line and not is_alone) or is_in_address:
                 unknown.append(found[0][:40])
     return list(dict.fromkeys(unknown))
 
@@ -130,7 +136,8 @@ def _draw_questions(text: str, day: date) -> Iterator[Question]:
     """Yield the questions of a text. What stands before the first one is left out."""
     parts = iter(_QUESTION.split(text)[1:])
     for heading, answer in zip(parts, parts, strict=True):
-        yield Question(*split_anchor(heading.strip()), _draw_words(answer, day))
+        title, anchor = split_anchor(heading.strip())
+        yield Question(_fill(escape(title), day), anchor, _draw_words(answer, day))
 
 
 def _find_part(line: str | None) -> Placeholder | None:
@@ -148,17 +155,20 @@ def _draw_words(text: str, day: date) -> SafeString:
         if line is not None and not part:
             words.append(line)
             continue
-        html += _fill("\n".join(words), day) + (_draw(part, day) if part else "")
+        markdown = render_markdown("\n".join(words), lambda level: max(2, min(level, 4)))
+        html += _fill(markdown, day) + (_draw(part, day) if part else "")
         words.clear()
     return mark_safe(html)  # noqa: S308 -- its parts are drawn just now
 
 
-def _fill(text: str, day: date) -> str:
+def _fill(html: SafeString, day: date) -> SafeString:
+    """Fill in the placeholders between the tags of clean HTML."""
+
     def words(found: re.Match[str]) -> str:
         placeholder = get_placeholders().get(found[1] or "")
         return _draw(placeholder, day) if placeholder and not placeholder.is_part else found[0]
 
-    return _IN_HTML.sub(words, render_markdown(text, lambda level: max(2, min(level, 4))))
+    return mark_safe(_IN_HTML.sub(words, html))  # noqa: S308 -- clean before, and what is put in is escaped
 
 
 def _draw(placeholder: Placeholder, day: date) -> SafeString:

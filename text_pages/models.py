@@ -15,13 +15,13 @@ class TextPageVersion(Model):
 
     __table_name__ = "text_page_versions"
     __partition_bytes__ = 40 * MB
-    __personal_data__ = {"why": "the shop's own texts, and which of the staff wrote them"}
+    __personal_data__ = {"why": "the shop's own texts, and the ids of the staff who wrote them"}
     page = columns.Text(partition_key=True)  # the key of the page
     number = columns.Integer(primary_key=True, clustering_order="DESC")
     slug = columns.Text()
     title = columns.Text()
     description = columns.Text()
     text = columns.Text()  # Markdown with placeholders (text_pages.drawing)
-    author = columns.Text()
+    author_id = columns.UUID()
     saved_at = columns.DateTime()
     live_from = columns.DateTime()

@@ -17,8 +17,8 @@ from text_pages.queries import version_from_row
 
 INSERT_VERSION = conditional_write(
     "text pages",
-    """INSERT INTO text_page_versions (page, number, slug, title, description, text, author, saved_at, live_from)
-       VALUES (:page, :number, :slug, :title, :description, :text, :author, :saved_at, :live_from) IF NOT EXISTS""",
+    """INSERT INTO text_page_versions (page, number, slug, title, description, text, author_id, saved_at, live_from)
+       VALUES (:page, :number, :slug, :title, :description, :text, :author_id, :saved_at, :live_from) IF NOT EXISTS""",
 )
 
 
@@ -39,7 +39,7 @@ def save_page(key: str, typed: PageVersion, now: datetime) -> TextPage:
         page=key,
         **{each.name: getattr(head, each.name) for each in fields(head)},
         text=typed.text,
-        author=typed.author,
+        author_id=typed.author_id,
         saved_at=typed.saved_at,
     )
     if not stored and stored.current:
@@ -52,7 +52,7 @@ def save_page(key: str, typed: PageVersion, now: datetime) -> TextPage:
 
 def _list_words(version: PageVersion) -> tuple[str, ...]:
     head = version.head
-    return (head.slug, head.title, head.description, version.text, version.author)
+    return (head.slug, head.title, head.description, version.text)
 
 
 def publish_version(key: str, head: PageHead, now: datetime) -> TextPage:
@@ -73,12 +73,18 @@ def name_versions_again(key: str, stored: Mapping[int, PageHead], now: datetime)
 
 
 def take_back_version(key: str, number: int, now: datetime) -> TextPage:
-    """Take a version that is not live yet out of its page. It stays among the page's versions."""
+    """Take a version that is not live yet out of its page, and return the page. The version stays among the page's versions.
+
+    Raises SettingRefused, SettingsBusy, CassandraUnavailable.
+    """
     return change_page(key, lambda page: page.without_planned(number, now), now)
 
 
 def set_offline(key: str, now: datetime, *, is_offline: bool) -> TextPage:
-    """Take a page offline, or put it online again. Raises SettingRefused for a page that has to stay."""
+    """Take a page offline, or put it online again.
+
+    Raises SettingRefused for a page that has to stay, SettingsBusy, CassandraUnavailable.
+    """
     return change_page(key, lambda page: replace(page, is_offline=is_offline), now)
 
 

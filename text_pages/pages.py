@@ -5,19 +5,20 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from shop_settings.errors import SettingRefused
-from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.kinds import SettingKind, SettingsSnapshot, pick_fields
 
 MAX_PAGES, MAX_PLANNED, MAX_FORMER_SLUGS = 40, 5, 20
 MAX_VERSIONS = 1000
-HELP, TERMS = "help", "terms"
+HELP, TERMS_PAGE = "help", "terms"
 # The pages of a new shop. The law wants them, or other pages link to them, so they cannot be taken offline. The text of each is
-# its version 0, a file. Orders name versions of the terms, so a file never changes: another text is a further version.
-FIRST_PAGES = (HELP, "delivery", "privacy", TERMS, "imprint", "accessibility")
+# its version 0, a file. Orders name versions of the terms, so their file never changes: another text is a further version.
+FIRST_PAGES = (HELP, "delivery", "privacy", TERMS_PAGE, "imprint", "accessibility")
 _FOLDER = Path(__file__).parent / "texts"
 _BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -45,8 +46,8 @@ class PageVersion:
 
     head: PageHead
     text: str
-    author: str
-    saved_at: datetime | None  # None for the text that came with the shop
+    author_id: UUID | None  # None, like the moment, for the text that came with the shop
+    saved_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -99,16 +100,19 @@ def read_first_version(key: str) -> PageVersion:
     title, description, _blank, text = (_FOLDER / f"{key}.md").read_text().split("\n", 3)
     slug = "" if key == HELP else key
     head = PageHead(0, slug, title, description, _BEGINNING)
-    return PageVersion(head, text, "", None)
+    return PageVersion(head, text, None, None)
 
 
 def _parse(key: str, value: Mapping[str, Any]) -> TextPage:
     heads = (
-        PageHead(**{**each, "live_from": datetime.fromisoformat(each["live_from"])})
+        PageHead(
+            **pick_fields(PageHead, each) | {"live_from": datetime.fromisoformat(each["live_from"])}
+        )
         for each in value["heads"]
     )
     return TextPage(
-        **{**value, "key": key, "heads": tuple(heads), "former_slugs": tuple(value["former_slugs"])}
+        **pick_fields(TextPage, value)
+        | {"key": key, "heads": tuple(heads), "former_slugs": tuple(value["former_slugs"])}
     )
 
 

@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy
 from adminpanel.catalogue.fields import moment_field
 from adminpanel.catalogue.product_pages import find_related_ids
 from adminpanel.forms import text_input
-from adminpanel.settings.brand_views import UPLOADS_OWNER
 from adminpanel.settings.forms import SettingForm
 from catalogue import queries
-from catalogue.front_page import CATEGORY, CHOSEN, FRONT_BLOCKS, MAX_PRODUCTS, Block, BlockKind
-from catalogue.menu_links import InvalidTarget, find_target
+from catalogue.front_page import CHOSEN, FRONT_BLOCKS, MAX_PRODUCTS, Block, BlockKind
+from catalogue.menu_links import InvalidTarget, find_target, find_target_url, make_category_target
 from catalogue.rules import normalize_sku
+from shop_settings.brand import UPLOADS_OWNER
 
 _ALWAYS = ("version", "key", "starts_at", "ends_at")
 
@@ -25,7 +25,7 @@ class FrontBlockForm(SettingForm[Block]):
     """The form of a block. A field that the kind does not use is left out."""
 
     kind, entity_class = FRONT_BLOCKS, Block
-    position = 0  # of a new block
+    position = 0  # of a block that the page does not have yet
     template = "adminpanel/catalogue/front_block.html"
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid4)
     title = forms.CharField(
@@ -84,6 +84,10 @@ class FrontBlockForm(SettingForm[Block]):
         choices = {"source": self._list_sources, "picture": self._list_pictures}
         for name in choices.keys() & self.fields.keys():
             cast(forms.ChoiceField, self.fields[name]).choices = choices[name]()
+        if "source" in self.fields:
+            self.fields["source"].required = "" not in dict(block_kind.sources)
+        for name, label in block_kind.labels.items():
+            self.fields[name].label = label
 
     def build_setting(self, key: str) -> Block:
         if self.entity:
@@ -103,7 +107,11 @@ class FrontBlockForm(SettingForm[Block]):
         sources = list(self.block_kind.sources)
         if CHOSEN in dict(sources):
             nodes = (node for root in queries.list_root_categories() for node in root.subtree)
-            sources += [(f"{CATEGORY}{node.category_id}", node.name) for node in nodes]
+            sources += [(make_category_target(node.category_id), node.name) for node in nodes]
+        present = self.entity.source if self.entity else ""
+        # Otherwise the browser would choose the first source, and the next save would change the block.
+        if present and present not in dict(sources):
+            sources.append((present, _("Nothing: its category is removed")))
         return sources
 
     def _list_pictures(self) -> list[tuple[str, Any]]:
@@ -121,6 +129,8 @@ class FrontBlockForm(SettingForm[Block]):
         if "product_ids" in values:
             found = queries.get_products(map(UUID, entity.product_ids), queries.leave_out)
             values["product_ids"] = ", ".join(each.variants[0].sku for each in found.values())
+        if values.get("link"):
+            values["link"] = find_target_url(entity.link) or entity.link
         return values
 
     def clean_product_ids(self) -> tuple[str, ...]:
@@ -140,14 +150,14 @@ class FrontBlockForm(SettingForm[Block]):
         return tuple(each.hex for each in ids)
 
     def clean_link(self) -> str:
-        """Return the typed address. Require that it leads somewhere."""
+        """Return the target of the typed address. Require that it leads somewhere."""
         link: str = self.cleaned_data["link"]
-        if link and not link.startswith("#"):
-            try:
-                find_target(link)
-            except InvalidTarget as invalid:
-                raise forms.ValidationError(str(invalid)) from invalid
-        return link
+        if not link or link.startswith("#"):
+            return link
+        try:
+            return find_target(link)
+        except InvalidTarget as invalid:
+            raise forms.ValidationError(str(invalid)) from invalid
 
     def clean(self) -> dict[str, Any]:
         """Require what belongs together: an end after the start, words on a button, words for a picture, chosen products."""

@@ -68,7 +68,7 @@ class BrandForm(LinesForm[Brand]):
     name = forms.CharField(
         label=gettext_lazy("Name of the shop"),
         max_length=40,
-        help_text=gettext_lazy("It stands on each page, in each email, and on invoices."),
+        help_text=gettext_lazy("Shown on each page, in each email, and on invoices."),
     )
     tagline = forms.CharField(
         label=gettext_lazy("Tagline"),

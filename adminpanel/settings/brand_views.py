@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid5
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -29,7 +28,7 @@ from cassandra_db import current_time
 from catalogue.operations.picture_uploads import CLEAR
 from catalogue.photos import MAX_PHOTO_BYTES
 from catalogue.queries import list_uploads
-from shop_settings.brand import BRAND, KEY, Brand, find_brand
+from shop_settings.brand import BRAND, KEY, UPLOADS_OWNER, Brand, find_brand
 from shop_settings.brand_history import SavedBrand, list_saved_brands, save_brand
 from shop_settings.errors import SettingChanged, SettingsBusy
 from shop_settings.kinds import SettingKind
@@ -38,8 +37,6 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files
 
-# The owner of the uploads, which belong to no product.
-UPLOADS_OWNER = uuid5(UUID(int=0), "brand")
 # How many pictures the form offers.
 MAX_OFFERED = 20
 

@@ -21,7 +21,7 @@ from adminpanel.parameters import found_or_404
 from adminpanel.settings.editing import edit_setting, get_posted, show_setting
 from adminpanel.settings.forms import SettingForm
 from cassandra_db import current_time
-from mail.frames import frame_html, with_frame
+from mail.frames import frame_html, open_links_outside, with_frame
 from mail.kinds import SAMPLE, TEXTS, MailKind, get_mail_kinds
 from mail.operations import MailOptions, queue_mail
 from mail.rendering import render_mail
@@ -72,7 +72,9 @@ class MailTextsForm(SettingForm[MailTexts]):
         label=gettext_lazy("Order to show"),
         required=False,
         max_length=20,
-        help_text=gettext_lazy("Its number. Without one, the preview shows an order of the board."),
+        help_text=gettext_lazy(
+            "Its number. Without one, the preview shows the newest order. A sample replaces the customer’s name and address."
+        ),
     )
     test = forms.UUIDField(widget=forms.HiddenInput, required=False)
 
@@ -92,7 +94,7 @@ class MailTextsForm(SettingForm[MailTexts]):
     def clean(self) -> dict[str, Any]:
         """Refuse braces that mean nothing, and texts without what the mail must say. A text like the shop's own follows it."""
         clean = cast(dict[str, Any], super().clean())
-        typed = {name: clean.get(name, "").replace("\r\n", "\n").strip() for name in TEXTS}
+        typed = {name: clean.get(name, "").strip() for name in TEXTS}
         for name, text in typed.items():
             if broken := find_broken_brace(self.mail, name, text):
                 self.add_error(name, broken)
@@ -147,7 +149,13 @@ def preview_mail_text(request: HttpRequest, key: str) -> HttpResponse:
         texts = form.build_setting(key)
     context = None if form.errors else _make_context(request, form)[0]
     rendered = render_mail(key, context, texts) if context is not None else None
-    page = {"errors": form.errors, "rendered": rendered, "mail": mail}
+    html = open_links_outside(rendered.html or "") if rendered else ""
+    page = {
+        "errors": form.errors,
+        "rendered": rendered,
+        "html": html,
+        "is_requested": form.is_bound,
+    }
     answer = frame_html(render_to_string("mail/preview.html", page, request))
     answer.status_code = 422 if form.errors else 200
     return answer
@@ -156,10 +164,15 @@ def preview_mail_text(request: HttpRequest, key: str) -> HttpResponse:
 def _make_context(
     request: HttpRequest, form: MailTextsForm
 ) -> tuple[Mapping[str, Any] | None, UUID | None]:
-    """Return a context for the form's mail, None if it needs an order and there is none; and the order's member."""
+    """Return a context for the form's mail, and the member of its order.
+
+    The context is None if the mail needs an order, and there is none or the form was not sent: an order is shown only on request.
+    """
     if not form.mail.preview:
         return {**SAMPLE, **form.mail.sample}, None
-    typed = form.cleaned_data["order"] if form.is_bound else ""
+    if not form.is_bound:
+        return None, None
+    typed = form.cleaned_data["order"]
     order = get_order_by_number(normalize_order_number(typed)) if typed else _find_order()
     if order is None:
         return None, None
@@ -179,7 +192,7 @@ def _find_order() -> Order | None:
 @post_only("adminpanel:mail_text", "key")
 @with_frame
 def send_test_mail(request: HttpRequest, key: str) -> HttpResponse:
-    """Mail the typed texts to whoever asks. A form that is sent twice sends one mail."""
+    """Mail the typed texts to the current member of staff. A form that is sent twice sends one mail."""
     mail, saved = _get_mail(key)
     form = MailTextsForm(saved, get_posted(request), mail)
     context, about = _make_context(request, form) if form.is_valid() else (None, None)

@@ -169,13 +169,15 @@ class MenuForm(SettingForm[Menu]):
         return moved
 
     def describe(self) -> dict[str, str]:
-        """Return the links of each group in words, keyed by the group's title."""
-        return {
-            str(title.value() if title else _("In the line")): "\n".join(
+        """Return the links of each group in words, keyed by the group's title, with its number if an earlier group has this title."""
+        described = dict[str, str]()
+        for number, (field, lines) in enumerate(self.groups(), 1):
+            links = [
                 f"{line.label.value() or ''}: {line.address.value()}"
                 for line in lines
                 if line.address.value()
-            )
-            for title, lines in self.groups()
-            if any(line.address.value() for line in lines)
-        }
+            ]
+            title = str(field.value() if field else _("In the line"))
+            if links:
+                described[f"{title} ({number})" if title in described else title] = "\n".join(links)
+        return described

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -10,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import moment_field
 from cassandra_db import current_time
-from text_pages.drawing import get_placeholders, list_unknown_placeholders
-from text_pages.pages import HELP, PageHead, PageVersion
+from text_pages.drawing import Placeholder, get_placeholders, list_unknown_placeholders
+from text_pages.pages import HELP, TERMS_PAGE, PageHead, PageVersion
 from web.forms import Form
 
 MAX_TEXT = 40_000
@@ -56,20 +57,21 @@ class TextPageForm(Form):
     ) -> None:
         initial = {"version": saved} | (_get_values(shown) if shown else {})
         super().__init__(data, initial=initial)
+        self.placeholders = _list_placeholders(key)
         if key == HELP:
             del self.fields["slug"]
 
     def clean_text(self) -> str:
-        """Refuse unknown placeholders."""
+        """Refuse placeholders that cannot be filled."""
         text = str(self.cleaned_data["text"])
-        if unknown := list_unknown_placeholders(text):
+        if unknown := list_unknown_placeholders(text, self.placeholders):
             raise forms.ValidationError(
                 _(
-                    "Correct %(unknown)s. There are %(known)s. A part of a page needs a line of its own."
+                    "Correct %(unknown)s. There are %(known)s. A part of a page needs a line of its own. A link’s address has no braces."
                 )
                 % {
                     "unknown": ", ".join(unknown),
-                    "known": ", ".join(f"{{{each}}}" for each in get_placeholders()),
+                    "known": ", ".join(f"{{{each}}}" for each in self.placeholders),
                 }
             )
         return text
@@ -83,7 +85,7 @@ class TextPageForm(Form):
             )
         return moment
 
-    def build_version(self, author: str, now: datetime) -> PageVersion:
+    def build_version(self, author_id: UUID, now: datetime) -> PageVersion:
         """Return the version that the valid form describes, saved at `now`."""
         clean = self.cleaned_data
         head = PageHead(
@@ -93,7 +95,13 @@ class TextPageForm(Form):
             clean["description"],
             clean["live_from"] or now,
         )
-        return PageVersion(head, clean["text"], author, now)
+        return PageVersion(head, clean["text"], author_id, now)
+
+
+def _list_placeholders(key: str) -> dict[str, Placeholder]:
+    """Return the placeholders that a page may have. Orders keep their terms, so these have none that show what is so today."""
+    found = get_placeholders().items()
+    return {name: each for name, each in found if key != TERMS_PAGE or not each.is_of_today}
 
 
 def _get_values(version: PageVersion) -> dict[str, str]:

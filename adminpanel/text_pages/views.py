@@ -1,6 +1,6 @@
 """The staff's pages of the pages of text: write, preview, publish at once or later, use an earlier version again, take offline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,14 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.names import list_names
 from adminpanel.parameters import found_or_404
 from adminpanel.text_pages.forms import TextPageForm, describe_version
 from cassandra_db import current_time
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.queries import get_settings_at_quorum
 from text_pages import operations, queries
-from text_pages.drawing import draw_text, get_placeholders
+from text_pages.drawing import draw_text
 from text_pages.errors import NoSuchPageVersion
 from text_pages.pages import MAX_VERSIONS, TEXT_PAGES, PageVersion, TextPage, read_first_version
 from web.decorators import get_or_post, post_only
@@ -29,13 +30,15 @@ from web.rendering import render_page
 
 LIVE, PLANNED, LEFT, FORMER = "live", "planned", "left", "former"
 _ABOVE_ALL = MAX_VERSIONS + 1
+_NEW = "new"  # the staff's address of the form for a new page
 
 
 @dataclass(frozen=True)
 class VersionLine:
-    """A version in the list of a page's versions, with its state."""
+    """A version in the list of a page's versions, with its author's name and its state."""
 
     version: PageVersion
+    author: str
     state: str
 
 
@@ -76,21 +79,19 @@ def _edit(request: HttpRequest, page: TextPage | None) -> HttpResponse:
     if not form.is_valid():
         return _show(request, page, form, 422)
     now = current_time()
-    typed = form.build_version(current_member(request).name, now)
+    typed = form.build_version(current_member(request).user_id, now)
     if "preview" in request.POST:
         return _show(request, page, form, preview=draw_text(typed.text, localdate(now)))
     if page is None:
         key = typed.head.slug
         known = _get_pages().get(key)
-        if known and known.saved == 0:
-            form.add_error("slug", _("There is a page at this address. Enter another one"))
-            return _show(request, page, form, 422)
+        if key == _NEW or (known and known.saved == 0):
+            return _refuse_address(request, form)
     try:
         after = operations.save_page(key, typed, now)
     except SettingChanged:
         if page is None:
-            form.add_error("slug", _("There is a page at this address. Enter another one"))
-            return _show(request, page, form, 422)
+            return _refuse_address(request, form)
         return _show(request, page, form, 409, conflict=_make_conflict(key, typed))
     except SettingRefused as refused:
         form.add_error(refused.field if refused.field in form.fields else None, str(refused))
@@ -106,12 +107,25 @@ def _edit(request: HttpRequest, page: TextPage | None) -> HttpResponse:
     return redirect("adminpanel:text_page", key=key)
 
 
+def _refuse_address(request: HttpRequest, form: TextPageForm) -> HttpResponse:
+    """Refuse the address of a new page, which is its key: there must be no such key yet."""
+    form.add_error("slug", _("This address is taken. Enter another one"))
+    return _show(request, None, form, 422)
+
+
 def _make_conflict(key: str, typed: PageVersion) -> Conflict:
     """Return the conflict with the last saved version."""
     last = queries.list_page_versions(key, _ABOVE_ALL, 1)[0]
     stored = queries.get_page_version(key, last.head.number)
     fields = compare_fields(describe_version(stored), describe_version(typed))
-    return Conflict(stored.author, stored.saved_at, str(stored.head.number), fields)
+    (author,) = _list_authors([stored])
+    return Conflict(author, stored.saved_at, str(stored.head.number), fields)
+
+
+def _list_authors(versions: Sequence[PageVersion]) -> list[str]:
+    """Return the names of those who saved these versions, in their order; "" for a text that came with the shop."""
+    names = list_names({each.author_id for each in versions if each.author_id})
+    return [names[each.author_id] if each.author_id else "" for each in versions]
 
 
 def _find_shown_version(request: HttpRequest, page: TextPage) -> PageVersion | None:
@@ -136,7 +150,7 @@ def _show(
         "live": page.find_live(current_time()) if page else None,
         "lines": lines,
         "older_before": last if last > 1 else 0,
-        "placeholders": get_placeholders().items(),
+        "placeholders": form.placeholders.items(),
         **more,
     }
     return render_page(request, "adminpanel/text_pages/page.html", context, status=status)
@@ -160,7 +174,10 @@ def _list_version_lines(request: HttpRequest, page: TextPage) -> list[VersionLin
             return LIVE
         return PLANNED if number in planned else FORMER
 
-    return [VersionLine(each, state(each.head.number)) for each in versions]
+    return [
+        VersionLine(each, author, state(each.head.number))
+        for each, author in zip(versions, _list_authors(versions), strict=True)
+    ]
 
 
 @staff_required((ADMIN,), is_about_people=False)
@@ -168,9 +185,16 @@ def _list_version_lines(request: HttpRequest, page: TextPage) -> list[VersionLin
 def take_back_text_page(request: HttpRequest, key: str, number: int) -> HttpResponse:
     """Take back a version that is not live yet. It can be used again. Doing it twice changes nothing."""
     found_or_404(_get_pages().get(key), "page")
-    operations.take_back_version(key, number, current_time())
-    note_changes(request, {"version": str(number)}, {"version": ""})
-    messages.success(request, _("The version doesn’t go live."))
+    try:
+        page = operations.take_back_version(key, number, current_time())
+    except (SettingRefused, SettingsBusy) as refused:
+        messages.error(request, str(refused))
+        return redirect("adminpanel:text_page", key=key)
+    if any(each.number == number for each in page.heads):
+        messages.error(request, _("The version is live already. Publish another one instead."))
+    else:
+        note_changes(request, {"version": str(number)}, {"version": ""})
+        messages.success(request, _("The version doesn’t go live."))
     return redirect("adminpanel:text_page", key=key)
 
 
@@ -184,7 +208,7 @@ def switch_text_page(request: HttpRequest, key: str) -> HttpResponse:
     )
     try:
         operations.set_offline(key, current_time(), is_offline=is_offline)
-    except SettingRefused as refused:
+    except (SettingRefused, SettingsBusy) as refused:
         messages.error(request, str(refused))
     else:
         note_changes(request, {"offline": str(page.is_offline)}, {"offline": str(is_offline)})

@@ -1,4 +1,4 @@
-"""The look of mails: the styles of their elements, which mail programs keep only beside each element."""
+"""The styles of mails, which mail programs keep only beside each element, and the frames that show mails."""
 
 from collections.abc import Mapping
 
@@ -7,15 +7,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from catalogue.templatetags.pictures import public_picture_url
-from mail.look import get_colours, list_styles
+from mail.frames import SANDBOX
+from mail.styles import get_colours, list_styles
 
 register = template.Library()
 register.filter("public_picture", public_picture_url)
 
 
 @register.simple_tag
-def look(element: str) -> SafeString:
-    """Return the class and the style of an element, `<p {% look "p" %}>`. Raises KeyError for one that has no style."""
+def style(element: str) -> SafeString:
+    """Return the class and the style of an element, `<p {% style "p" %}>`. Raises KeyError for one that has no style."""
     return format_html('class="m-{}" style="{}"', element, list_styles()[element])
 
 
@@ -23,3 +24,9 @@ def look(element: str) -> SafeString:
 def mail_colours(scheme: str) -> Mapping[str, str]:
     """Return the colours of mails in a scheme, "light" or "dark"."""
     return get_colours(scheme)
+
+
+@register.simple_tag
+def mail_sandbox() -> str:
+    """Return what a frame with a mail may do, for its attribute `sandbox`."""
+    return SANDBOX

@@ -35,7 +35,7 @@ from catalogue import queries, search
 from catalogue.entities import CategoryNode
 from catalogue.errors import ShareImageBusy
 from catalogue.filtered_lists import CATEGORY_SORTS, category_scope
-from catalogue.front_page import list_blocks
+from catalogue.front_page import list_blocks, with_link_url
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.search_index import SearchIndexMissing
@@ -66,7 +66,7 @@ def home(request: HttpRequest) -> HttpResponse:
     begun = [
         (kind.template, block, kind.start(block, shown_at)) for block, kind in list_blocks(shown_at)
     ]
-    found = ((template, block, collect()) for template, block, collect in begun)
+    found = ((template, with_link_url(block), collect()) for template, block, collect in begun)
     context = {
         "front_page_head": FrontPageHead(get_settings_revision(), localdate(now)),
         "front_page": FrontPage(tuple(lead(each for each in found if each[2] is not None))),

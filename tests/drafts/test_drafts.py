@@ -152,7 +152,7 @@ def test_x180_an_offer_is_written_sent_and_paid_by_its_link(
     assert offer.status_code == 200
     assert "no-store" in offer["Cache-Control"]
     assert "Order and pay €36.00" in offer.content.decode() or draft.offer.method.price.amount
-    chosen = shopper.post(link_of(draft), {"payment": "card"})
+    chosen = shopper.post(link_of(draft), {"payment": "card", "terms": "0"})
     assert chosen.status_code in (302, 303)
     order = orders.get_order(draft.order_id) if draft.order_id else None
     assert order
@@ -342,7 +342,7 @@ def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
     assert Client().get("/offer/nothing/").status_code == 410
     # There is less than was offered: nothing is ordered, and what is left is said.
     scarce = send(make_content(make_stocked(stock=1)))
-    answer = Client().post(link_of(scarce), {"payment": "card"})
+    answer = Client().post(link_of(scarce), {"payment": "card", "terms": "0"})
     assert answer.status_code == 409
     assert "Only 1 of" in answer.content.decode()
     assert Client().post(link_of(scarce), {"payment": "shells"}).status_code == 422

@@ -83,6 +83,9 @@ def test_x470_the_text_is_wrapped_and_each_address_has_a_line_of_its_own(
     assert lay_out_text("See https://shop.example/a there.\n> https://b.example is quoted") == (
         "See\nhttps://shop.example/a\nthere.\n> https://b.example is quoted\n"
     )
+    assert lay_out_text("See https://shop.example/a/. Or (https://shop.example/?b=1)!") == (
+        "See\nhttps://shop.example/a/\nOr (\nhttps://shop.example/?b=1\n)!\n"
+    )
 
 
 def test_x470_an_order_is_mailed_with_the_pictures_of_its_items() -> None:

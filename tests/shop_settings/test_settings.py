@@ -16,10 +16,13 @@ from cassandra_db import CassandraUnavailable, count_statements, process_copies
 from cassandra_db.process_copies import Dated
 from cassandra_db.session import get_session, keyspace_name
 from catalogue.colour_settings import COLOURS, ColourSetting
+from catalogue.search_rules import TWO_WAY, SearchRule
 from consistency.findings import Scope
 from consistency.shop_settings import KINDS
+from conversations.saved_replies import SavedReply
 from demo.loader import FORMER_RATES, load_settings
 from inventory.warehouses import WAREHOUSE
+from mail.texts import MailTexts
 from pricing.delivery import list_delivery_countries, list_delivery_methods
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, get_tax_rates
@@ -66,6 +69,28 @@ def test_x157_each_kind_is_read_as_it_was_written() -> None:
             assert kind.parse(key, kind.dump(value)) == value, (kind.name, key)
 
 
+def test_x157_what_a_later_version_has_stored_is_passed_over() -> None:
+    """After a rollback each page is drawn: the footer is in all of them."""
+    # Kinds without a setting in a new shop.
+    samples: dict[str, Any] = {
+        "colours": ColourSetting("x", "aaffcc"),
+        "search_rules": SearchRule("x", TWO_WAY, "cup, mug"),
+        "saved_replies": SavedReply("x", "Thanks", "Thank you"),
+        "mail texts": MailTexts("x", "Hello"),
+    }
+    kinds: list[SettingKind[Any]] = list(KINDS.values())
+    for kind in kinds:
+        for key, value in (kind.first_values() or {"x": samples[kind.name]}).items():
+            assert kind.parse(key, _with_later_fields(kind.dump(value))) == value, (kind.name, key)
+
+
+def _with_later_fields(value: Any) -> Any:
+    """Return stored JSON with a further field in each of its objects."""
+    if isinstance(value, dict):
+        return {name: _with_later_fields(each) for name, each in value.items()} | {"later": 1}
+    return list(map(_with_later_fields, value)) if isinstance(value, list) else value
+
+
 @pytest.mark.usefixtures("own_settings")
 def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_is_away(
     monkeypatch: pytest.MonkeyPatch,
@@ -110,6 +135,15 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
         slow.start.side_effect, slow.pending.rows.return_value = overtaken, []
         assert get_settings() is not newer.value
     assert CURRENT_SETTINGS.cached is newer
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x157_a_letter_of_any_alphabet_is_stored_as_itself() -> None:
+    """An escaped one takes up to six bytes for two, and the table's bound counts four at most."""
+    save("standard-de", name="Почта 📦")
+    rows = list(queries.SETTINGS.all(shop=DELIVERY.partition))
+    assert [row.kind for row in rows if "Почта 📦" in row.value] == [DELIVERY.name]
+    assert methods()["standard-de"].name == "Почта 📦"
 
 
 @pytest.mark.usefixtures("own_settings")

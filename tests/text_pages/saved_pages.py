@@ -1,6 +1,7 @@
 """Pages of text that a test saves: other tests of the run see those of a new shop again."""
 
 from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 
@@ -15,6 +16,7 @@ from text_pages.queries import get_page_version
 from web.text_cache import FRAGMENTS, WHOLE_PAGES
 
 __all__ = ["own_pages", "own_settings"]
+ADA = UUID(int=1)
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def make_version(number: int, slug: str = "terms", **changes: object) -> PageVer
     now = current_time()
     values = {"title": "Terms of sale", "description": "Ours", "live_from": now} | changes
     text = str(values.pop("text", f"Text {number}"))
-    return PageVersion(PageHead(number=number, slug=slug, **values), text, "Ada", now)  # type: ignore[arg-type]
+    return PageVersion(PageHead(number=number, slug=slug, **values), text, ADA, now)  # type: ignore[arg-type]
 
 
 def save(key: str, number: int, slug: str = "terms", **changes: object) -> TextPage:

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -11,7 +12,7 @@ from django.urls import resolve, reverse
 from django.utils.timezone import localdate
 from lxml import html
 
-from cassandra_db import current_time
+from cassandra_db import CassandraUnavailable, current_time
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from shop_settings.errors import SettingChanged, SettingRefused
@@ -22,10 +23,11 @@ from tests.orders.crashes import kill_in
 from tests.rules import for_each
 from tests.text_pages.saved_pages import get_page, make_version, own_pages, own_settings, save
 from tests.threads import call_at_once
-from text_pages import operations
-from text_pages.drawing import draw_text, list_unknown_placeholders
+from text_pages import operations, queries
+from text_pages.drawing import draw_text, get_placeholders, list_unknown_placeholders
 from text_pages.pages import FIRST_PAGES, MAX_PLANNED, read_first_version
 from text_pages.queries import get_page_version, list_live_pages, list_page_versions
+from web.text_cache import FRAGMENTS
 
 __all__ = ["own_pages", "own_settings"]
 
@@ -46,7 +48,7 @@ def words(client: Client, address: str) -> str:
 @for_each(FIRST_PAGES, at_least=6)
 def test_x475_a_new_shop_has_its_pages_and_their_links_lead_somewhere(key: str) -> None:
     version = read_first_version(key)
-    assert list_unknown_placeholders(version.text) == []
+    assert list_unknown_placeholders(version.text, get_placeholders()) == []
     assert len(version.head.description) <= 160
     client, address = Client(), version.head.get_absolute_url()
     page = html.fromstring(client.get(address).content)
@@ -83,7 +85,7 @@ def test_x476_a_version_is_live_from_its_moment_on_and_a_former_one_stays(client
     assert "The first change" in words(client, reverse("terms_version", args=[1]))
     assert "Prices are in euro" in words(client, reverse("terms_version", args=[0]))
     assert "noindex" in client.get(reverse("terms_version", args=[1])).content.decode()
-    for number in (2, 4):  # planned, and unknown
+    for number in (2, 4, 2**31, 10**40):  # planned, unknown, and larger than Cassandra's integers
         assert client.get(reverse("terms_version", args=[number])).status_code == 404
     operations.take_back_version("terms", 2, now)
     assert get_page("terms").find_live(planned) == get_page("terms").heads[0]
@@ -153,8 +155,18 @@ def test_x475_a_text_is_cleaned_and_placeholders_are_filled_in_words_only() -> N
     assert 'title="{seller_email}"' in found
     assert get_terms().seller_name in found
     assert list_unknown_placeholders(
-        "{nothing} {seller} {return_days} {} {#a}\n{seller}\nx {questions}\n{return_days"
+        "{nothing} {seller} {return_days} {} {#a}\n{seller}\nx {questions}\n[a](/b/) {shop}\n{return_days",
+        get_placeholders(),
     ) == [*("{nothing}", "{seller}", "{}", "{questions}", "{return_days")]
+    assert list_unknown_placeholders("[{shop}](/{return_days}/)", get_placeholders()) == [
+        "{return_days}"
+    ]
+
+
+def test_x475_the_headings_of_questions_are_filled_and_escaped() -> None:
+    text = "Why?\n\n{questions}\n## Within {return_days}? <b> {#back}\nYes.\n{end_questions}"
+    (question,) = draw_text(text, TODAY).sections[0].questions
+    assert (question.title, question.anchor) == ("Within 30 days? &lt;b&gt;", "back")
 
 
 def test_x478_a_version_is_shown_with_the_periods_of_the_orders_day(client: Client) -> None:
@@ -175,6 +187,35 @@ def test_x478_a_version_is_shown_with_the_periods_of_the_orders_day(client: Clie
     assert f"within {first.return_days} days" in words(client, f"{address}?on={before}")
     for odd in ("nothing", "2999-01-01", ""):
         assert "within 77 days" in words(client, f"{address}?on={odd}")
+
+
+def test_x478_a_former_version_says_no_day_on_which_it_was_not_there(client: Client) -> None:
+    save("terms", 1)
+    save("terms", 2)
+    address = reverse("terms_version", args=[1])
+    assert "This is a former version of our terms." in words(client, address)
+    today = localdate(current_time())
+    shown = f"as they read on {today.day} {today:%B %Y}"
+    assert shown in words(client, f"{address}?on=1999-01-01")
+    assert "Read the present terms" not in words(client, reverse("terms_version", args=[2]))
+
+
+def test_x478_days_that_a_visitor_asks_for_fill_no_cache(client: Client) -> None:
+    address = reverse("terms_version", args=[0])
+    client.get(address)
+    kept = len(FRAGMENTS)
+    for day in range(1, 6):
+        assert f"{day} May 2020" in words(client, f"{address}?on=2020-05-0{day}")
+    assert len(FRAGMENTS) == kept > 0
+
+
+def test_x477_without_cassandra_no_page_is_said_to_be_missing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = Mock(side_effect=CassandraUnavailable("away"))
+    monkeypatch.setattr(queries, "get_settings", away)
+    assert client.get("/help/a-page-of-the-owner/").status_code == 503
+    assert [each.slug for each in list_live_pages()][1:] == list(FIRST_PAGES[1:])
 
 
 def test_x475_a_page_costs_a_read_only_when_a_version_is_new(client: Client) -> None:

@@ -1,6 +1,7 @@
 """The blocks of the front page: their list with its order, and the form of each."""
 
 import re
+from collections.abc import Mapping
 from uuid import uuid4
 
 from django.contrib import messages
@@ -40,7 +41,7 @@ _MOVE = re.compile(r"([a-z0-9-]{1,40}) (-?[0-9]{1,2})")
 def front_page(request: HttpRequest) -> HttpResponse:
     """Show the blocks of the front page in their order, and a form that previews the page at a time."""
     kinds, now = get_block_kinds(), current_time()
-    blocks = sort_blocks(get_settings_at_quorum().get_values(FRONT_BLOCKS))
+    blocks = sort_blocks(_get_blocks())
     lines = [
         (block, kind.label, dict(kind.sources).get(block.source, ""), block.is_shown(now))
         for block in blocks
@@ -66,8 +67,12 @@ def move_front_block(request: HttpRequest) -> HttpResponse:
     return redirect(f"{reverse(LIST)}#row-{key}")
 
 
-def _get_block(key: str) -> Block | None:
-    return get_settings_at_quorum().get_values(FRONT_BLOCKS).get(key)
+def _get_blocks() -> Mapping[str, Block]:
+    return get_settings_at_quorum().get_values(FRONT_BLOCKS)
+
+
+def _find_end(blocks: Mapping[str, Block]) -> int:
+    return max((each.position for each in blocks.values()), default=0) + 1
 
 
 def _kind_of(block: Block) -> BlockKind:
@@ -81,24 +86,23 @@ def create_front_block(request: HttpRequest, kind: str) -> HttpResponse:
     """Add a block of a kind at the end of the page."""
     block_kind = found_or_404(get_block_kinds().get(kind), "kind of block")
     form = FrontBlockForm(None, block_kind, get_posted(request))
+    form.position = _find_end(_get_blocks())
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
-    blocks = get_settings_at_quorum().get_values(FRONT_BLOCKS)
-    form.position = (
-        max((each.position for each in blocks.values() if each.key != key), default=0) + 1
-    )
     return edit_setting(request, form, key, LIST, block_kind=block_kind)
 
 
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def front_block(request: HttpRequest, key: str) -> HttpResponse:
-    """Show or change a block. If somebody else removed it, saving is a conflict; saving once more restores it."""
-    block = _get_block(key)
+    """Show or change a block. If somebody else removed it, saving is a conflict; saving once more restores it at the end."""
+    blocks = _get_blocks()
+    block = blocks.get(key)
     if block is None and request.method != "POST":
         raise Http404("no such block")
     sent = get_block_kinds().get(request.POST.get("block_kind", ""))
     block_kind = _kind_of(block) if block else found_or_404(sent, "kind of block")
     form = FrontBlockForm(block, block_kind, get_posted(request))
+    form.position = _find_end(blocks)
     return edit_setting(request, form, key, LIST, block_kind=block_kind)
 
 
@@ -106,7 +110,7 @@ def front_block(request: HttpRequest, key: str) -> HttpResponse:
 @post_only("adminpanel:front_block", "key")
 def remove_front_block(request: HttpRequest, key: str) -> HttpResponse:
     """Remove a block, unless somebody has changed it meanwhile."""
-    block = _get_block(key)
+    block = _get_blocks().get(key)
     if block is None:
         return redirect(LIST)  # the form was sent twice
     block_kind = _kind_of(block)

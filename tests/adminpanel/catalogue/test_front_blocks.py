@@ -1,6 +1,7 @@
 """The blocks of the front page: what shoppers see of them, and how staff order and edit them."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -159,6 +160,7 @@ def test_x482_a_block_says_what_is_wrong_with_it(cleo: Client) -> None:
     assert_explained(
         lambda values: add(cleo, "products", **values),
         [
+            ({"source": ""}, "Choose what it shows"),
             ({"source": "chosen"}, "Enter the SKU of a product"),
             ({"source": "chosen", "product_ids": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
         ],
@@ -169,6 +171,64 @@ def test_x482_a_block_says_what_is_wrong_with_it(cleo: Client) -> None:
     full = add(cleo, "promotions")
     assert full.status_code == 422
     assert "has 16 blocks already" in full.content.decode()
+
+
+def test_x482_a_source_that_is_gone_stays_and_shows_nothing(cleo: Client) -> None:
+    category = make_category("Looms")
+    values = {"title": "Weave", "source": f"category:{category.category_id}"}
+    assert add(cleo, "products", **values).status_code == 303
+    operations.remove_category(category.category_id, operations.fingerprint_category(category))
+    queries.clear_category_cache()
+    key = keys()[-1]
+    before, address = block(key), reverse("adminpanel:front_block", args=(key,))
+    form = html.fromstring(cleo.get(address).content).get_element_by_id("setting")
+    assert form.fields["source"] == before.source
+    assert cleo.post(address, typed(key, ends_at="2031-01-02T10:00")).status_code == 303
+    assert block(key).source == before.source
+    for number, source in enumerate(("", "of a later version")):
+        save_setting(FRONT_BLOCKS, f"b{number}", Block("", "products", 9, source=source), "", now())
+    assert "Weave" not in headings()
+    assert "No account needed" in headings()
+
+
+def test_x481_a_blocks_button_leads_where_its_page_is_or_is_left_out(cleo: Client) -> None:
+    category = make_category("Looms")
+    words = {"title": "Fair", "link_label": "To the fair"}
+    for link, target, shown in (
+        ("orders:lookup", "orders:lookup", ["/orders/"]),
+        ("/deals/", "deals", ["/deals/"]),
+        (f"/c/{category.slug}/", f"category:{category.category_id}", [f"/c/{category.slug}/"]),
+    ):
+        assert add(cleo, "text", link=link, **words).status_code == 303
+        key = keys()[-1]
+        assert block(key).link == target
+        assert typed(key)["link"] == shown[0]
+        assert buttons(key) == shown
+    operations.remove_category(category.category_id, operations.fingerprint_category(category))
+    queries.clear_category_cache()
+    assert buttons(key) == []
+    # The head's own button doesn't need the row of new products.
+    version = FRONT_BLOCKS.fingerprint(block("new"))
+    cleo.post(reverse("adminpanel:front_block_remove", args=("new",)), {"version": version})
+    page = html.fromstring(Client().get("/").content)
+    assert page.cssselect(".hero .button")[0].get("href") == "/new/"
+
+
+def buttons(key: str) -> list[str]:
+    page = html.fromstring(Client().get("/").content)
+    found = page.cssselect(f"section[aria-labelledby='{key}'] .button")
+    return [each.get("href", "") for each in found]
+
+
+def test_x482_staff_word_the_promise_about_delivery(cleo: Client) -> None:
+    address = reverse("adminpanel:front_block", args=("promises",))
+    words = {"title": "Sent <today>", "text": "To Norway & Iceland."}
+    assert cleo.post(address, typed("promises", **words)).status_code == 303
+    page = html.fromstring(Client().get("/").content)
+    promise = page.cssselect(".promises li")[0].text_content()
+    assert "Sent <today>" in promise
+    assert "To Norway & Iceland. See delivery prices" in " ".join(promise.split())
+    assert "European Union" not in promise
 
 
 def test_x483_a_block_has_a_start_and_an_end_and_staff_preview_any_time(cleo: Client) -> None:
@@ -215,6 +275,25 @@ def test_x483_of_two_who_change_a_block_none_loses_what_was_typed(cleo: Client) 
         cleo.post(address, fresh | {"block_kind": "products", "overwrite": ""}).status_code == 303
     )
     assert block("deals").title == "Again"
+    assert keys()[-1] == "deals"
+
+
+def test_x483_a_block_that_moves_makes_no_form_stale(cleo: Client) -> None:
+    open_form, address = (
+        typed("tiles", title="By kind"),
+        reverse("adminpanel:front_block", args=("tiles",)),
+    )
+    assert cleo.post(MOVE, {"by": "deals -4"}).status_code == 303
+    moved = keys()
+    assert moved[0] == "deals"
+    assert cleo.post(address, open_form).status_code == 303
+    assert (block("tiles").title, keys()) == ("By kind", moved)
+    # A move between the read of a form and its save is kept, too.
+    seen, stale = FRONT_BLOCKS.fingerprint(block("tiles")), block("tiles")
+    assert cleo.post(MOVE, {"by": "tiles 3"}).status_code == 303
+    moved = keys()
+    save_setting(FRONT_BLOCKS, "tiles", replace(stale, title="Kinds"), seen, now())
+    assert (block("tiles").title, keys()) == ("Kinds", moved)
 
 
 def test_x484_an_app_adds_a_kind_of_block_and_the_page_does_without_it(

@@ -15,11 +15,11 @@ from django.urls import reverse
 from PIL import Image, ImageCms
 
 from adminpanel.settings.brand_forms import BrandForm
-from adminpanel.settings.brand_views import MAX_OFFERED, UPLOADS_OWNER
+from adminpanel.settings.brand_views import MAX_OFFERED
 from cassandra_db import current_time, process_copies
 from catalogue import operations, queries
 from catalogue.photos import parse_photo, photo_url
-from shop_settings.brand import Brand, find_brand, get_brand
+from shop_settings.brand import UPLOADS_OWNER, Brand, find_brand, get_brand
 from shop_settings.brand_history import MAX_SAVED_BRANDS, list_saved_brands, save_brand
 from shop_settings.queries import CURRENT_SETTINGS, clear_settings_cache, get_settings_at_quorum
 from tests.adminpanel.people.audit_entries import list_entries_this_month

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from lxml import html
 
+from accounts.looks import ORDER_LOOK
 from accounts.models import User
 from adminpanel.settings.mail_texts import MailTextsForm
 from mail.kinds import get_mail_kinds
@@ -80,8 +81,8 @@ def test_x471_staff_change_the_texts_of_a_mail_and_the_next_one_has_them(
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("subject", "Hello {nobody}", "{nobody} can’t stand here. You can use: {order}"),
-        ("subject", "Hello {name}", "{name} can’t stand here"),
+        ("subject", "Hello {nobody}", "You can’t use {nobody} here. You can use: {order}"),
+        ("subject", "Hello {name}", "You can’t use {name} here"),
         ("subject", "", "Enter subject"),
         ("intro", "Order {order", "A brace is open"),
         ("intro", "Order {order.total}", "A brace is open"),
@@ -103,11 +104,12 @@ def test_x471_a_broken_brace_is_refused_beside_its_field_with_those_that_exist(
 
 
 def test_x471_what_the_law_wants_said_cannot_be_left_out(ada: Client) -> None:
-    answer = send(ada, key="order_withdrawn", intro="Hello {name}")
-    assert (answer.status_code, faults(answer, "intro")) == (
-        422,
-        "Error: This email must say {details}.",
-    )
+    for event in ("confirmed", "changed", "cancelled", "refunded", "withdrawn"):
+        answer = send(ada, key=f"order_{event}", intro="Hello {name}")
+        assert (answer.status_code, faults(answer, "intro")) == (
+            422,
+            "Error: This email must say {details}.",
+        )
 
 
 def test_x472_of_two_who_change_the_texts_the_later_sees_both(ada: Client) -> None:
@@ -127,7 +129,7 @@ def test_x472_of_two_who_change_the_texts_the_later_sees_both(ada: Client) -> No
     assert MailTextsForm(None, mail=get_mail_kinds()[KEY])["version"].value() == ""
 
 
-def test_x472_a_test_mail_goes_to_whoever_asks_once_and_saves_nothing(
+def test_x472_a_test_mail_goes_to_its_sender_once_and_saves_nothing(
     ada: Client, admin: User
 ) -> None:
     order = make_order(paid=True)
@@ -137,6 +139,10 @@ def test_x472_a_test_mail_goes_to_whoever_asks_once_and_saves_nothing(
     (message,) = deliver_mail(admin.email)
     assert message.subject == f"Try {order.number}"
     assert "/o/" not in str(message.body), "the customer's own links stay the customer's"
+    shown = str([message.body, *message.alternatives])  # type: ignore[attr-defined]
+    assert "1 Example Street" in shown
+    for own in (order.email, order.delivery_address.street, order.delivery_address.city):
+        assert own not in shown
     assert saved() is None
     assert "order" in faults(ada.post(url, typed(order="7KQF-0000")), "order")
     assert [each.subject for each in list_entries_this_month(admin)].count(order.number) == 1
@@ -147,7 +153,7 @@ def test_x473_a_preview_runs_nothing_and_shows_html_and_text_side_by_side(
 ) -> None:
     make_order(paid=True)
     for key in get_mail_kinds():
-        answer = ada.get(reverse("adminpanel:mail_text_preview", args=(key,)))
+        answer = send(ada, "mail_text_preview", key)
         with subtests.test(key):
             policy_said = answer["Content-Security-Policy"]
             assert "default-src 'none'" in policy_said
@@ -155,10 +161,27 @@ def test_x473_a_preview_runs_nothing_and_shows_html_and_text_side_by_side(
             assert "sandbox allow-popups allow-popups-to-escape-sandbox" in policy_said
             assert answer["X-Frame-Options"] == "SAMEORIGIN"
             page = html.fromstring(answer.content)
-            assert page.cssselect("iframe")[0].get("srcdoc", "").startswith("<!doctype html>")
+            shown = page.cssselect("iframe")[0].get("srcdoc", "")
+            assert shown.startswith("<!doctype html>")
+            for each in (page, html.fromstring(shown)):
+                assert each.cssselect("base")[0].get("target") == "_blank"
             assert page.cssselect("pre")[0].text_content().strip()
     page = ada.get(reverse("adminpanel:mail_text", args=(KEY,)))
     assert "frame-src 'self'" in page["Content-Security-Policy"]
     frame = html.fromstring(page.content).cssselect("iframe")[0]
     assert "allow-scripts" not in frame.get("sandbox", "allow-scripts")
-    assert "<script>" not in send(ada, "mail_text_preview", intro="<script>").content.decode()
+    answer = send(ada, "mail_text_preview", intro="<script> {details}")
+    assert (answer.status_code, "<script>" in answer.content.decode()) == (200, False)
+
+
+def test_x473_a_preview_opens_an_order_only_on_request(ada: Client, admin: User) -> None:
+    def list_looks() -> list[str]:
+        entries = list_entries_this_month(admin)
+        return [each.subject for each in entries if each.act == ORDER_LOOK]
+
+    make_order(paid=True)
+    answer = ada.get(reverse("adminpanel:mail_text_preview", args=(KEY,)))
+    assert "Press “Preview”" in answer.content.decode()
+    assert list_looks() == []
+    assert b"srcdoc" in send(ada, "mail_text_preview").content
+    assert len(list_looks()) == 1

@@ -1,5 +1,6 @@
 """The staff's pages of the shop's menus, and the menus that shoppers see."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.clock import now
 from tests.factories import make_category, make_user, sign_in_staff
 from tests.rules import assert_explained
-from tests.shop_settings.saved import own_settings
+from tests.text_pages.saved_pages import own_pages, own_settings
+from tests.text_pages.saved_pages import save as save_version
+from text_pages.operations import set_offline
 
-__all__ = ["own_settings"]
+__all__ = ["own_pages", "own_settings"]
 pytestmark = pytest.mark.usefixtures("own_settings")
 
 
@@ -139,6 +142,10 @@ def test_x481_a_menu_refuses_what_leads_nowhere(cleo: Client) -> None:
         "/staff/menus/footer/",
         "/nowhere/",
         "/c/no-such-category/",
+        "/c/no-such-category/?sort=new",
+        "/p/no-such-product/",
+        "/help/no-such-page/",
+        "/help/no-such-page/#top",
         "//elsewhere.example/",
         "http://elsewhere.example/",
         "javascript:alert(1)",
@@ -154,6 +161,30 @@ def test_x481_a_menu_refuses_what_leads_nowhere(cleo: Client) -> None:
     ]
     assert_explained(lambda each: send(cleo, FOOTER, **each), cases, "field__error")
     assert menu(FOOTER) == before
+
+
+@pytest.mark.usefixtures("own_pages")
+def test_x480_a_link_to_a_page_of_text_is_shown_while_the_page_is_live(cleo: Client) -> None:
+    later = now() + timedelta(days=1)
+    save_version("sizes", 1, "sizes")
+    save_version("fair", 1, "fair", live_from=later)
+    lines = {"line_0030": "Sizes", "line_0031": "/help/sizes/#shirts", "line_0040": "Fair"}
+    assert send(cleo, FOOTER, **lines, line_0041="/help/fair/").status_code == 303
+    shown = ("Sizes", "/help/sizes/#shirts")
+    assert shown in links(".footer li")
+    assert ("Fair", "/help/fair/") not in links(".footer li")
+    for is_offline in (True, False):
+        set_offline("sizes", now(), is_offline=is_offline)
+        assert (shown in links(".footer li")) is not is_offline
+        # It keeps nobody from saving the menu.
+        assert send(cleo, FOOTER, line_0000=f"New {is_offline}").status_code == 303
+
+
+def test_x480_the_audit_log_tells_groups_with_one_title_apart(cleo: Client, user: User) -> None:
+    assert send(cleo, FOOTER, title_1="Shop", line_0000="Novelties").status_code == 303
+    [entry] = list_entries_this_month(user)
+    assert "Novelties: /new/" in entry.changes["Shop"]
+    assert "/contact/" in entry.changes["Shop (2)"]
 
 
 def test_x481_what_the_law_wants_is_renamed_and_moved_but_stays(cleo: Client) -> None:

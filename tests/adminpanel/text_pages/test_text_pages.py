@@ -2,14 +2,17 @@
 
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import localtime
+from lxml import html
 
 from accounts.audit_log import STAFF
 from cassandra_db import current_time
+from shop_settings.errors import SettingsBusy
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_user, sign_in_staff
 from tests.orders.crashes import kill_in
@@ -52,7 +55,11 @@ def test_x475_a_page_is_written_previewed_published_and_in_the_log(client: Clien
         assert ada.post(TERMS, TYPED)["Location"] == TERMS
     assert get_page("terms").saved == 1
     assert "Back within 30 days." in words(Client().get("/help/terms/"))
-    assert get_page_version("terms", 1).author == "Ada"
+    assert get_page_version("terms", 1).author_id == user.user_id
+    assert (
+        "Ada"
+        in html.fromstring(ada.get(TERMS).content).cssselect("#versions + table")[0].text_content()
+    )
     acts = [each.act for each in list_entries_this_month(user, STAFF)]
     assert acts.count("adminpanel:text_page") == 3
 
@@ -60,8 +67,11 @@ def test_x475_a_page_is_written_previewed_published_and_in_the_log(client: Clien
 def test_x475_bad_input_is_said_beside_its_field_and_stays_typed(ada: Client) -> None:
     yesterday = localtime(current_time() - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
     for changes, sentence in (
-        ({"text": "Within {return_dys}"}, "Correct {return_dys}. There are {shop}"),
-        ({"text": "Within {return_days"}, "Correct {return_days. There are {shop}"),
+        ({"text": "Within {return_dys}"}, "Correct {return_dys}. There are {seller_name}"),
+        ({"text": "Within {return_days"}, "Correct {return_days. There are {seller_name}"),
+        ({"text": "[Back](/{return_days}/)"}, "Correct {return_days}."),
+        # An order keeps its terms: they have nothing that is as it is today.
+        ({"text": "{shop}\n\n{delivery_methods}"}, "Correct {shop}, {delivery_methods}."),
         ({"text": "See {seller}"}, "Correct {seller}."),
         ({"text": "x" * 40_001}, "at most 40000 characters"),
         ({"slug": "Über uns"}, "Enter small letters"),
@@ -81,12 +91,9 @@ def test_x477_a_page_is_added_taken_offline_and_never_over_another(ada: Client) 
     for _ in range(2):
         assert ada.post(NEW, sent)["Location"] == own
     assert get_page("size-guide").saved == 1
-    for taken in ({"title": "Another"}, {"slug": "terms"}):
+    for taken in ({"title": "Another"}, {"slug": "terms"}, {"slug": "new"}):
         answer = ada.post(NEW, sent | taken)
-        assert (answer.status_code, "There is a page at this address" in words(answer)) == (
-            422,
-            True,
-        )
+        assert (answer.status_code, "This address is taken" in words(answer)) == (422, True)
     offline = reverse("adminpanel:text_page_offline", args=["size-guide"])
     assert ada.post(offline, {"offline": "yes"})["Location"] == own
     assert Client().get("/help/size-guide/").status_code == 404
@@ -121,8 +128,31 @@ def test_x476_a_version_is_planned_taken_back_and_used_again(ada: Client) -> Non
     assert "The first one</textarea>" in words(ada.get(TERMS))
     assert "Back within" in words(ada.get(f"{TERMS}?use=2"))
     assert "Prices are in euro" in words(ada.get(f"{TERMS}?use=0"))
-    assert ada.get(f"{TERMS}?use=9").status_code == 404
+    for unknown in (9, -1, 99999999999):
+        assert ada.get(f"{TERMS}?use={unknown}").status_code == 404
     assert ada.get(f"{TERMS}?use=x&before=y").status_code == 200
+
+
+def test_x476_a_version_that_is_live_is_not_said_to_be_taken_back(
+    ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save("terms", 1, text="It went live while the page was open")
+    take_back = reverse("adminpanel:text_page_take_back", args=["terms", 1])
+    answer = ada.post(take_back, follow=True)
+    assert "The version is live already." in words(answer)
+    assert "The version doesn’t go live." not in words(answer)
+    assert "It went live" in words(Client().get("/help/terms/"))
+    # Others who save settings at the same time are no error of the shop.
+    monkeypatch.setattr(operations, "change_page", Mock(side_effect=SettingsBusy()))
+    for address in (take_back, reverse("adminpanel:text_page_offline", args=["terms"])):
+        assert "Others are saving settings right now." in words(ada.post(address, follow=True))
+
+
+def test_x476_a_new_page_whose_only_version_was_taken_back_is_not_planned(ada: Client) -> None:
+    save("faq", 1, "faq", live_from=current_time() + timedelta(days=1))
+    ada.post(reverse("adminpanel:text_page_take_back", args=["faq", 1]))
+    row = html.fromstring(ada.get(LIST).content).cssselect("#row-faq")[0].text_content()
+    assert ("Not published" in row, "Planned" in row) == (True, False)
 
 
 def test_x479_what_a_crash_left_is_in_the_list_and_in_the_conflict(ada: Client) -> None:

@@ -1,6 +1,6 @@
 """The styles of mails, in the brand's colours.
 
-Some mail programs leave out a page's style sheet, so each element has its style beside it (`{% look "p" %}`). Those that know
+Some mail programs leave out a page's style sheet, so each element has its style beside it (`{% style "p" %}`). Those that know
 dark windows keep the sheet: there it has the colours of the dark scheme alone, by the classes of the elements.
 """
 
