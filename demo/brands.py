@@ -102,7 +102,7 @@ def _save_pages(tables: Tables, now: datetime) -> None:
         if words and not (page and _list_words(get_page_version(key, page.saved)) == words):
             slug, title, description, text = words
             head = PageHead(page.saved + 1 if page else 1, slug, title, description, now)
-            save_page(key, PageVersion(head, text, _ADMIN.name, now), now)
+            save_page(key, PageVersion(head, text, _ADMIN.user_id, now), now)
         if page or words:
             set_offline(key, now, is_offline=not words)
 

@@ -22,7 +22,7 @@ from shop_settings.queries import get_settings_at_quorum
 from tests.factories import make_order
 from tests.rules import for_each
 from tests.text_pages.saved_pages import get_page, own_pages, own_settings
-from text_pages.drawing import list_unknown_placeholders
+from text_pages.drawing import get_placeholders, list_unknown_placeholders
 
 __all__ = ["own_pages", "own_settings"]
 
@@ -44,7 +44,7 @@ def test_a_brand_is_one_that_staff_could_save(name: str) -> None:
         assert block.keys() <= allowed
     for page in said["page"].values():
         assert list(page) == ["slug", "title", "description", "text"]
-        assert list_unknown_placeholders(page["text"]) == []
+        assert list_unknown_placeholders(page["text"], get_placeholders()) == []
         assert len(page["description"]) <= 160
     own = {f"/help/{each['slug']}/" for each in said["page"].values()}
     own |= {f"/c/{each['slug']}/" for each in said["category"].values()}
