@@ -130,11 +130,6 @@ command(*older)
 seen("older again", older_orders() | {"as much in stock": free() == before})
 seen("rebuilt", command("rebuild"))
 seen("index rebuilt", command("rebuild", "index"))
-before = sold()
-command("load_brand", "quire-and-nib")
-seen("branded", sold() | check("I14", "I20"))
-command("load_brand", "first")
-seen("as before", sold() == before)
 seen("checked", check())
 # A process dies after an event, and its pending effects are lost, too.
 order = next(found for plan in plan_orders(datetime.now(UTC), PLACED) if (found := orders.get_order(plan.order_id)).customer_label == "Confirmed")
@@ -142,6 +137,11 @@ _, pending_effects = append_event(order, Transition("held", actor="system", at=d
 clear_pending_effects(pending_effects)
 seen("broken", f"order {order.number} ({order.order_id})")
 seen("checked when broken", check("I3"))
+before = sold()
+command("load_brand", "quire-and-nib")
+seen("branded", sold() | check("I14", "I20"))
+command("load_brand", "first")
+seen("as before", sold() == before)
 """
 )
 
