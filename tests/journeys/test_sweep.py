@@ -592,7 +592,10 @@ def unlimited() -> Iterator[None]:
 
 # Of how many addresses there is something to say for each of them.
 FEWEST = {
-    **{"guest": 90, "Ben": 150, "Cem": 26, "Ada, without the second factor": 28},
+    "guest": 90,
+    "Ben": 150,
+    "Cem": 26,
+    "Ada, without the second factor": 28,
     **dict.fromkeys(ROLES, 78),
     ADMIN: 150,
 }
