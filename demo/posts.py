@@ -40,11 +40,8 @@ _PAUSE = timedelta(minutes=25)
 _NODE = 2**48 - 1
 
 
-POST_COUNT = len(_DATA["post"])
-
-
-def load_posts(now: datetime, count: int = POST_COUNT) -> int:
-    """Add the newest posts of the demo shop, `count` of them, with all that is under them. Return how many there are.
+def load_posts(now: datetime, count: int | None = None) -> int:
+    """Add the demo shop's posts that are missing, the newest `count` or all, with all that is under them. Return how many there are.
 
     Raises CassandraUnavailable, and the errors of the picture storage.
     """

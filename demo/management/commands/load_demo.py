@@ -129,6 +129,6 @@ class Command(BaseCommand):
 
 def _load_posts(now: datetime, count: int | None) -> None:
     if apps.is_installed("posts"):
-        from demo.posts import POST_COUNT, load_posts
+        from demo.posts import load_posts
 
-        load_posts(now, POST_COUNT if count is None else count)
+        load_posts(now, count)
