@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import timedelta
-from functools import wraps
+from functools import cache, wraps
 from typing import cast, overload
 from urllib.parse import urlsplit
 
@@ -155,9 +155,15 @@ def list_permissions(user: User) -> set[str]:
     }
 
 
-def _roles_by_page(app: str) -> dict[str, Collection[str]]:
+def _roles_by_page(app: str) -> Mapping[str, Collection[str]]:
     """Return the roles that may open each staff page of an app, keyed by the page's name."""
-    _, found = get_resolver().namespace_dict.get(app, ("", None))
+    return _find_roles(get_resolver(), app)
+
+
+# A staff page asks a dozen times, and the addresses stay as they are.
+@cache
+def _find_roles(resolver: URLResolver, app: str) -> Mapping[str, Collection[str]]:
+    _, found = resolver.namespace_dict.get(app, ("", None))
     return {
         each.name: each.callback.roles
         for each in (_iterate_patterns(found) if found else ())

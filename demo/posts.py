@@ -40,8 +40,8 @@ _PAUSE = timedelta(minutes=25)
 _NODE = 2**48 - 1
 
 
-def load_posts(now: datetime) -> int:
-    """Add the demo shop's posts that are missing, with all that is under them. Return the number of all.
+def load_posts(now: datetime, count: int | None = None) -> int:
+    """Add the demo shop's posts that are missing, the newest `count` or all, with all that is under them. Return how many there are.
 
     Raises CassandraUnavailable, and the errors of the picture storage.
     """
@@ -53,9 +53,10 @@ def load_posts(now: datetime) -> int:
     for name, handles in _DATA["follows"].items():
         for handle in handles:
             do_again_if_late(partial(_follow, people[name], by_handle[handle], now))
-    for each in reversed(_DATA["post"]):
+    newest = _DATA["post"][:count]
+    for each in reversed(newest):
         do_again_if_late(partial(_load_post, each, people, now))
-    return len(_DATA["post"])
+    return len(newest)
 
 
 def _make_id(key: str) -> UUID:

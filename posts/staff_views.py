@@ -33,9 +33,7 @@ from web.rendering import render_page
 class DecisionForm(ReviewDecisionForm):
     """The form of a decision about a post or a comment."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["reason"].help_text = _("Whoever wrote it reads it.")
+    reason_help = gettext_lazy("Whoever wrote it reads it.")
 
 
 _STATES = {**STATES, HIDDEN: (gettext_lazy("Hidden by the post’s author"), "calm")}

@@ -9,20 +9,21 @@ from adminpanel.forms import choice_errors
 from cart.forms import IdempotencyKeyField
 from moderation.rules import MAX_ANSWER, MAX_REASON
 from web.forms import Form
+from web.types import StrOrPromise
 
 PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 
 
 class ReviewDecisionForm(Form):
-    """The form of a decision about a review, in the version on the page. A refusal mails its reason to the writer."""
+    """The form of a decision about a review, in the version on the page. `reason_help` says who reads the reason of a refusal."""
 
+    reason_help: StrOrPromise = _("It is mailed to whoever wrote the review.")
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
         error_messages=choice_errors(_("Choose what to do")),
     )
     reason = forms.CharField(
         label=_("Reason"),
-        help_text=_("It is mailed to whoever wrote the review."),
         required=False,
         max_length=MAX_REASON,
         widget=forms.Textarea({"rows": 3}),
@@ -30,6 +31,10 @@ class ReviewDecisionForm(Form):
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
     operation = IdempotencyKeyField()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].help_text = self.reason_help
 
     def clean(self) -> dict[str, Any]:
         """Require a reason if the review is refused."""
@@ -42,14 +47,11 @@ class ReviewDecisionForm(Form):
 class QuestionDecisionForm(ReviewDecisionForm):
     """The form of a decision about a question or an answer. The shop can also withdraw its own answer."""
 
+    reason_help = _("It is mailed to whoever wrote it.")
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
         error_messages=choice_errors(_("Choose what to do")),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["reason"].help_text = _("It is mailed to whoever wrote it.")
 
 
 class ReviewPictureForm(Form):

@@ -64,7 +64,7 @@ from django.core.management import call_command
 from cassandra_db.session import close_session
 call_command("sync_cassandra")
 close_session()
-call_command("load_demo", "--orders", "0")
+call_command("load_demo", "--orders", "0", "--posts", "2")
 """
 
 OpenPage = Callable[..., Page]

@@ -111,7 +111,7 @@ def check(*rules):
 def seen(what, found):
     print(json.dumps([what, found]), flush=True)
 
-load = ("load_demo", "--orders", str(PLACED))
+load = ("load_demo", "--orders", str(PLACED), "--posts", "5")
 command("sync_cassandra")
 close_session()
 seen("said", command(*load))
@@ -119,7 +119,7 @@ seen("loaded", looked_at())
 command(*load)
 seen("loaded again", looked_at())
 # The older orders, cut off when each of them was placed, and continued.
-older = ("load_demo", "--older-than", str(1200 - OLDER))
+older = ("load_demo", "--older-than", str(1200 - OLDER), "--posts", "5")
 before, go_on = free(), demo_orders._let_happen
 demo_orders._let_happen = lambda *each: None
 command(*older)

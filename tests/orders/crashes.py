@@ -57,6 +57,11 @@ def record_writes(act: Callable[[], Any]) -> list[Write]:
     return written
 
 
+def first_writes(writes: Sequence[Write]) -> list[Write]:
+    """Return the first occurrence of each distinct statement among the writes."""
+    return [write for write in writes if write.occurrence == 1]
+
+
 def first_and_last_writes(writes: Sequence[Write]) -> list[Write]:
     """Return the first and the last occurrence of each distinct statement among the writes."""
     last = Counter(write.texts for write in writes)

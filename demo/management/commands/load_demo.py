@@ -41,6 +41,7 @@ class Command(BaseCommand):
             default=ORDER_COUNT,
             help="how many orders there shall be, over a year",
         )
+        parser.add_argument("--posts", type=int, metavar="N", help="load only the newest N posts")
         part = parser.add_mutually_exclusive_group()
         part.add_argument("--newest", type=int, metavar="N", help="load only the newest N orders")
         part.add_argument(
@@ -55,6 +56,7 @@ class Command(BaseCommand):
         *args: Any,
         renew: bool,
         orders: int,
+        posts: int | None,
         newest: int | None,
         older_than: int | None,
         **options: Any,
@@ -64,7 +66,7 @@ class Command(BaseCommand):
         began, now = monotonic(), current_time()
         plans = plan_orders(now, orders)
         if older_than is not None:
-            self._load_older(now, orders, plans, older_than)
+            self._load_older(now, orders, plans, older_than, posts)
             return
         plans = plans[:newest]
         columns = (
@@ -96,9 +98,9 @@ class Command(BaseCommand):
             loader.rebuild_derived(now, bar("Lists", 5))
         if newest is None:  # otherwise they come before the older orders, while the shop is open
             load_conversations(now, plans)
-            _load_posts(now)
-            self._note(mark.OLDER, now, orders)
-        self._note(mark.FILLED, now, orders)
+            _load_posts(now, posts)
+            self._note(mark.OLDER, now, orders, posts)
+        self._note(mark.FILLED, now, orders, posts)
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
@@ -108,25 +110,25 @@ class Command(BaseCommand):
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
 
     def _load_older(
-        self, now: datetime, orders: int, plans: Sequence[OrderPlan], newest: int
+        self, now: datetime, orders: int, plans: Sequence[OrderPlan], newest: int, posts: int | None
     ) -> None:
         """Load what comes after the newest orders, slowly while the shop is open."""
         began = monotonic()
         load_conversations(now, plans)
-        _load_posts(now)
+        _load_posts(now, posts)
         left_out = load_orders(now, plans[newest:], lambda: None, threads=_BESIDE_THE_SHOP)
-        self._note(mark.OLDER, now, orders)
+        self._note(mark.OLDER, now, orders, posts)
         self.stdout.write(
             f"The demo shop has {len(plans[newest:]) - left_out} older orders ({monotonic() - began:.0f} s)."
         )
 
-    def _note(self, part: str, now: datetime, orders: int) -> None:
-        if orders == ORDER_COUNT:
+    def _note(self, part: str, now: datetime, orders: int, posts: int | None) -> None:
+        if orders == ORDER_COUNT and posts is None:
             mark.note_filled(part, now)
 
 
-def _load_posts(now: datetime) -> None:
+def _load_posts(now: datetime, count: int | None) -> None:
     if apps.is_installed("posts"):
         from demo.posts import load_posts
 
-        load_posts(now)
+        load_posts(now, count)
