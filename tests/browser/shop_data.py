@@ -212,7 +212,7 @@ def _make_unconfirmed_draft() -> OrderDraft:
 
 
 def _place_order(number: int, now: datetime, by: User | None = None) -> Order:
-    """An order of two products that no other order here, and no test, takes from stock."""
+    """An order of two products that no other order here, and no test, takes from stock. It waits for as long as the tests may take."""
     others = [
         each
         for each in catalogue_data.PRODUCTS
@@ -220,7 +220,8 @@ def _place_order(number: int, now: datetime, by: User | None = None) -> Order:
     ]
     lines = [(_products_in_stock(each)[0], 2) for each in others[2 * number :][:2]]
     email, user_id = (by.email, by.user_id) if by else ("ada@example.org", None)
-    return place_order(make_draft(*lines, email=email, user_id=user_id), now)
+    draft = make_draft(*lines, email=email, user_id=user_id)
+    return place_order(draft, now, pay_until=now + timedelta(hours=2))
 
 
 def _start_payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:

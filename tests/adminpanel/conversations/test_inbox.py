@@ -64,9 +64,15 @@ def test_x390_folders_have_exact_counts_and_who_waits_longest_is_first(
 
 def test_x390_an_open_inbox_asks_whether_it_is_current(desk: Client) -> None:
     start(guest())
-    (part,) = parse(desk.get(INBOX)).cssselect("#inbox[hx-get]")
-    asked = part.get("hx-get")
-    assert desk.get(asked, headers={"HX-Request": "true"}).status_code == 204
+
+    def ask_again() -> tuple[str, int]:
+        (part,) = parse(desk.get(INBOX)).cssselect("#inbox[hx-get]")
+        asked = part.get("hx-get", "")
+        return asked, desk.get(asked, headers={"HX-Request": "true"}).status_code
+
+    # The page shows for how long each has waited: it is no longer current when the minute ends.
+    asked, status = next((each for each in (ask_again(), ask_again()) if each[1] == 204), ("", 0))
+    assert status == 204
     start(guest(), late := subject())
     answer = desk.get(asked, headers={"HX-Request": "true"})
     assert late in listed(parse(answer))
