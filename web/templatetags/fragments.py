@@ -69,11 +69,14 @@ class FragmentNode(template.Node):
         view: Any = context[self.view_name] if self.view_name else None
         names = [each.name for each in fields(view)] if self.view_name else ()
         values = (getattr(view, name) for name in names)
-        key = Content(self, get_language(), get_drawing_key(), *values)
+        drawing_key = get_drawing_key()
+        key = Content(self, get_language(), drawing_key, *values)
         text = FRAGMENTS.get(key)
         if text is None:
             text = self._draw(context, view)
-            FRAGMENTS.put(key, text)
+            # A text that was drawn while the brand changed belongs to neither key.
+            if get_drawing_key() == drawing_key:
+                FRAGMENTS.put(key, text)
         for _, word, each in self.blanks:
             if word in text:
                 text = text.replace(word, str(conditional_escape(each.resolve(context))))
