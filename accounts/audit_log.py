@@ -109,9 +109,11 @@ RETENTION = timedelta(days=400)  # the tables' TTL
 ORIGIN_RETENTION = timedelta(days=90)
 # The sum of refunds needs one hour. No cell of an entry may outlive the entry.
 MONEY_RETENTION = timedelta(days=1)
-MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # the most logged fields, and characters of each
+MAX_FIELDS, MAX_FIELD_LENGTH = 40, 200  # the most logged fields, and characters of each
 # The number of an order's line in a field's name.
 _LINE = re.compile(r"line_([0-9]{1,4})")
+# The fields of a grid of many rows: their changes are logged instead.
+_GRID_CELL = re.compile(r"(?:option|variant)-[0-9]{1,4}-[a-z0-9_-]+")
 _SECRET = re.compile(r"passw|(?<!bar)code|token|secret|card|cvc|key", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
@@ -253,7 +255,7 @@ def add_entry(
 
 def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
     """Return whether an entry can hold all fields of a form. A field that `lists` does not name may be sent only once."""
-    names = [name for name in sent if not _LINE.fullmatch(name)]
+    names = [name for name in sent if not (_LINE.fullmatch(name) or _GRID_CELL.fullmatch(name))]
     return len(names) <= MAX_FIELDS and all(
         len(values) == 1 or name in lists for name, values in sent.lists()
     )
@@ -291,11 +293,13 @@ def list_actor_entries(
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
-def prefetch_acts(actor_id: UUID, since: datetime, now: datetime) -> PendingResult:
-    """Start reading a user's logged actions since a moment of this month (UTC). The rows have the columns `act` and `subject`."""
+def prefetch_acts(
+    actor_id: UUID, since: datetime, now: datetime, most: int = MAX_RECENT
+) -> PendingResult:
+    """Start reading a user's logged actions of `now`'s month since a moment (UTC), newest first: `act` and `subject`."""
     month = now.date().replace(day=1)
     since_id = max_uuid_from_time(since)
-    return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=MAX_RECENT)
+    return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=most)
 
 
 def _enter(
@@ -436,6 +440,7 @@ def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Seque
     loggable = [
         (name, values)
         for name, values in fields
-        if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)
+        if name != "csrfmiddlewaretoken"
+        and not (_LINE.fullmatch(name) or _GRID_CELL.fullmatch(name))
     ]
     return loggable[:MAX_FIELDS]

@@ -15,6 +15,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from catalogue.entities import STATUSES, ProductPicture
+from catalogue.unit_prices import UNITS
 from pricing.tax import TAX_CLASSES
 from web.types import StrOrPromise
 
@@ -44,6 +45,7 @@ LINES = Kind(TEXT.decode)  # a text of several lines
 NUMBER = Kind(lambda stored: stored or 0)
 YES_NO = Kind(bool)
 CHOICE = Kind()
+UNIT = Kind(TEXT.decode)  # a choice, or ""
 MOMENT = Kind()
 END = Kind()  # the moment of an end; a day without a time means the end of that day
 DETAILS = Kind(
@@ -115,7 +117,7 @@ COLUMNS = (
         "name",
         TEXT,
         200,
-        file=FileColumn(_("Its name. A new product needs one."), _("Breakfast mug")),
+        file=FileColumn(_("The name. Required for a new product."), _("Breakfast mug")),
         form=FormField(_("Name"), is_required=True),
     ),
     ProductColumn("slug", TEXT, 100),
@@ -123,15 +125,13 @@ COLUMNS = (
         "status",
         CHOICE,
         choices=STATUSES,
-        file=FileColumn(
-            _("draft, active or archived. A new product is a draft if nothing is said."), "draft"
-        ),
+        file=FileColumn(_("draft, active or archived. Empty: a new product is a draft."), "draft"),
     ),
     ProductColumn(
         "brand",
         TEXT,
         100,
-        file=FileColumn(_("Its brand."), _("Kilnbrook")),
+        file=FileColumn(_("The brand."), _("Kilnbrook")),
         form=FormField(_("Brand")),
     ),
     ProductColumn(
@@ -153,17 +153,13 @@ COLUMNS = (
         "details",
         DETAILS,
         file=FileColumn(
-            _("One a line in the cell: a name, a colon, a text."), _("Material: stoneware")
+            _("One per line in the cell: name, colon, text."), _("Material: stoneware")
         ),
     ),
     ProductColumn("category_id", IDENTIFIER),
     ProductColumn("category_ids", IDENTIFIERS),
     ProductColumn(
-        "tags",
-        TAGS,
-        file=FileColumn(
-            _("Words by which it is found, with commas between them."), _("breakfast, gift")
-        ),
+        "tags", TAGS, file=FileColumn(_("Search terms, separated by commas."), _("breakfast, gift"))
     ),
     ProductColumn(
         "featured",
@@ -175,12 +171,12 @@ COLUMNS = (
         "tax_class",
         CHOICE,
         choices=tuple(TAX_CLASSES),
-        file=FileColumn(_("Its rate of tax."), "standard"),
+        file=FileColumn(_("The tax rate."), "standard"),
     ),
     ProductColumn(
         "active_from",
         MOMENT,
-        file=FileColumn(_("From when it is on sale; empty: as soon as it is active.")),
+        file=FileColumn(_("Start of sale. Empty: as soon as the product is active.")),
         form=FormField(
             _("On sale from"), _("Leave empty to start as soon as it is active."), "sale"
         ),
@@ -188,19 +184,31 @@ COLUMNS = (
     ProductColumn(
         "active_until",
         END,
-        file=FileColumn(
-            _("Until when it is on sale. A day without a time is its last day; empty: no end.")
-        ),
+        file=FileColumn(_("End of sale. A day without a time is the last day. Empty: no end.")),
         form=FormField(_("On sale until"), _("Leave empty for no end."), "sale"),
     ),
     ProductColumn(
         "maker",
         LINES,
         1000,
-        file=FileColumn(_("Name, postal and email address (GPSR, Article 19).")),
+        file=FileColumn(_("The manufacturer’s name and postal address (GPSR, Article 19).")),
+        form=FormField(_("Manufacturer"), _("Name and postal address."), "safety", rows=3),
+    ),
+    ProductColumn(
+        "maker_contact",
+        TEXT,
+        200,
+        file=FileColumn(_("The manufacturer’s email or web address.")),
+        form=FormField(_("Manufacturer’s email or web address"), section="safety"),
+    ),
+    ProductColumn(
+        "responsible_person",
+        LINES,
+        1000,
+        file=FileColumn(_("The responsible person in the EU: name, postal and email address.")),
         form=FormField(
-            _("Maker"),
-            _("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
+            _("Responsible person in the EU"),
+            _("Name, postal and email address, if the manufacturer is outside the EU."),
             "safety",
             rows=3,
         ),
@@ -212,6 +220,12 @@ COLUMNS = (
         file=FileColumn(_("Warnings and safety notes.")),
         form=FormField(_("Warnings and safety notes"), section="safety", rows=3),
     ),
+    ProductColumn(
+        "unit",
+        UNIT,
+        choices=("", *UNITS),
+        file=FileColumn(_("The unit of the variants’ content: g, kg, ml, l, m, m2 or piece.")),
+    ),
     _size("length_mm", FileColumn(_("Length in millimetres."), "90"), _("Length in mm")),
     _size("width_mm", FileColumn(_("Width in millimetres."), "90"), _("Width in mm")),
     _size("height_mm", FileColumn(_("Height in millimetres."), "105"), _("Height in mm")),
@@ -219,17 +233,17 @@ COLUMNS = (
         "search_title",
         TEXT,
         100,
-        file=FileColumn(_("Its title for search engines, if it is another one.")),
-        form=FormField(_("Title for search engines"), _("The name, if this is empty."), "search"),
+        file=FileColumn(_("The title for search engines, if different.")),
+        form=FormField(_("Title for search engines"), _("Defaults to the name."), "search"),
     ),
     ProductColumn(
         "search_description",
         LINES,
         300,
-        file=FileColumn(_("Its description for search engines.")),
+        file=FileColumn(_("The description for search engines.")),
         form=FormField(
             _("Description for search engines"),
-            _("The description’s beginning, if this is empty."),
+            _("Defaults to the beginning of the description."),
             "search",
             rows=2,
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -37,6 +38,7 @@ class Variant:
     barcode: str = ""  # a GTIN; "" for none
     price_from: datetime | None = None  # None: not saved yet
     planned: tuple[PricePoint, ...] = ()
+    content: Decimal = Decimal(0)  # in the product's unit; 0: unknown
 
     @property
     def label(self) -> str:
@@ -46,7 +48,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ProductPicture:
-    """A picture of a product or a category: the text that names it (catalogue.pictures, catalogue.photos), and its description."""
+    """A picture of a product or a category: the text that names it (catalogue.pictures, catalogue.photos), and its alt text.
+
+    A product's picture has the alt text "" until staff confirm one.
+    """
 
     picture: str
     alt: str
@@ -81,8 +86,11 @@ class Product:
     active_until: datetime | None = None
     category_ids: frozenset[UUID] = frozenset()  # further categories, besides the main one
     tags: frozenset[str] = frozenset()
-    maker: str = ""  # name and addresses (GPSR, Article 19)
+    maker: str = ""  # name and postal address of the manufacturer (GPSR, Article 19)
+    maker_contact: str = ""  # the manufacturer's email or web address
+    responsible_person: str = ""  # in the EU, if the manufacturer is outside of it
     safety: str = ""
+    unit: str = ""  # of the variants' content (catalogue.unit_prices); "" for no unit price
     length_mm: int = 0  # 0: unknown
     width_mm: int = 0
     height_mm: int = 0
@@ -136,8 +144,19 @@ class Product:
         return variant.picture or (self.pictures[0].picture if self.pictures else "")
 
     def describe_picture(self, picture: str) -> str:
-        """Return the description of one of the product's pictures; "" for any other picture."""
-        return next((each.alt for each in self.pictures if each.picture == picture), "")
+        """Return the alt text of one of the product's pictures, or the suggested one; "" for any other picture."""
+        found = [each.alt for each in self.pictures if each.picture == picture]
+        return (found[0] or self.suggest_alt(picture)) if found else ""
+
+    def suggest_alt(self, picture: str) -> str:
+        """Return an alt text: the product's name, and the option values that all variants with this picture share."""
+        shown = [each.options for each in self.variants if each.sold and each.picture == picture]
+        shared = (
+            value
+            for name, value in (shown[0] if shown else {}).items()
+            if all(each.get(name) == value for each in shown)
+        )
+        return ", ".join((self.name, *shared))
 
     def with_pictures(self, pictures: Sequence[ProductPicture]) -> "Product":
         """Return the product with these pictures. A variant whose picture was removed has none afterwards."""
@@ -211,6 +230,8 @@ class ProductCard:
     availability: str
     created_at: datetime
     sku: str = ""  # of the variant that the card shows; "" for the whole product
+    unit_price: Money | None = None  # of the amount that catalogue.unit_prices has for `unit`
+    unit: str = ""
 
     @property
     def is_new(self) -> bool:

@@ -105,7 +105,7 @@ def make_card(document: Any, *selections: Selection) -> ProductCard:
     if not fitting or len(fitting) == len(looks):
         return card
     first, currency = fitting[0], card.price.currency.code
-    was = first["compare_at"]
+    was, per_unit = first["compare_at"], first.get("unit_price")
     return replace(
         card,
         sku=first["sku"],
@@ -113,6 +113,7 @@ def make_card(document: Any, *selections: Selection) -> ProductCard:
         price=from_minor_units(first["price"], currency),
         price_varies=any(each["price"] != first["price"] for each in fitting),
         compare_at=from_minor_units(was, currency) if was is not None else None,
+        unit_price=from_minor_units(per_unit, currency) if per_unit is not None else None,
     )
 
 

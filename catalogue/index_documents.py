@@ -26,11 +26,12 @@ from catalogue.filter_tokens import (
 from catalogue.operations import card_columns, rating_rank
 from catalogue.queries import product_card
 from catalogue.rules import normalize_sku
+from catalogue.unit_prices import compute_unit_price
 from catalogue.words import fold_text, search_terms, split_words
 from pricing.money import from_minor_units, to_minor_units
 
 # Add 1 whenever `make_schema` or `make_document` changes: older indexes are then rebuilt.
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 # Fields for exact values; blanks separate several values.
 _EXACT_FIELDS = (
@@ -144,6 +145,7 @@ def _join_marks(product: Product, card: ProductCard | None) -> str:
         "sellable": is_sellable and not is_scheduled,
         "scheduled": is_sellable and is_scheduled,
         "bare": not all(product.picture_of(variant) for variant in sold),
+        "without-alt": not all(each.alt for each in product.pictures),
         "reduced": any(variant.compare_at for variant in sold),
         "bestseller": product.bestseller,
         "several-prices": has_several_prices(product),
@@ -206,6 +208,9 @@ def _packed_looks(product: Product) -> bytes:
             "picture": product.picture_of(each),
             "price": to_minor_units(each.price),
             "compare_at": to_minor_units(each.compare_at) if each.compare_at else None,
+            "unit_price": to_minor_units(per_unit)
+            if (per_unit := compute_unit_price(product, each))
+            else None,
         }
         for each in sold
     ]
@@ -216,12 +221,14 @@ def unpack_card(packed: bytes) -> ProductCard:
     values = json.loads(bytes(packed))
     currency = values.pop("currency")
     was = values.pop("compare_at")
+    per_unit = values.pop("unit_price", None)
     return ProductCard(
         **values
         | {
             "product_id": UUID(hex=values["product_id"]),
             "price": from_minor_units(values["price"], currency),
             "compare_at": from_minor_units(was, currency) if was is not None else None,
+            "unit_price": from_minor_units(per_unit, currency) if per_unit is not None else None,
             "swatches": tuple(values["swatches"]),
             "created_at": datetime.fromisoformat(values["created_at"]),
         }

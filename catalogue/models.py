@@ -29,6 +29,8 @@ class CardColumns(Model):
     popularity = columns.Integer()
     bestseller = columns.Boolean()
     availability = columns.Text()
+    unit_price = columns.BigInt()  # of the amount that catalogue.unit_prices has for the unit
+    unit = columns.Text()
     created_at = columns.DateTime()
 
 
@@ -66,6 +68,9 @@ class Product(Model):
     category_ids = columns.Set(columns.UUID, static=True)  # further categories, besides category_id
     tags = columns.Set(columns.Text, static=True)
     maker = columns.Text(static=True)
+    maker_contact = columns.Text(static=True)
+    responsible_person = columns.Text(static=True)
+    unit = columns.Text(static=True)  # of the variants' content; null for no unit price
     safety = columns.Text(static=True)
     length_mm = columns.Integer(static=True)
     width_mm = columns.Integer(static=True)
@@ -95,6 +100,7 @@ class Product(Model):
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
+    content = columns.Decimal()  # in the product's unit; null: unknown
     sold = columns.Boolean()  # False: no longer sold; carts and orders may still name the row
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -62,6 +63,7 @@ def variant_columns(variant: Variant) -> dict[str, Any]:
         "picture": variant.picture,
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
+        "content": variant.content,
         "sold": variant.sold,
     }
 
@@ -127,6 +129,7 @@ def _variant(row: Row, now: datetime) -> Variant:
         sold=bool(row.sold),
         position=row.position or 0,
         barcode=row.barcode or "",
+        content=row.content or Decimal(0),
         price_from=current.starts_at,
         planned=tuple(each for each in points[1:] if each.starts_at > now),
     )

@@ -18,6 +18,7 @@ from catalogue.photos import parse_photo
 from catalogue.pictures import is_drawing
 from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.queries import MAX_SKU_LENGTH
+from catalogue.unit_prices import UNITS
 from pricing.money import to_minor_units
 from pricing.tax import TAX_CLASSES
 from pricing.templatetags.money import format_money
@@ -38,11 +39,13 @@ MAX_PLANNED = 10
 # The earliest and the latest possible moment for the begin and end of a sale, and for planned prices.
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
+# The largest content of a variant, in its product's unit.
+MAX_CONTENT = 1_000_000
 MAX_LABEL_LENGTH = 100
 # The longest texts in characters, by the names of their columns.
 MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
 MAX_DETAIL_LENGTH = 1000
-# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE). The rest is left for the form's other fields.
+# A form may have 512 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE). The rest is left for the form's other fields, such as its variants.
 MAX_FORM_CHARACTERS = 240 * 1024
 MAX_PICTURES = 50
 MAX_ALT_LENGTH = 250
@@ -63,9 +66,7 @@ def list_refusals(product: Product, now: datetime) -> Iterator[ProductRefused]:
     yield from _check_moment(product.active_from, "active_from")
     yield from _check_moment(product.active_until, "active_until")
     if product.active_from and product.active_until and product.active_until <= product.active_from:
-        yield ProductRefused(
-            _("A product goes after it has come: choose a later time."), "active_until"
-        )
+        yield ProductRefused(_("Enter an end of sale after its start."), "active_until")
     yield from _check_variants(product)
     for variant in product.variants:
         yield from _check_planned(variant, now)
@@ -76,7 +77,7 @@ def _check_moment(
 ) -> Iterator[ProductRefused]:
     if moment and not EARLIEST <= moment < LATEST:
         yield ProductRefused(
-            _("Choose a time in the years %(first)s to %(last)s.")
+            _("Enter a year from %(first)s to %(last)s.")
             % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)},
             field,
             variant.variant_id if variant else None,
@@ -90,11 +91,12 @@ def _check_texts(product: Product) -> Iterator[ProductRefused]:
         yield ProductRefused(_("Enter a name."), "name")
     if not SLUG.fullmatch(product.slug):
         yield ProductRefused(
-            _("An address has small letters, digits and single hyphens, such as “oak-table-2”."),
-            "slug",
+            _("Enter lower-case letters, digits and single hyphens, such as “oak-table-2”."), "slug"
         )
     if product.tax_class not in TAX_CLASSES:
         yield ProductRefused(_("Choose a tax class."), "tax_class")
+    if product.unit and product.unit not in UNITS:
+        yield ProductRefused(_("Choose a unit."), "unit")
 
 
 def _check_length(
@@ -102,7 +104,7 @@ def _check_length(
 ) -> Iterator[ProductRefused]:
     if len(text) > most:
         yield ProductRefused(
-            _("This may have %(most)d characters. It has %(count)d.")
+            _("Enter at most %(most)d characters; there are %(count)d.")
             % {"most": most, "count": len(text)},
             field,
             variant.variant_id if variant else None,
@@ -125,19 +127,17 @@ def _check_collections(product: Product) -> Iterator[ProductRefused]:
         yield from _check_label(label, "details")
         yield from _check_length(text, MAX_DETAIL_LENGTH, "details")
     if product.product_id in product.related_ids or _has_twice(product.related_ids):
-        yield ProductRefused(
-            _("Choose other products than this one, each of them once."), "related_ids"
-        )
+        yield ProductRefused(_("Choose other products, each one once."), "related_ids")
     if product.successor_id == product.product_id:
         yield ProductRefused(_("Choose another product than this one."), "successor_id")
     if _has_twice(product.option_names):
-        yield ProductRefused(_("Each option has a name of its own."), "option_names")
+        yield ProductRefused(_("Enter a different name for each option."), "option_names")
 
 
 def _check_count(values: Collection[object], most: int, field: str) -> Iterator[ProductRefused]:
     if len(values) > most:
         yield ProductRefused(
-            _("There may be %(most)d of these. There are %(count)d.")
+            _("Enter at most %(most)d; there are %(count)d.")
             % {"most": most, "count": len(values)},
             field,
         )
@@ -145,7 +145,7 @@ def _check_count(values: Collection[object], most: int, field: str) -> Iterator[
 
 def _check_label(text: str, field: str) -> Iterator[ProductRefused]:
     if not text.strip():
-        yield ProductRefused(_("One of these is empty."), field)
+        yield ProductRefused(_("Fill in every value, or remove it."), field)
     yield from _check_length(text, MAX_LABEL_LENGTH, field)
 
 
@@ -171,9 +171,7 @@ def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
         # A form sends each letter outside of ASCII as its bytes, six to twelve characters.
         text = "\n".join(sent).replace('"', '""').replace("\n", "\r\n")
         if len(text) * 12 > MAX_FORM_CHARACTERS and len(quote_plus(text)) > MAX_FORM_CHARACTERS:
-            yield ProductRefused(
-                _("These texts are too long together for one form. Shorten them."), field
-            )
+            yield ProductRefused(_("These texts are too long in total. Shorten them."), field)
 
 
 def _check_numbers(product: Product) -> Iterator[ProductRefused]:
@@ -190,12 +188,10 @@ def _check_numbers(product: Product) -> Iterator[ProductRefused]:
 def _check_pictures(product: Product) -> Iterator[ProductRefused]:
     yield from _check_count(product.pictures, MAX_PICTURES, "pictures")
     if _has_twice([each.picture for each in product.pictures]):
-        yield ProductRefused(_("Each picture is there once."), "pictures")
+        yield ProductRefused(_("The same picture is listed twice."), "pictures")
     for each in product.pictures:
         if not is_picture(each.picture):
-            yield ProductRefused(_("There is no such picture."), "pictures")
-        if not each.alt.strip():
-            yield ProductRefused(_("Say what each picture shows."), "pictures")
+            yield ProductRefused(_("This picture no longer exists."), "pictures")
         yield from _check_length(each.alt, MAX_ALT_LENGTH, "pictures")
 
 
@@ -219,9 +215,9 @@ def _check_variants(product: Product) -> Iterator[ProductRefused]:
         yield ProductRefused(_("A product needs at least one variant."), "variants")
     yield from _check_count(sold, MAX_VARIANTS, "variants")
     if _has_twice([each.variant_id for each in variants]):
-        yield ProductRefused(_("A variant is in the list twice."), "variants")
+        yield ProductRefused(_("Two variants are the same."), "variants")
     if len({money.currency for each in variants for money in _list_money(each)}) > 1:
-        yield ProductRefused(_("All prices of a product are in one currency."), "price")
+        yield ProductRefused(_("Enter all prices in one currency."), "price")
         return  # Prices in several currencies cannot be compared.
     skus, barcodes = set[str](), set[str]()
     for variant in variants:
@@ -257,13 +253,11 @@ def _check_planned(variant: Variant, now: datetime) -> Iterator[ProductRefused]:
 
     times = [point.starts_at for point in variant.planned]
     if len(times) > MAX_PLANNED:
-        yield refuse(_("At most %(most)d prices may be planned.") % {"most": MAX_PLANNED})
+        yield refuse(_("At most %(most)d prices can be scheduled.") % {"most": MAX_PLANNED})
     if any(each <= now for each in times):
-        yield refuse(_("A planned price begins in the future: choose a later time."))
+        yield refuse(_("Enter a start in the future."))
     if times != sorted(set(times)):
-        yield refuse(
-            _("Planned prices follow one after the other: each begins at a time of its own.")
-        )
+        yield refuse(_("Another scheduled price starts at the same time. Enter a different time."))
     for point in variant.planned:
         yield from _check_moment(point.starts_at, "planned", variant)
         yield from _check_prices(point, "planned", "planned", variant)
@@ -277,9 +271,7 @@ def _check_prices(
         yield from _check_price(point.compare_at, compare_field, variant)
         if point.compare_at <= point.price:
             yield ProductRefused(
-                _("A price that is crossed out is above the price."),
-                compare_field,
-                variant.variant_id,
+                _("Enter a former price above the price."), compare_field, variant.variant_id
             )
 
 
@@ -292,15 +284,13 @@ def check_reduction(
     reference = compute_reference_price(earlier, reduced)
     if reference is None:
         yield ProductRefused(
-            _("Nothing can be crossed out yet: this was not sold at another price before."),
+            _("There is no former price yet: this variant was never sold at another price."),
             field,
             variant.variant_id,
         )
     elif reduced.compare_at > reference:
         yield ProductRefused(
-            _(
-                "In the 30 days before the reduction the lowest price was %(price)s. A higher one must not be crossed out."
-            )
+            _("The former price can be at most %(price)s, the lowest price of the last 30 days.")
             % {"price": format_money(reference)},
             field,
             variant.variant_id,
@@ -314,7 +304,7 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
     if not is_sku(variant.sku):
         yield refuse(
             _(
-                "A SKU has capitals, digits, single spaces and . - _ / + #. It begins with a capital or a digit, and has %(most)d characters at most."
+                "Enter a SKU of at most %(most)d capitals, digits, single spaces and . - _ / + #, starting with a capital or a digit."
             )
             % {"most": MAX_SKU_LENGTH},
             "sku",
@@ -324,9 +314,11 @@ def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefuse
         yield refuse(
             _("Enter a weight from 0 to %(most)d g.") % {"most": MAX_WEIGHT_GRAMS}, "weight_grams"
         )
+    if not 0 <= variant.content <= MAX_CONTENT:
+        yield refuse(_("Enter a number from 0 to %(most)d.") % {"most": MAX_CONTENT}, "content")
     if variant.barcode and not is_barcode(variant.barcode):
         yield refuse(
-            _("A barcode has 8, 12, 13 or 14 digits, the last of which is a check digit."),
+            _("Enter a barcode with 8, 12, 13 or 14 digits, including a valid check digit."),
             "barcode",
         )
     if not _is_picture_of(product, variant.picture):

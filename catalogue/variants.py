@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import count
 from itertools import product as combinations
 from math import prod
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
 
@@ -44,6 +44,11 @@ def list_options(product: Product) -> dict[str, tuple[str, ...]]:
         name: tuple(dict.fromkeys(each.options[name] for each in sold if each.options.get(name)))
         for name in product.option_names
     }
+
+
+def list_used_options(product: Product) -> dict[str, tuple[str, ...]]:
+    """Return the options of a product that its sold variants have, each with the values of these variants."""
+    return {name: values for name, values in list_options(product).items() if values}
 
 
 def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) -> GeneratedVariants:
@@ -126,14 +131,25 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
         product.variants, key=lambda each: (len(each.options.items() & chosen.items()), each.sold)
     )
     return Variant(
-        variant_id=uuid5(product.product_id, _options_key(chosen)),
-        sku=next(sku for sku in _skus(product, chosen) if sku not in taken),
+        variant_id=find_variant_id(product.product_id, chosen),
+        sku=make_sku(product, chosen, taken),
         options=dict(chosen),
         price=model.price,
         compare_at=None,  # a variant that was never sold has no former price
         picture=model.picture,
         weight_grams=model.weight_grams,
+        content=model.content,
     )
+
+
+def find_variant_id(product_id: UUID, options: Mapping[str, str]) -> UUID:
+    """Return the id of a product's new variant with these options. It is the same each time."""
+    return uuid5(product_id, _options_key(options))
+
+
+def make_sku(product: Product, options: Mapping[str, str], taken: Collection[str]) -> str:
+    """Return a SKU for a product's variant with these options that is not one of the taken SKUs."""
+    return next(sku for sku in _skus(product, options) if sku not in taken)
 
 
 def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
@@ -174,6 +190,7 @@ def fingerprint_variant(variant: Variant) -> str:
         "picture": variant.picture,
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
+        "content": str(variant.content),
         "sold": variant.sold,
     }
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

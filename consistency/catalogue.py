@@ -33,7 +33,7 @@ STOCK_COPIES = scan(
 CARD = read(
     "I14",
     """SELECT name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency, availability,
-              writetime(name) AS written
+              unit_price, writetime(name) AS written
        FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key AND product_id = :product_id""",
 )

@@ -23,9 +23,11 @@ from spreadsheets.cells import join_list, split_list
 from spreadsheets.errors import CellRefused
 from spreadsheets.typed_values import (
     CELL_KINDS,
+    format_content,
     format_options,
     format_price,
     parse_barcode,
+    parse_content,
     parse_options,
     parse_price,
 )
@@ -102,14 +104,16 @@ def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Produ
     return (
         Column(
             "category",
-            gettext_lazy("The end of its main category’s address. A new product needs one."),
+            gettext_lazy(
+                "The last part of the main category’s address. Required for a new product."
+            ),
             "mugs",
             lambda it: _category_slug(tree, it.category_id),
             write_main,
         ),
         Column(
             "other_categories",
-            gettext_lazy("The others in which it stands, with commas between them."),
+            gettext_lazy("Additional categories, separated by commas."),
             "",
             read_others,
             write_others,
@@ -136,7 +140,7 @@ def _write_compare_at(it: Variant, text: str) -> Variant:
 PRICE_COLUMNS: tuple[Column[Variant], ...] = (
     Column(
         "price",
-        gettext_lazy("With tax, without the currency: 12.50. A new variant needs one."),
+        gettext_lazy("With tax, without the currency: 12.50. Required for a new variant."),
         "12.50",
         lambda it: format_price(it.price),
         lambda it, text: replace(it, price=parse_price(text)),
@@ -144,7 +148,7 @@ PRICE_COLUMNS: tuple[Column[Variant], ...] = (
     ),
     Column(
         "compare_at",
-        gettext_lazy("The price that is crossed out, no higher than the law allows; or empty."),
+        gettext_lazy("The former price, within the legal limit, or empty."),
         "",
         lambda it: format_price(it.compare_at),
         _write_compare_at,
@@ -155,7 +159,7 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
     Column(
         "options",
         gettext_lazy(
-            "What it is to choose by: “Colour: olive, Size: small”. Empty for a product without a choice."
+            "The variant’s options: “Colour: olive, Size: small”. Empty for a product without options."
         ),
         gettext_lazy("Colour: olive"),
         lambda it: format_options(it.options),
@@ -177,10 +181,16 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
             file=FileColumn(gettext_lazy("With its packaging, in grams."), "350"),
         )
     ),
+    Column(
+        "content",
+        gettext_lazy("The content, in the product’s unit, for the unit price."),
+        "",
+        lambda it: format_content(it.content),
+        lambda it, text: replace(it, content=parse_content(text)),
+        is_number=True,
+    ),
     _column(
-        ProductColumn(
-            "sold", YES_NO, file=FileColumn(gettext_lazy("Whether it is sold: yes or no."), "yes")
-        )
+        ProductColumn("sold", YES_NO, file=FileColumn(gettext_lazy("Available: yes or no."), "yes"))
     ),
 )
 

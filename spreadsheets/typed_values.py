@@ -17,8 +17,20 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from cassandra_db import truncate_to_milliseconds
-from catalogue.columns import CHOICE, DETAILS, END, LINES, MOMENT, NUMBER, TAGS, TEXT, YES_NO, Kind
-from catalogue.rules import EARLIEST, LATEST, find_price_fault
+from catalogue.columns import (
+    CHOICE,
+    DETAILS,
+    END,
+    LINES,
+    MOMENT,
+    NUMBER,
+    TAGS,
+    TEXT,
+    UNIT,
+    YES_NO,
+    Kind,
+)
+from catalogue.rules import EARLIEST, LATEST, MAX_CONTENT, find_price_fault
 from spreadsheets.cells import join_list, join_pairs, split_list, split_pairs
 from spreadsheets.errors import CellRefused
 from web.days import end_of_day
@@ -52,7 +64,7 @@ def parse_whole_number(text: str, most: int, empty: int | None = None) -> int:
         text,
         0,
         _("Enter a whole number."),
-        _("Enter a whole number: no fraction, and nothing between the thousands."),
+        _("Enter a whole number, without thousands separators."),
     )
     if number < 0:
         raise CellRefused(_("Enter a number from 0."))
@@ -66,6 +78,26 @@ def format_whole_number(number: int) -> str:
     return str(number or "")
 
 
+def parse_content(text: str) -> Decimal:
+    """Return a variant's content from 0 to MAX_CONTENT, to two decimals; 0 for no text. Raises CellRefused."""
+    if not text.strip():
+        return Decimal(0)
+    content = _parse_number(
+        text,
+        2,
+        _("Enter a number, such as 0.75."),
+        _("Enter a number with at most two decimals and no thousands separators."),
+    )
+    if not 0 <= content <= MAX_CONTENT:
+        raise CellRefused(_("Enter a number from 0 to %(most)d.") % {"most": MAX_CONTENT})
+    return content
+
+
+def format_content(content: Decimal) -> str:
+    """Return a variant's content as text; "" for 0, which means that it is unknown."""
+    return f"{content:.2f}".removesuffix("0").removesuffix(".0") if content else ""
+
+
 def parse_price(text: str) -> Money:
     """Return a price in the shop's currency. Raises CellRefused."""
     if not text.strip():
@@ -74,9 +106,7 @@ def parse_price(text: str) -> Money:
         text,
         2,
         _("Enter a price, such as 12.50."),
-        _(
-            "Enter a price without fractions of a cent and with nothing between the thousands, such as 1000.50."
-        ),
+        _("Enter a price with at most two decimals and no thousands separators, such as 1000.50."),
     )
     price = Money(amount, settings.CURRENCY)
     if fault := find_price_fault(price):
@@ -109,7 +139,7 @@ def parse_moment(text: str) -> datetime | None:
         raise _refuse_year()
     if is_skipped:
         raise CellRefused(
-            _("The clocks are put forward over this time. Enter one before or after it.")
+            _("This time is skipped when the clocks go forward. Enter an earlier or later one.")
         )
     return found
 
@@ -180,7 +210,7 @@ def format_yes_no(answer: bool) -> str:
 
 def parse_tags(text: str) -> frozenset[str]:
     """Return the tags in a text, which commas separate."""
-    return frozenset(_split_values(text))
+    return frozenset(split_values(text))
 
 
 def format_tags(tags: Iterable[str]) -> str:
@@ -188,7 +218,8 @@ def format_tags(tags: Iterable[str]) -> str:
     return join_list(sorted(tags))
 
 
-def _split_values(text: str) -> tuple[str, ...]:
+def split_values(text: str) -> tuple[str, ...]:
+    """Return the different values in a text, which commas separate, in their order."""
     values = (clean_text(each).strip() for each in split_list(text))
     return tuple(dict.fromkeys(each for each in values if each))
 
@@ -226,22 +257,6 @@ def format_options(options: Mapping[str, str]) -> str:
     return join_pairs(options.items(), ",")
 
 
-def parse_option_values(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the values of each option from a text with one option per line: "Colour: olive, oat". Raises CellRefused."""
-    complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
-    found = {}
-    for label, values in _parse_pairs(text, "\n", complaint).items():
-        found[clean_text(label)] = _split_values(values)
-        if not found[clean_text(label)]:
-            raise CellRefused(complaint % {"line": label})
-    return found
-
-
-def format_option_values(options: Mapping[str, Sequence[str]]) -> str:
-    """Return the values of options as text, which `parse_option_values` accepts."""
-    return join_pairs(((name, join_list(values)) for name, values in options.items()), "\n")
-
-
 def parse_barcode(text: str) -> str:
     """Return a barcode's digits, without blanks and hyphens, and without the fraction that a spreadsheet adds."""
     return re.sub(r"[\s-]", "", text).removesuffix(".0")
@@ -267,6 +282,7 @@ CELL_KINDS: Mapping[Kind, CellKind] = {
     ),
     YES_NO: CellKind(format_yes_no, lambda text, _most, _choices: parse_yes_no(text)),
     CHOICE: CellKind(str, lambda text, _most, choices: parse_choice(text, choices)),
+    UNIT: CellKind(str, lambda text, _most, choices: parse_choice(text, choices)),
     MOMENT: CellKind(format_moment, lambda text, _most, _choices: parse_moment(text)),
     END: CellKind(format_moment, lambda text, _most, _choices: parse_end(text)),
     DETAILS: CellKind(

@@ -8,11 +8,13 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from moneyed import Money
 
 from cart.forms import AddForm, build_add_form
 from catalogue.entities import MenuEntry, Product
 from catalogue.front_page import Block
 from catalogue.share_images import ShareImage, find_share_image
+from catalogue.unit_prices import compute_unit_price
 from inventory.entities import Stock
 from payments.gateways import PaymentMethod
 from promotions.rules import Promotion
@@ -164,6 +166,16 @@ class ProductBody(_WithSettings):
 
     def alt(self) -> str:
         return choices.describe_look(self.product, self.chosen.variant, self.picture)
+
+    @cached_property
+    def has_safety(self) -> bool:
+        """Whether the product has any text that the GPSR asks for."""
+        it = self.product
+        return bool(it.safety or it.maker or it.maker_contact or it.responsible_person)
+
+    @cached_property
+    def unit_price(self) -> Money | None:
+        return compute_unit_price(self.product, self.chosen.variant)
 
     @cached_property
     def option_choices(self) -> list[list[choices.Choice]]:

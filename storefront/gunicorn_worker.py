@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # The seconds for head and body together, from the first byte or from the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
-# The shop's forms have some kilobytes. Django's limit is equal (DATA_UPLOAD_MAX_MEMORY_SIZE).
+# The shop's forms have some kilobytes. Django's limit is larger (DATA_UPLOAD_MAX_MEMORY_SIZE), for signed addresses.
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
 # Requests with files have more seconds, if they arrive at half a megabit a second in each REQUEST_SECONDS.

@@ -364,8 +364,10 @@ CHECKOUT_VISIT_PROOF = "checkout.snapshot.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+# Only signed addresses may send more than 256 KiB (storefront.gunicorn_worker). A product's page sends this much: 400 rows of
+# variants, 200 of them new, with up to ten warehouses each.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 512 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 FILE_UPLOAD_HANDLERS = ["web.uploads.MarkedViewsHandler"]
 
 LANGUAGE_CODE = "en-ie"

@@ -1,13 +1,14 @@
-"""The forms of new products and of existing products."""
+"""The form of a product, new or existing, without its options and variants (adminpanel.catalogue.variant_grid)."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Self, cast
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 from django import forms
+from django.http import QueryDict
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,16 +17,15 @@ from adminpanel.catalogue.fields import (
     CategoryField,
     category_choices,
     make_column_field,
-    number_field,
-    price_field,
     refuse_in_form,
-    sku_field,
 )
 from adminpanel.catalogue.labels import TAX_LABELS
 from adminpanel.forms import short_input, split_lines, text_input
 from catalogue import rules
 from catalogue.columns import COLUMNS, COLUMNS_BY_NAME, END, MOMENT, NUMBER
-from catalogue.entities import Product, Variant
+from catalogue.entities import Product
+from catalogue.unit_prices import UNITS
+from catalogue.variants import fingerprint_variant
 from spreadsheets.typed_values import (
     format_details,
     format_tags,
@@ -48,118 +48,85 @@ def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
     return "-".join(words)[:most].rstrip("-")
 
 
-class NewProductForm(Form):
-    """The form of a new product: a draft with one variant. The page makes the ids of the product and the variant."""
-
-    product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
-    variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
-    name = make_column_field("name")
-    category_id = CategoryField(label=gettext_lazy("Category"))
-    brand = make_column_field("brand")
-    sku = sku_field()
-    price = price_field(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
-    weight_grams = number_field(
-        gettext_lazy("Weight in grams"),
-        rules.MAX_WEIGHT_GRAMS,
-        gettext_lazy("With its packaging. Delivery costs depend on it."),
-    )
-    tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        category = cast(forms.ChoiceField, self.fields["category_id"])
-        choices = category_choices()
-        self.has_categories = bool(choices)
-        category.choices = [("", _("Choose a category")), *choices]
-
-    def clean_sku(self) -> str:
-        return rules.normalize_sku(self.cleaned_data["sku"])
-
-    def build_product(self) -> Product:
-        """Return the draft product. Its address is derived from its name, or from the SKU if the name has no letters."""
-        clean = self.cleaned_data
-        return Product(
-            product_id=clean["product_id"],
-            slug=make_slug(clean["name"]) or make_slug(clean["sku"]) or clean["product_id"].hex,
-            name=clean["name"],
-            brand=clean["brand"],
-            description="",
-            details={},
-            category_id=UUID(clean["category_id"]),
-            option_names=(),
-            tax_class=clean["tax_class"],
-            variants=(
-                Variant(
-                    clean["variant_id"],
-                    clean["sku"],
-                    {},
-                    clean["price"],
-                    None,
-                    "",
-                    weight_grams=clean["weight_grams"] or 0,
-                ),
-            ),
-            status="draft",
-        )
-
-
 class ProductForm(Form):
     """The form of a product, without its variants. `version` is the fingerprint that its page showed.
 
-    `fingerprint_product` makes the fingerprint. Each of the columns in catalogue.columns adds a field.
+    `fingerprint_product` makes the fingerprint. Each of the columns in catalogue.columns adds a field. `save_id` is unique to the
+    page, so a save is made once. The page makes the id of a new product.
     """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+    save_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
+    product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
+    unit = forms.ChoiceField(
+        label=gettext_lazy("Unit of the content"),
+        required=False,
+        choices=[
+            ("", gettext_lazy("No unit price")),
+            *((key, each.name) for key, each in UNITS.items()),
+        ],
+        help_text=gettext_lazy("For the unit price, such as “€12.40 / 100 g”."),
+    )
+    stock_reason = forms.CharField(
+        label=gettext_lazy("Reason for stock changes"),
+        required=False,
+        max_length=200,
+        widget=text_input(),
+    )
     details = forms.CharField(
         label=gettext_lazy("Details"),
         required=False,
-        help_text=gettext_lazy("One a line, such as “Material: stoneware”."),
+        help_text=gettext_lazy("One per line, such as “Material: stoneware”."),
         widget=forms.Textarea({"rows": 5}),
     )
     category_id = CategoryField(label=gettext_lazy("Main category"))
     category_ids = forms.MultipleChoiceField(
         label=gettext_lazy("Also in"),
         required=False,
-        help_text=gettext_lazy(
-            "It stands in these, too, and in the categories above each of them."
-        ),
+        help_text=gettext_lazy("Also listed in these categories and their parents."),
         widget=forms.SelectMultiple({"size": 6}),
     )
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
         required=False,
-        help_text=gettext_lazy("Words by which it is found, with commas between them."),
+        help_text=gettext_lazy("Separated by commas. The search finds them."),
         widget=text_input(),
     )
     related = forms.CharField(
         label=gettext_lazy("Related products"),
         required=False,
-        help_text=gettext_lazy(
-            "SKUs, one a line, in the order to show. The shop fills the row up by itself."
-        ),
+        help_text=gettext_lazy("One SKU per line. Other products are added automatically."),
         widget=forms.Textarea({"rows": 3, "autocapitalize": "characters", "spellcheck": "false"}),
     )
     successor = forms.CharField(
-        label=gettext_lazy("Followed by"),
+        label=gettext_lazy("Replacement"),
         required=False,
         max_length=64,
-        help_text=gettext_lazy("A SKU of the product that its page offers once it’s gone."),
+        help_text=gettext_lazy("SKU of the product to offer once this one is archived."),
         widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
     tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
     slug = forms.CharField(
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],
-        help_text=gettext_lazy("The end of its page’s address. The former one leads here."),
+        required=False,
+        help_text=gettext_lazy("The end of the page’s address. Former addresses redirect to it."),
         widget=text_input(autocapitalize="none", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter an address")},
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, is_new: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = category_choices()
+        self.has_categories = bool(choices)
         for name in ("category_id", "category_ids"):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
+        if is_new:
+            main = cast(forms.ChoiceField, self.fields["category_id"])
+            main.choices = [("", _("Choose a category")), *choices]
+        else:
+            del self.fields["product_id"]
+            self.fields["slug"].required = True
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
@@ -216,12 +183,26 @@ class ProductForm(Form):
 
 
 # Fields that have the same name in the form and in the product.
-SHARED_FIELDS = ("slug", "tax_class", *FIELD_COLUMNS)
+SHARED_FIELDS = ("slug", "tax_class", "unit", *FIELD_COLUMNS)
+# Sent fields that do not change what is saved.
+UNSAVED = frozenset({"csrfmiddlewaretoken", "act"})
 # The order in which the page shows the fields and their errors.
 FIELD_ORDER = (
-    *("version", "name", "description", "brand", "details", "category_id", "category_ids", "tags"),
-    *("featured", "related", "successor", *SECTIONS["sale"], "tax_class", *SECTIONS["size"]),
-    *(*SECTIONS["safety"], "slug", *SECTIONS["search"]),
+    *(
+        "version",
+        "save_id",
+        "product_id",
+        "name",
+        "description",
+        "brand",
+        "details",
+        "category_id",
+        "category_ids",
+        "tags",
+    ),
+    *("featured", "related", "successor", "unit", "stock_reason"),
+    *(*SECTIONS["safety"], *SECTIONS["sale"], "tax_class", *SECTIONS["size"]),
+    *("slug", *SECTIONS["search"]),
 )
 ProductForm.base_fields = {
     name: make_column_field(name) if name in FIELD_COLUMNS else ProductForm.declared_fields[name]
@@ -237,10 +218,23 @@ def _typed_value(name: str, value: Any, product: Product) -> Any:
     return keep_moment(value, getattr(product, name)) if kind in (MOMENT, END) else value
 
 
+def make_save_id(save_id: UUID, data: QueryDict) -> UUID:
+    """Return the id of the save that a form asks for: the same only if the same page sends the same texts again."""
+    sent = sorted((name, values) for name, values in data.lists() if name not in UNSAVED)
+    return uuid5(save_id, sha256(repr(sent).encode()).hexdigest())
+
+
 def fingerprint_product(product: Product) -> str:
-    """Return a hash of all values that the product's form shows."""
+    """Return a hash of all values that the product's page lets staff change, but for its stock and pictures."""
     plain = [getattr(product, name) for name in SHARED_FIELDS]
     lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
-    return sha256(
-        repr([plain, lists, product.related_ids, product.successor_id]).encode()
-    ).hexdigest()[:16]
+    variants = [(each.variant_id, fingerprint_variant(each)) for each in product.variants]
+    shown = [
+        plain,
+        lists,
+        product.related_ids,
+        product.successor_id,
+        product.option_names,
+        variants,
+    ]
+    return sha256(repr(shown).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The pages of products: the rows of the list, the pages of variants, and values in words."""
+"""The pages of products: the rows of the list, and values in words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,21 @@ from moneyed import Money
 
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
 from adminpanel.catalogue.product_forms import FIELD_COLUMNS, ProductForm
-from adminpanel.catalogue.variant_forms import PriceForm, VariantForm
-from adminpanel.parameters import parse_page
+from adminpanel.catalogue.variant_forms import PriceForm
+from adminpanel.catalogue.variant_grid import VALUES
 from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint
-from catalogue.variants import fingerprint_variant, list_options
+from catalogue.unit_prices import UNITS
+from catalogue.variants import fingerprint_variant, list_used_options
 from inventory.entities import BACKORDER_WAREHOUSE, Stock
 from inventory.queries import prefetch_stock, stock_from_rows
-from spreadsheets.typed_values import format_details, format_option_values, format_tags
+from spreadsheets.cells import join_list
+from spreadsheets.typed_values import format_details, format_tags
 
-VARIANTS_A_PAGE = 25
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # Search engines show about this many characters of a page's title and of its description.
 SNIPPET_TITLE, SNIPPET_TEXT = 60, 155
@@ -142,42 +143,7 @@ def status_badge(product: Product, now: datetime) -> tuple[str, str]:
         return _("Scheduled"), "calm"
     if product.active_until and product.active_until <= now:
         return _("Ended"), "plain"
-    return (_("Active"), "good") if product.is_on_sale(now) else (_("Nothing sold"), "warn")
-
-
-@dataclass(frozen=True)
-class VariantPage:
-    """A page of a product's variants, each with its form."""
-
-    forms: tuple[VariantForm, ...]
-    number: int
-    count: int
-
-    @property
-    def page_numbers(self) -> range:
-        return range(1, self.count + 1)
-
-
-def variant_page(
-    product: Product, parameters: Mapping[str, str], submitted: VariantForm | None = None
-) -> VariantPage:
-    """Return the page of variants that the parameter "variants" requests, or the page with the submitted form's variant."""
-    count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
-    number = parse_page(parameters, count, "variants")
-    if submitted:
-        place = [each.variant_id for each in product.variants].index(submitted.variant.variant_id)
-        number = place // VARIANTS_A_PAGE + 1
-    variants = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
-    return VariantPage(
-        tuple(
-            submitted
-            if submitted and submitted.variant.variant_id == each.variant_id
-            else VariantForm(each, fingerprint_variant(each), pictures=product.pictures)
-            for each in variants
-        ),
-        number,
-        count,
-    )
+    return (_("Active"), "good") if product.is_on_sale(now) else (_("No available variant"), "warn")
 
 
 def related_skus(product: Product) -> list[str]:
@@ -199,13 +165,6 @@ def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
     rows = {sku: pending.one() for sku, pending in reading.items()}
     ids = dict.fromkeys(row.product_id for row in rows.values() if row)
     return tuple(ids), [sku for sku in skus if not rows.get(sku)]
-
-
-def options_text(product: Product) -> str:
-    """Return a product's options as text: a line for each option, with its values."""
-    options = list_options(product)
-    # An option that no sold variant has gets no values.
-    return format_option_values({name: values for name, values in options.items() if values})
 
 
 @dataclass(frozen=True)
@@ -234,7 +193,8 @@ def _cut(text: str, most: int) -> str:
 def describe_product(product: Product, skus: Sequence[str], successor: str) -> dict[str, str]:
     """Return a product's values in words, keyed by the labels of its form.
 
-    `skus` are the SKUs of the related products, `successor` is the SKU of the product that succeeds it.
+    The values of its variants follow. `skus` are the SKUs of the related products, `successor` is the SKU of the product that
+    succeeds it.
     """
     tree = queries.get_category_tree_with(*product.all_category_ids)
 
@@ -251,9 +211,25 @@ def describe_product(product: Product, skus: Sequence[str], successor: str) -> d
         "successor": successor,
         "tax_class": str(TAX_LABELS.get(product.tax_class, product.tax_class)),
         "slug": product.slug,
+        "unit": str(UNITS[product.unit].name) if product.unit in UNITS else product.unit,
     } | {name: _value_in_words(getattr(product, name)) for name in FIELD_COLUMNS}
     fields = ProductForm.base_fields
-    return {str(fields[name].label): words[name] for name in fields if name in words}
+    described = {str(fields[name].label): words[name] for name in fields if name in words}
+    options = list_used_options(product).items()
+    described[_("Options")] = "\n".join(f"{name}: {join_list(values)}" for name, values in options)
+    return described | _describe_variants(product)
+
+
+def _describe_variants(product: Product) -> dict[str, str]:
+    """Return the values of a product's variants in words, keyed by variant and column."""
+    described = {}
+    for variant in product.variants:
+        start = f"{variant.label}, " if variant.label else ""
+        for column in VALUES:
+            described[f"{start}{column.label}"] = column.show(getattr(variant, column.name))
+        described[f"{start}{_('Picture')}"] = variant.picture
+        described[f"{start}{_('Available')}"] = _value_in_words(variant.sold)
+    return described
 
 
 def _value_in_words(value: Any) -> str:

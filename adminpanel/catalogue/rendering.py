@@ -1,8 +1,10 @@
-"""Draws a product's page. The page can contain an invalid form, or a conflict with somebody else's change."""
+"""Draws a product's page. The page can contain what was typed, or a conflict with somebody else's change."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.catalogue.product_pages import (
@@ -11,16 +13,19 @@ from adminpanel.catalogue.product_pages import (
     search_snippet,
     status_badge,
     successor_sku,
-    variant_page,
 )
-from adminpanel.catalogue.variant_forms import VariantForm
+from adminpanel.catalogue.variant_grid import VariantGrid
 from adminpanel.conflicts import Conflict
 from adminpanel.parameters import found_or_404
+from adminpanel.picture_uploads import PageUploads
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.previews import make_preview_token
+from inventory.entities import Stock
+from inventory.queries import prefetch_stock_at_quorum, stock_from_rows
 from web.rendering import render_page
+from web.uploads import upload_url
 
 
 def get_product_or_404(product_id: UUID) -> Product:
@@ -28,24 +33,38 @@ def get_product_or_404(product_id: UUID) -> Product:
     return found_or_404(queries.get_product_at_quorum(product_id), "product")
 
 
+def get_product_with_stock(product_id: UUID) -> tuple[Product, Mapping[UUID, Stock]]:
+    """Return a product and its stock by variant, read at quorum. Raises Http404 and CassandraUnavailable."""
+    stock = prefetch_stock_at_quorum(product_id)
+    return get_product_or_404(product_id), stock_from_rows(stock.rows())
+
+
+def render_new_product_page(
+    request: HttpRequest, form: ProductForm, grid: VariantGrid, *, status: int = 200
+) -> HttpResponse:
+    """Return the page of a new product."""
+    address = reverse("adminpanel:product_new")
+    context = {"product": None, "own_url": address, "save_url": upload_url(request, address)}
+    return _render(request, context, form, grid, status)
+
+
 def render_product_page(
     request: HttpRequest,
     product: Product,
+    grid: VariantGrid,
     *,
     form: ProductForm | None = None,
-    submitted: VariantForm | None = None,
     conflict: Conflict | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a product's page. `form` replaces the product's form, and `submitted` the form of a variant."""
+    """Return a product's page. `form` replaces the product's form."""
     now = current_time()
     label, tone = status_badge(product, now)
+    address = reverse("adminpanel:product", args=(product.product_id,))
     context = {
         "product": product,
-        "form": form or ProductForm.of(product, related_skus(product), successor_sku(product)),
-        "variants": variant_page(product, request.GET, submitted),
-        "submitted": submitted,
-        "has_errors": bool(submitted and submitted.errors),
+        "own_url": address,
+        "save_url": upload_url(request, address),
         "conflict": conflict,
         "status_label": label,
         "status_tone": tone,
@@ -53,4 +72,16 @@ def render_product_page(
         "snippet": search_snippet(product, request.get_host()),
         "preview_url": preview_url(product, make_preview_token(product.product_id)),
     }
+    form = form or ProductForm.of(product, related_skus(product), successor_sku(product))
+    return _render(request, context, form, grid, status)
+
+
+def _render(
+    request: HttpRequest,
+    context: dict[str, object],
+    form: ProductForm,
+    grid: VariantGrid,
+    status: int,
+) -> HttpResponse:
+    context |= {"form": form, "grid": grid, "uploads": PageUploads("", "", (), (), is_polled=False)}
     return render_page(request, "adminpanel/catalogue/product.html", context, status=status)

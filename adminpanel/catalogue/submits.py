@@ -1,6 +1,6 @@
 """Saves the forms of products and variants. If the catalogue refuses to save, the errors are shown beside the fields."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -11,21 +11,18 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes
-from adminpanel.catalogue.variant_forms import VariantForm
+from adminpanel.catalogue.variant_forms import PriceForm
+from adminpanel.catalogue.variant_grid import VariantGrid
 from adminpanel.parameters import found_or_404
 from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.variants import fingerprint_variant
+from web.forms import Form
 
 # The names of form fields, keyed by the names that the catalogue uses when it refuses a value.
-FORM_FIELDS = {
-    "related_ids": "related",
-    "option_names": "options",
-    "planned": "starts",
-    "successor_id": "successor",
-}
+FORM_FIELDS = {"related_ids": "related", "planned": "starts", "successor_id": "successor"}
 
 
 def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
@@ -41,6 +38,16 @@ def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] =
         said[name, f"{sku}: {each}" if sku else str(each)] = None
     for name, text in said:
         form.add_error(name, text)
+
+
+def show_product_refusal(
+    form: Form, grid: VariantGrid, refused: ProductRefused, variants: Sequence[Variant]
+) -> None:
+    """Add each reason of a refusal to its cell of the grid, to its field, or to the form's errors; there it names the SKU."""
+    left = [each for each in (refused, *refused.others) if not grid.show_refusal(each)]
+    if left:
+        first, *first.others = left
+        show_refusal(form, first, variants)
 
 
 def list_others(product: Product, variant: Variant) -> list[Variant]:
@@ -61,7 +68,7 @@ def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str
 
 
 def save_variant_form(
-    request: HttpRequest, product: Product, form: VariantForm
+    request: HttpRequest, product: Product, form: PriceForm
 ) -> tuple[Product, int]:
     """Save a variant. Return the newest product, and the answer's status: 303 if the variant was saved.
 
@@ -81,12 +88,12 @@ def save_variant_form(
     except ProductRefused as refused:
         show_refusal(form, refused, list_others(product, typed))
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
-    note_changes(request, VariantForm.describe(form.variant), VariantForm.describe(typed))
+    note_changes(request, PriceForm.describe(form.variant), PriceForm.describe(typed))
     messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
     return saved, HTTPStatus.SEE_OTHER
 
 
-def _show_newer_variant(form: VariantForm, product: Product) -> None:
+def _show_newer_variant(form: PriceForm, product: Product) -> None:
     """Show the newly saved values beside the fields. The next submit may overwrite them."""
     newer = product.get_variant(form.variant.variant_id)
     if newer is None:
@@ -98,7 +105,7 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
         ),
     )
     typed = form.build()
-    for name, text in VariantForm.describe(newer).items():
-        if name in form.fields and text != VariantForm.describe(typed)[name]:
+    for name, text in PriceForm.describe(newer).items():
+        if name in form.fields and text != PriceForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
     form.keep_typed(seen=fingerprint_variant(newer))

@@ -20,7 +20,6 @@ _change_urls = [
     path("undo/", bulk_changes.undo_change, name="bulk_change_undo"),
 ]
 _variant_urls = [
-    path("", variants.update_variant, name="product_variant"),
     path("price/", products.update_price, name="product_price"),
     path("count/", products.update_stock, name="product_count"),
     path("prices/", variants.variant_prices, name="product_prices"),
@@ -29,7 +28,6 @@ _product_urls: list[URLPattern | URLResolver] = [
     path("", products.product_detail, name="product"),
     path("status/", products.change_product_status, name="product_status"),
     path("copy/", products.duplicate_product, name="product_copy"),
-    path("options/", variants.product_options, name="product_options"),
     path("pictures/", pictures.product_pictures, name="product_pictures"),
     path("pictures/upload/", pictures.upload_pictures, name="product_upload"),
     path("variants/<uuid:variant_id>/", include(_variant_urls)),

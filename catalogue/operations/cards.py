@@ -30,9 +30,9 @@ DELETE_LIST_POSITION = write(
 INSERT_CARD = write(
     "Q2",
     """INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at)
        VALUES (:category_id, :sort, :sort_key, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :unit_price, :unit, :created_at)""",
 )
 DELETE_CARD = write(
     "Q2",
@@ -86,6 +86,8 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
         "popularity": card.popularity,
         "bestseller": card.bestseller,
         "availability": card.availability,
+        "unit_price": to_minor_units(card.unit_price) if card.unit_price else None,
+        "unit": card.unit,
         "created_at": card.created_at,
     }
 

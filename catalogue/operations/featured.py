@@ -21,9 +21,9 @@ FEATURE_TYPES = ("featured", "deals", "new_arrivals", "popular")
 INSERT_FEATURED = write(
     "Q4",
     """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at)
        VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :unit_price, :unit, :created_at)""",
 )
 DELETE_FEATURED = write(
     "Q4",
@@ -67,7 +67,7 @@ def pin_on_front_page(
         if _apply_pins(feature_type, product_ids, row):
             record_product_change(changed_id, current_time())
             return product_ids
-    raise ProductRefused(_("Others are changing this row at this moment. Please try again."))
+    raise ProductRefused(_("Someone else is changing this row. Try again."))
 
 
 def _apply_pins(feature_type: str, product_ids: Sequence[UUID], seen: Row | None) -> bool:

@@ -46,7 +46,8 @@ UPDATE_PRODUCT = conditional_write(
     """UPDATE products SET version = :version, save_id = :save_id, name = :name, slug = :slug, brand = :brand,
        description = :description, details = :details, category_id = :category_id, category_ids = :category_ids,
        option_names = :option_names, tax_class = :tax_class, currency = :currency, status = :status,
-       active_from = :active_from, active_until = :active_until, tags = :tags, maker = :maker, safety = :safety,
+       active_from = :active_from, active_until = :active_until, tags = :tags, maker = :maker,
+       maker_contact = :maker_contact, responsible_person = :responsible_person, safety = :safety, unit = :unit,
        length_mm = :length_mm, width_mm = :width_mm, height_mm = :height_mm, search_title = :search_title,
        search_description = :search_description, related_ids = :related_ids, pictures = :pictures,
        successor_id = :successor_id, featured = :featured,
@@ -62,8 +63,8 @@ MARK_BULK_CHANGE = conditional_write(
 INSERT_VARIANT = conditional_write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
-       picture, weight_grams, barcode, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
-       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :sold)""",
+       picture, weight_grams, barcode, content, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
+       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :content, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
     "Q1",
@@ -83,13 +84,15 @@ UPDATE_POPULARITY = write(
 )
 
 
-def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
+def save_product(
+    product: Product, now: datetime, bulk_change_id: UUID | None = None, save_id: UUID | None = None
+) -> Product:
     """Add or change a product, claim its names, and write its cards into every list; return the saved product.
 
     `product.version` is the version that the editor has read, 0 for a new product. If somebody else has saved the product since,
     nothing is written. Variants that are missing in `product.variants` are kept as no longer sold. The first save sets
     `created_at` to `now` (UTC) unless it is given. Former slugs still lead to the product. The product gets the mark of
-    `bulk_change_id` (catalogue.bulk_changes). After a failure the call may be repeated with the same ids. If the first call has
+    `bulk_change_id` (catalogue.bulk_changes). By `save_id`, unique to the save, the caller finds it again (`get_save_id`). After a failure the call may be repeated with the same ids. If the first call has
     written the product, the repeated call raises ProductChanged, and the worker updates the lists. Raises ProductChanged,
     ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
@@ -111,7 +114,7 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     schedule_moments(saved.product_id, moments)
     ids = {each.variant_id for each in repriced}
     record_prices(rows, now, ids)
-    if not _apply_save(saved, rows, bulk_change_id):
+    if not _apply_save(saved, rows, bulk_change_id, save_id or uuid4()):
         release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
     # Another save may have released a name that no product had. Both saves check the claims afterwards (decision 035).
@@ -155,13 +158,13 @@ def _prepare_save(
     refusals = list(list_refusals(product, now))
     saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
     if len(saved.variants) > MAX_VARIANT_ROWS:
-        text = _("With those that are no longer sold, a product may have %(most)d variants.")
+        text = _("A product can have at most %(most)d variants, including those no longer sold.")
         refusals.append(ProductRefused(text % {"most": MAX_VARIANT_ROWS}, "variants"))
     existing = queries.list_existing_categories(saved.all_category_ids)
     for category_id in saved.all_category_ids:
         if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
-            refusals.append(ProductRefused(_("There is no such category any more."), field))
+            refusals.append(ProductRefused(_("This category no longer exists."), field))
     # Refused prices cannot be compared with former ones. A refusal without a variant means that the currencies of the variants
     # differ.
     unpriced = {each.variant_id for each in refusals if each.field in _PRICES}
@@ -197,18 +200,39 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
 
 
 def save_pictures(
-    product_id: UUID, pictures: Sequence[ProductPicture], seen: str, now: datetime
+    product_id: UUID,
+    pictures: Sequence[ProductPicture],
+    shown: Collection[str],
+    seen: str,
+    now: datetime,
 ) -> Product:
     """Change the pictures of a product and return the product. Other changes of the product are kept.
 
-    `seen` is the `fingerprint_pictures` that the editor has read; if the pictures have changed since, nothing is written. Raises
-    ProductChanged and all errors of `save_product`.
+    `shown` are the pictures that the editor has read, and `seen` is their `fingerprint_pictures`; if they have changed since,
+    nothing is written. Pictures that were added since stay behind the others. Raises ProductChanged and all errors of
+    `save_product`.
     """
 
     def change(product: Product) -> Product:
-        if fingerprint_pictures(product.pictures) != seen:
+        known = [each for each in product.pictures if each.picture in shown]
+        if fingerprint_pictures(known) != seen:
             raise ProductChanged(product)
-        return product.with_pictures(pictures)
+        added = [each for each in product.pictures if each.picture not in shown]
+        return product.with_pictures([*pictures, *added])
+
+    return change_product(product_id, change, now)
+
+
+def add_picture(product_id: UUID, picture: str, now: datetime) -> Product:
+    """Put a picture behind the product's other pictures, without a confirmed alt text; return the product.
+
+    A picture that the product already has is not added again. Raises ProductChanged and all errors of `save_product`.
+    """
+
+    def change(product: Product) -> Product:
+        if any(each.picture == picture for each in product.pictures):
+            return product
+        return product.with_pictures([*product.pictures, ProductPicture(picture, "")])
 
     return change_product(product_id, change, now)
 
@@ -240,11 +264,14 @@ def put_picture_back(
 
 
 def change_product(
-    product_id: UUID, change: Callable[[Product], Product], now: datetime
+    product_id: UUID,
+    change: Callable[[Product], Product],
+    now: datetime,
+    save_id: UUID | None = None,
 ) -> Product:
     """Apply `change` to the current product, and save and return the product. Try again if somebody else was faster.
 
-    `change` raises ProductChanged if the product is not what the editor has read. Raises ProductChanged and all errors of
+    If `change` returns the same object, nothing is written. `change` raises ProductChanged if the product is not what the editor has read. Raises ProductChanged and all errors of
     `save_product`.
     """
     changed = ProductChanged(None)
@@ -253,8 +280,10 @@ def change_product(
         if product is None:
             raise ProductChanged(None)
         wanted = change(product)
+        if wanted is product:
+            return product
         try:
-            return save_product(wanted, now)
+            return save_product(wanted, now, save_id=save_id)
         except ProductChanged as newer:
             changed = newer
     raise changed
@@ -372,13 +401,15 @@ def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) 
     return was.price_from or now if was and asked(was) == asked(variant) else now
 
 
-def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
+def _apply_save(
+    saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None, save_id: UUID
+) -> bool:
     """Write the differences between a product and these rows in one conditional batch; return False if another save was faster.
 
     A product always fits into one batch, whose limit is half a commit log segment (decision 035). So nobody sees a half-saved
     product.
     """
-    save_id, stored = uuid4(), {row.variant_id: row for row in rows}
+    stored = {row.variant_id: row for row in rows}
     head = UPDATE_PRODUCT.bind(
         **product_columns(saved), save_id=save_id, seen=rows[0].version if rows else None
     )

@@ -20,9 +20,9 @@ RELATED_LENGTH = MAX_PINNED
 INSERT_RELATED = write(
     "Q5",
     """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at)
        VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :unit_price, :unit, :created_at)""",
 )
 DELETE_RELATED = write(
     "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"

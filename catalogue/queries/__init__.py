@@ -57,6 +57,7 @@ from catalogue.queries.products import (
     get_product_at_quorum,
     get_products,
     get_products_at_quorum,
+    get_save_id,
     get_sellable_variant,
     guard_product,
     iterate_products,

@@ -12,6 +12,7 @@ from catalogue.photos import parse_photo
 from catalogue.product_rows import product_from_rows
 from catalogue.queries.products import get_products, leave_out, prefetch_product
 from catalogue.queries.suggestions import list_suggestions
+from catalogue.unit_prices import compute_unit_price
 from pricing.money import from_minor_units
 from web.types import StrOrPromise
 
@@ -39,14 +40,14 @@ SORT_LABELS = (
 CARDS = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) > (:sort_key, :product_id)
        LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -54,14 +55,14 @@ CARDS_AFTER = read(
 CARDS_DOWN = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_DOWN_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -106,6 +107,10 @@ def card_from_row(row: Row) -> ProductCard:
         bestseller=bool(row.bestseller),
         availability=row.availability or "out",
         created_at=row.created_at,
+        unit_price=None
+        if row.unit_price is None
+        else from_minor_units(row.unit_price, row.currency),
+        unit=row.unit or "",
     )
 
 
@@ -172,7 +177,7 @@ def prefetch_product_cards(
 FEATURED = read(
     "Q4",
     """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
-       rating, rating_count, popularity, bestseller, availability, created_at FROM featured_products WHERE feature_type = :feature_type""",
+       rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM featured_products WHERE feature_type = :feature_type""",
     consistency=LOCAL_ONE,
 )
 
@@ -205,7 +210,7 @@ def list_featured(feature_type: str) -> list[ProductCard]:
 RELATED = read(
     "Q5",
     """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
-       price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at FROM related_products
+       price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, unit_price, unit, created_at FROM related_products
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -254,4 +259,6 @@ def product_card(product: Product) -> ProductCard:
         bestseller=product.bestseller,
         availability=product.availability,
         created_at=product.created_at or current_time(),
+        unit_price=compute_unit_price(product, cheapest),
+        unit=product.unit,
     )

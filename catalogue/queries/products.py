@@ -30,9 +30,9 @@ Guard = Callable[[UUID], AbstractContextManager[object]]
 PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
-       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -41,9 +41,9 @@ PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
-       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, maker_contact, responsible_person, safety, unit, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, in_stock_ids, rating, rating_count, popularity, bestseller, created_at,
-       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, content, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
@@ -51,9 +51,16 @@ PRODUCT_ID = read(
 )
 PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
+SAVE_ID = read("Q1", "SELECT save_id FROM products WHERE product_id = :product_id LIMIT 1")
 AVAILABILITY = read(
     "Q1", "SELECT availability, in_stock_ids FROM products WHERE product_id = :product_id LIMIT 1"
 )
+
+
+def get_save_id(product_id: UUID) -> UUID | None:
+    """Return the id of the save that made the product's present version, or None. Raises CassandraUnavailable."""
+    row = SAVE_ID.one(product_id=product_id)
+    return row.save_id if row else None
 
 
 def prefetch_product(product_id: UUID) -> PendingResult:

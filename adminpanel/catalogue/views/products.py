@@ -1,51 +1,61 @@
 """Pages of products: list, add, change or duplicate them; change a price or the stock in the list."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 from http import HTTPStatus
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import note_changes, staff_required
+from accounts.access import current_member, note_changes, staff_required
 from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.labels import STATUS_LABELS
 from adminpanel.catalogue.product_filter import ProductFilterForm
-from adminpanel.catalogue.product_forms import (
-    NewProductForm,
-    ProductForm,
-    fingerprint_product,
-    make_slug,
-)
+from adminpanel.catalogue.product_forms import ProductForm, fingerprint_product
 from adminpanel.catalogue.product_pages import (
     SubmittedCount,
     describe_product,
-    find_related_ids,
     list_product_lines,
     related_skus,
     successor_sku,
 )
-from adminpanel.catalogue.rendering import get_product_or_404, render_product_page
+from adminpanel.catalogue.product_saves import (
+    ProductEdit,
+    book_stock,
+    cut_changes,
+    make_edit,
+    save_edit,
+)
+from adminpanel.catalogue.rendering import (
+    get_product_or_404,
+    get_product_with_stock,
+    render_new_product_page,
+    render_product_page,
+)
 from adminpanel.catalogue.submits import (
     get_variant_or_404,
     save_variant_form,
-    show_refusal,
+    show_product_refusal,
     with_seen_version,
 )
 from adminpanel.catalogue.variant_forms import PriceForm
-from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.catalogue.variant_grid import VariantGrid
+from adminpanel.conflicts import Conflict, compare_fields
+from adminpanel.picture_uploads import refuse_count, take_in_files
 from adminpanel.stock.booking import book_submitted
 from adminpanel.stock.low_stock import list_low_stock
 from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product
-from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
+from catalogue.errors import ProductChanged, ProductRefused
+from catalogue.photos import MAX_PHOTO_BYTES
+from catalogue.rules import MAX_PICTURES
 from catalogue.search_index import SearchIndexMissing
 from catalogue.staff_search import (
     STAFF_DEEPEST,
@@ -53,8 +63,13 @@ from catalogue.staff_search import (
     StaffSearchResult,
     find_products_for_staff,
 )
+from spreadsheets.columns import blank_product
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
+from web.uploads import takes_files
+
+# The message after a save names at most this many changes.
+MAX_NAMED = 5
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -160,103 +175,129 @@ def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
     )
 
 
-@staff_required(CATALOGUE_STAFF, is_about_people=False)
+@staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
+@takes_files(MAX_PHOTO_BYTES)
 @get_or_post
 def create_product(request: HttpRequest) -> HttpResponse:
-    """Create a draft product with one variant. The product's page then offers the other fields."""
-    form = NewProductForm(request.POST or None)
-    if request.method != "POST":
-        return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form})
-    if form.is_valid():
-        product = form.build_product()
-        try:
-            _save_under_free_address(product)
-        except ProductChanged:
-            # The form was sent twice. Its first submit has already created the product.
-            messages.info(
-                request, _("This product is saved already. Check that it is as you want it.")
-            )
-        except ProductRefused as refused:
-            show_refusal(form, refused)
-        else:
-            note_changes(request, {}, {"name": product.name, "sku": product.variants[0].sku})
-            messages.success(request, _("%(name)s is saved as a draft.") % {"name": product.name})
-        if form.is_valid():
-            return redirect("adminpanel:product", product_id=product.product_id)
-    return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form}, status=422)
-
-
-def _save_under_free_address(product: Product) -> Product:
-    """Save a new product. If its address is taken, append letters of its id to the address. Raises like `save_product`."""
-    now = current_time()
-    try:
-        return operations.save_product(product, now)
-    except SlugTaken:
-        slug = f"{make_slug(product.slug, 80)}-{product.product_id.hex[:6]}"
-        return operations.save_product(replace(product, slug=slug), now)
+    """Show the page of a new product, or save a draft product with its variants, stock and pictures."""
+    if request.method == "POST":
+        return _submit(request, None)
+    form, grid = ProductForm(is_new=True), VariantGrid.of(blank_product(UUID(int=0), ""), {})
+    return render_new_product_page(request, form, grid)
 
 
 @staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
+@takes_files(MAX_PHOTO_BYTES)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product's page, or save the product's form."""
-    product = get_product_or_404(product_id)
-    if request.method != "POST":
-        return render_product_page(request, product)
-    form = ProductForm(request.POST)
-    if not form.is_valid():
-        return render_product_page(request, product, form=form, status=422)
-    successor = form.cleaned_data["successor"]
-    related_ids, unknown = find_related_ids(form.cleaned_data["related"])
-    successor_ids, unknown_successor = find_related_ids([successor] if successor else [])
-    for field, skus in (("related", unknown), ("successor", unknown_successor)):
-        if skus:
-            form.add_error(field, _("No product has the SKU %(sku)s.") % {"sku": skus[0]})
+    """Show a product's page, or save the product with its variants, stock and pictures."""
+    if request.method == "POST":
+        return _submit(request, get_product_or_404(product_id))
+    product, stock = get_product_with_stock(product_id)
+    return render_product_page(request, product, VariantGrid.of(product, stock))
+
+
+def _submit(request: HttpRequest, product: Product | None) -> HttpResponse:
+    """Save the form of a product's page, or show the page again. `product` is None for a new product."""
+    form = ProductForm(request.POST, is_new=product is None)
+    base = product or blank_product(UUID(int=0), "")
+    grid = VariantGrid.sent(base, request.POST)
+    files = request.FILES.getlist("pictures")
+    if files and (refused := _refuse_pictures(len(files), base)):
+        form.add_error(None, refused)
+    if "variants" in request.POST.getlist("act") and not grid.errors:
+        shown = VariantGrid.of(grid.apply_to(base), {})
+        shown.keep_typed(grid)
+        return _show_again(request, product, form, shown, 200)
+    if not form.is_valid() or grid.errors:
+        return _show_again(request, product, form, grid, 422)
+    edit = make_edit(form, grid, request.POST)
     if form.errors:
-        return render_product_page(request, product, form=form, status=422)
-
-    def apply_to(newest: Product) -> Product:
-        return form.apply_to(newest, related_ids, next(iter(successor_ids), None))
-
-    def change(newest: Product) -> Product:
-        # A change of a variant is no conflict, because this form has no fields of variants.
-        if fingerprint_product(newest) != get_seen_version(request.POST):
-            raise ProductChanged(newest)
-        return apply_to(newest)
-
+        return _show_again(request, product, form, grid, 422)
+    product_id = product.product_id if product else form.cleaned_data["product_id"]
     try:
-        saved = operations.change_product(product_id, change, current_time())
+        saved = save_edit(product_id, edit, current_time(), is_new=product is None)
+    except ProductRefused as error:
+        show_product_refusal(form, grid, error, base.variants)
+        return _show_again(request, product, form, grid, 422)
     except ProductChanged as changed:
-        newer = changed.product or product
-        return _conflict_page(request, newer, apply_to(newer), form)
-    except ProductRefused as refused:
-        show_refusal(form, refused)
-        return render_product_page(request, product, form=form, status=422)
-    was = describe_product(product, related_skus(product), successor_sku(product))
-    now = describe_product(saved, form.cleaned_data["related"], successor)
-    note_changes(request, was, now)
-    messages.success(request, _saved_text(was, now))
-    return redirect("adminpanel:product", product_id=product_id)
+        if product is None:
+            messages.info(request, _("This product is already saved. Check its values."))
+            return redirect("adminpanel:product", product_id=product_id)
+        return _conflict_page(request, changed.product or product, edit)
+    return _finish_save(request, product, saved, edit, files)
 
 
-def _saved_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    changed = [label for label in after if before[label] != after[label]]
+def _refuse_pictures(count: int, product: Product) -> str:
+    """Return a sentence that says why this number of files is refused, or "" if it is accepted."""
+    if len(product.pictures) + count > MAX_PICTURES:
+        return _("A product has at most %(most)d pictures.") % {"most": MAX_PICTURES}
+    return refuse_count(count)
+
+
+def _show_again(
+    request: HttpRequest, product: Product | None, form: ProductForm, grid: VariantGrid, status: int
+) -> HttpResponse:
+    """Show the page with all that was typed."""
+    if product is None:
+        return render_new_product_page(request, form, grid, status=status)
+    return render_product_page(request, product, grid, form=form, status=status)
+
+
+def _finish_save(
+    request: HttpRequest,
+    before: Product | None,
+    saved: Product,
+    edit: ProductEdit,
+    files: "Sequence[UploadedFile[bytes]]",
+) -> HttpResponse:
+    """Book the stock of a saved product and take in its pictures. Show which stock cells were refused, with status 409."""
+    was_units, units, refused = book_stock(
+        saved, edit, str(current_member(request).pk), current_time()
+    )
+    if files:
+        take_in_files(request, saved.product_id, files)
+    was = describe_product(before, related_skus(before), successor_sku(before)) if before else {}
+    clean = edit.form.cleaned_data
+    now = describe_product(saved, clean["related"], clean["successor"])
+    changes = cut_changes({**was, **was_units}, {**now, **units})
+    names = ", ".join(str(each.name) for each in files)
+    note_changes(request, changes[0], changes[1] | ({"files": names} if files else {}))
+    if refused:
+        messages.error(request, _("Saved, except for the stock that is marked below."))
+        product, stock = get_product_with_stock(saved.product_id)
+        grid = VariantGrid.of(product, stock)
+        grid.mark_stock(refused)
+        return render_product_page(request, product, grid, status=409)
+    if before is None:
+        messages.success(request, _("%(name)s is saved as a draft.") % {"name": saved.name})
+    else:
+        messages.success(request, _saved_text(list(changes[1]), len(files)))
+    return redirect("adminpanel:product", product_id=saved.product_id)
+
+
+def _saved_text(changed: Sequence[str], pictures: int) -> str:
     if not changed:
-        return _("Saved. Nothing has changed.")
+        return _("Saved.") if pictures else _("Saved. Nothing has changed.")
+    if len(changed) > MAX_NAMED:
+        more = len(changed) - MAX_NAMED
+        named = ", ".join(changed[:MAX_NAMED])
+        return _("Saved: %(fields)s and %(more)d more.") % {"fields": named, "more": more}
     return _("Saved: %(fields)s.") % {"fields": ", ".join(changed)}
 
 
-def _conflict_page(
-    request: HttpRequest, saved: Product, typed: Product, form: ProductForm
-) -> HttpResponse:
+def _conflict_page(request: HttpRequest, saved: Product, edit: ProductEdit) -> HttpResponse:
     """Show the page again after a conflict: the saved and the typed product side by side, with status 409."""
-    clean = form.cleaned_data
+    clean = edit.form.cleaned_data
+    typed = edit.apply_to(saved)
     fields = compare_fields(
         describe_product(saved, related_skus(saved), successor_sku(saved)),
         describe_product(typed, clean["related"], clean["successor"]),
     )
     conflict = Conflict("", saved.updated_at, fingerprint_product(saved), fields)
-    return render_product_page(request, saved, form=form, conflict=conflict, status=409)
+    return render_product_page(
+        request, saved, edit.grid, form=edit.form, conflict=conflict, status=409
+    )
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -272,7 +313,8 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
         )
     except ProductChanged as changed:
         messages.error(request, str(changed))
-        return render_product_page(request, changed.product or product, status=409)
+        newer, stock = get_product_with_stock(product_id)
+        return render_product_page(request, newer, VariantGrid.of(newer, stock), status=409)
     except ProductRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
