@@ -79,11 +79,13 @@ def staff_required(
     second_factor: bool = True,
     lists: Collection[str] = (),
     is_about_people: bool = True,
+    only_reads: bool = False,
 ) -> Callable[[View[P]], View[P]]:
     """Let in staff with one of these roles, or with any role if none is named. Log each change in the audit log.
 
     Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to the login, shoppers get
     a 404. `lists` names the form fields that may have several values. If `is_about_people`, the audit log keeps no names from the form.
+    A form that `only_reads`, and is sent to keep what was typed out of addresses, is not logged: its view records looks.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -107,7 +109,7 @@ def staff_required(
             if not is_allowed(role, roles):
                 _log_refusal(request, user, f"not for {role} (403)")
                 raise PermissionDenied
-            if request.method in _SAFE:
+            if request.method in _SAFE or only_reads:
                 return view(request, *args, **kwargs)
             renew_settings()
             return _run_audited(view, request, user, lists, is_about_people, *args, **kwargs)

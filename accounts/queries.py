@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.addresses import Address, address_from_fields
 from accounts.models import User
-from cassandra_db import PendingResult, Row, read
+from cassandra_db import Chain, PendingResult, Row, read
 from mail.addresses import email_key as email_key
 
 # Q6, Q8: the profile and the addresses, one row.
@@ -53,13 +53,24 @@ def user_from_row(row: Row) -> User:
     return found
 
 
+def prefetch_user_by_email(email: str) -> Chain:
+    """Start reading the user with this e-mail address, for `user_with_email`: two reads in either case."""
+    return USER_ID_BY_EMAIL.start(email=email_key(email)).then(
+        USER, lambda rows: {"user_id": rows[0].user_id if rows else NOBODY}
+    )
+
+
+def user_with_email(reading: Chain, email: str) -> User | None:
+    """Return the user whose reading was started, or None. Raises CassandraUnavailable."""
+    _, found = reading.result()
+    # A claim alone proves nothing: an interrupted change of address may have left it.
+    is_theirs = found and email_key(found[0].email) == email_key(email)
+    return user_from_row(found[0]) if is_theirs else None
+
+
 def find_user_by_email(email: str) -> User | None:
     """Return the user with this e-mail address, or None: two reads in either case. Raises CassandraUnavailable."""
-    key = email_key(email)
-    row = USER_ID_BY_EMAIL.one(email=key)
-    found = USER.one(user_id=row.user_id if row else NOBODY)
-    # A claim alone proves nothing: an interrupted change of address may have left it.
-    return user_from_row(found) if found and email_key(found.email) == key else None
+    return user_with_email(prefetch_user_by_email(email), email)
 
 
 def list_addresses(member: User) -> list[Address]:

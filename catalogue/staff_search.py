@@ -1,5 +1,6 @@
 """The staff's search for products of any status (Q3)."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from catalogue.entities import CategoryNode, Product
 from catalogue.filter_tokens import is_own_token
 from catalogue.index_documents import brand_token, sku_token
 from catalogue.index_queries import all_of, any_of, in_category, in_order
+from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import query_words
 from catalogue.search_index import READER, SearchIndexMissing
 
@@ -24,6 +26,8 @@ STAFF_SORTS = {
     "price-down": ("price", True),
 }
 STAFF_PAGE_LENGTH = 25
+# The most SKUs that `find_skus` returns.
+MAX_SKUS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class StaffFilters:
     brand: str = ""
     availability: str = ""
     without_picture: bool = False
+    without_alt: bool = False  # products with a picture whose alt text nobody has confirmed
     reduced: bool = False
 
     @property
@@ -65,8 +70,8 @@ def find_products_for_staff(
 ) -> StaffSearchResult:
     """Return the products of any status that match a query and filters, as stored now. `sort` is one of STAFF_SORTS.
 
-    A complete SKU finds only its product. Otherwise each word of the query is the beginning of a word of the name, the brand or a
-    SKU. Changes of the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
+    A complete SKU finds only its product. Otherwise a SKU begins with the query, or each word of the query is the beginning of a
+    word of the name, the brand or a SKU. Changes of the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
     """
     ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
     found = queries.get_products_at_quorum(ids, queries.leave_out)
@@ -88,7 +93,11 @@ def _find_for_staff(
         "brand_exact": brand_token(filters.brand),
         "availability": filters.availability,
     }
-    asked = (("bare", filters.without_picture), ("reduced", filters.reduced))
+    asked = (
+        ("bare", filters.without_picture),
+        ("without-alt", filters.without_alt),
+        ("reduced", filters.reduced),
+    )
     marks = [name for name, is_asked in asked if is_asked]
     terms = [
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
@@ -105,6 +114,14 @@ def _find_for_staff(
     matched, result = next((each for each in tries if each[1].count), tries[-1])
     ids = [UUID(hex=searcher.doc(address)["id"][0]) for _, address in result.hits]
     return ids, result.count, matched
+
+
+def count_products_without_alt() -> int:
+    """Return the number of products with a picture whose alt text nobody has confirmed. Without an index there are none."""
+    try:
+        return _find_for_staff("", StaffFilters(without_alt=True), "newest", 1, 0)[1]
+    except SearchIndexMissing:
+        return 0
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
@@ -135,7 +152,19 @@ def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
         for word in words
     ]
     sku = tantivy.Query.term_query(schema, "sku_exact", sku_token(query))
-    return [("sku", sku), ("words", all_of(beginnings))]
+    wanted = [all_of(beginnings)]
+    if is_sku(normalize_sku(query)):
+        pattern = re.escape(sku_token(query)) + ".*"
+        wanted.append(tantivy.Query.regex_query(schema, "sku_exact", pattern))
+    return [("sku", sku), ("words", any_of(wanted))]
+
+
+def find_skus(beginning: str) -> list[str]:
+    """Return at most MAX_SKUS SKUs that begin with a text, of products of any status. Raises SearchIndexMissing."""
+    _, searcher = READER.searcher()
+    prefix = sku_token(beginning)
+    found = searcher.terms_with_prefix("sku_exact", prefix, None, MAX_SKUS) if prefix else []
+    return [token.replace("~", " ") for token, _ in found]
 
 
 def list_values_in_use(prefix: str = "") -> list[tuple[str, str, int]]:

@@ -223,18 +223,18 @@ class OrderYearByEmail(Model):
 
 
 class OrderBySearchTerm(Model):
-    """The staff's search for orders: by the beginning of a number or name, a SKU, or a tracking number. A copy of the order.
+    """The staff's search for orders: by the beginning of a number, name or city, a SKU, or a tracking number. A copy of the order.
 
-    Bound: a year's orders with the same SKU, or with names of the same first two letters. If these are 750,000 of 3,000,000
-    orders, the rows of 130 bytes make 100 MB.
-    Writer: orders.operations.write_copies; orders.operations.anonymize_order deletes names and tracking numbers.
+    Bound: a year's orders with the same SKU, or with names or cities of the same first two letters. If these are 750,000 of
+    3,000,000 orders, the rows of 130 bytes make 100 MB.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order deletes names, cities and tracking numbers.
     """
 
     __table_name__ = "orders_by_search_term"
     __partition_bytes__ = 100 * MB
     __personal_data__ = {"columns": ("term", "label"), "on_erase": "deleted"}
-    kind = columns.Text(partition_key=True)  # number, name, sku or tracking
-    # the first two letters of a number or a name's word; else the whole term
+    kind = columns.Text(partition_key=True)  # number, name, place, sku or tracking
+    # the first two letters of a number or of a word of a name or city; else the whole term
     head = columns.Text(partition_key=True)
     year = columns.Integer(partition_key=True)  # in which it was placed, in UTC
     term = columns.Text(primary_key=True)  # without case, accents and hyphens
@@ -247,7 +247,7 @@ class OrderBySearchTerm(Model):
 class SearchTermByOrder(Model):
     """The terms, present and former, under which the staff's search lists an order, so that erasure can delete them.
 
-    Bound: 60 terms of each of four kinds, and the terms of former addresses.
+    Bound: 60 terms of each of five kinds, and the terms of former addresses.
     Writer: orders.operations.write_copies and anonymize_order.
     """
 

@@ -136,6 +136,11 @@ def _event(row: Row) -> Event:
 ORDER_ID = read("Q12", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
+def prefetch_order_id(number: str) -> PendingResult:
+    """Start reading the order with a normalized number; the row has order_id."""
+    return ORDER_ID.start(number=number)
+
+
 def get_order_by_number(number: str) -> Order | None:
     """Return the order with this normalized number (orders.numbers), or None. Raises CassandraUnavailable."""
     row = ORDER_ID.one(number=number) if number else None  # Cassandra rejects an empty key

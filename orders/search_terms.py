@@ -1,21 +1,23 @@
-"""The terms by which staff find an order: its number, the words of its names, its SKUs and tracking numbers."""
+"""The terms by which staff find an order: its number, the words of its names and cities, its SKUs and tracking numbers."""
 
 from catalogue.words import name_words
 from orders.lifecycle.entities import Order
 from orders.numbers import normalize_order_number
 
-NUMBER, NAME, SKU, TRACKING = "number", "name", "sku", "tracking"
+NUMBER, NAME, PLACE, SKU, TRACKING = "number", "name", "place", "sku", "tracking"
 # The kinds of terms that are deleted when the order's person is erased.
-PERSONAL_KINDS = (NAME, TRACKING)
-# The length of the shortest term to search for. Of a number or name, the first HEAD letters belong to the partition key.
+PERSONAL_KINDS = (NAME, PLACE, TRACKING)
+# The kinds of terms that are found by the beginning of a word.
+PREFIX_KINDS = (NUMBER, NAME, PLACE)
+# The length of the shortest term to search for. Of PREFIX_KINDS, the first HEAD letters belong to the partition key.
 HEAD = 2
 # The most terms of each kind: an order's copies are one batch, which may have 50 KiB.
 MAX_TERMS = 60
 
 
 def find_head(kind: str, term: str) -> str:
-    """Return the part of a term that belongs to the partition key: its first letters for numbers and names, else all of it."""
-    return term[:HEAD] if kind in (NUMBER, NAME) else term
+    """Return the part of a term that belongs to the partition key: its first letters for PREFIX_KINDS, else all of it."""
+    return term[:HEAD] if kind in PREFIX_KINDS else term
 
 
 def fold_code(typed: str) -> str:
@@ -37,9 +39,11 @@ def list_former_terms(order: Order) -> list[str]:
 def list_terms(order: Order) -> dict[tuple[str, str], str]:
     """Return an order's search terms: the key is (kind, term), the value is the text from which the term is made."""
     names = dict.fromkeys((order.name, order.delivery_address.name, order.billing_address.name))
+    cities = dict.fromkeys((order.delivery_address.city, order.billing_address.city))
     by_kind = {
         NUMBER: {fold_number(order.number): order.number},
         NAME: {word: name for name in reversed(names) for word in name_words(name or "")},
+        PLACE: {word: city for city in reversed(cities) for word in name_words(city or "")},
         SKU: {fold_code(sku): sku for sku in order.skus},
         TRACKING: {fold_code(each.tracking): each.tracking for each in order.parcels()},
     }

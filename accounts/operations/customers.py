@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts import queries
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
-from accounts.looks import record_look
+from accounts.looks import CUSTOMER_LOOK, record_look
 from accounts.models import User
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -54,7 +54,7 @@ UNBLOCKED = conditional_write(
 
 def record_customer_look(staff: User, user_id: UUID, looks: PendingResult, now: datetime) -> None:
     """Log that a member of staff looks at a customer, and list the customer as a recent one. Raises CassandraUnavailable."""
-    if record_look(staff, "customer_looked_at", str(user_id), looks, now):
+    if record_look(staff, CUSTOMER_LOOK, str(user_id), looks, now):
         LOOKED.run(staff_id=staff.pk, user_id=user_id, now=now)
 
 

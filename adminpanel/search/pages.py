@@ -1,5 +1,6 @@
 """The staff's search: it finds orders, customers and products together."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,12 +9,18 @@ from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
-from accounts.customer_search import FoundCustomer, found_customers, prefetch_customer_search
+from accounts.customer_search import (
+    CustomerSearch,
+    FoundCustomer,
+    found_customers,
+    prefetch_customer_search,
+)
 from accounts.models import User
-from accounts.queries import email_key, find_user_by_email
+from accounts.queries import email_key, prefetch_user_by_email, user_with_email
+from cassandra_db import Chain
 from catalogue.entities import Product
 from catalogue.search_index import SearchIndexMissing
-from catalogue.staff_search import find_products_for_staff
+from catalogue.staff_search import find_products_for_staff, find_skus
 from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
@@ -28,6 +35,7 @@ TITLES: dict[str, StrOrPromise] = {
     "number": _("Orders by number"),
     "email": _("Orders by email address"),
     "name": _("Orders by name"),
+    "place": _("Orders by city"),
     "sku": _("Orders by SKU"),
     "tracking": _("Orders by tracking number"),
 }
@@ -59,13 +67,6 @@ class SearchAnswers:
         )
 
     @property
-    def has_more_people(self) -> bool:
-        """Whether the search found more people than the page shows."""
-        return self.has_more_customers or any(
-            each.kind == NAME and each.has_more for _title, each in self.orders
-        )
-
-    @property
     def first_year(self) -> int:
         return self.years[-1] if self.years else 0
 
@@ -76,6 +77,26 @@ class SearchAnswers:
     @property
     def earlier_year(self) -> int:
         return self.first_year - 1
+
+
+@dataclass(frozen=True)
+class StartedSearch:
+    """A search whose reads have been started; what the user's role may not open is not searched for."""
+
+    email: str
+    orders: OrderSearch | None
+    customer: Chain | None
+    customers: CustomerSearch
+    products: tuple[Product, ...]
+    has_more_products: bool
+
+    def found_orders(self) -> list[FoundOrders]:
+        """Return the orders that were found, by kind. Raises CassandraUnavailable."""
+        return found_orders(self.orders) if self.orders else []
+
+    def found_customer(self) -> User | None:
+        """Return the customer with the typed email address, if there is one. Raises CassandraUnavailable."""
+        return user_with_email(self.customer, self.email) if self.customer else None
 
 
 def find_order_number(typed: str, user: User) -> str:
@@ -92,35 +113,50 @@ def find_everything(
 ) -> SearchAnswers:
     """Return the results of a search. The orders are from `year` (default: this year) and the year before.
 
-    Orders are read at the same time as customers and products. Raises CassandraUnavailable.
+    A search for an email address finds the orders of all years. Raises CassandraUnavailable.
     """
     if not typed:
         return SearchAnswers()
-    email = email_key(typed) if "@" in typed else ""
-    search: OrderSearch | None = None
-    years: tuple[int, ...] = ()
-    if has_permission(user, "adminpanel.order"):
-        last = year or now.year
-        years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
-        # A search for an email address finds the orders of all years.
-        search = prefetch_order_search(
-            typed, email, list_order_years_by_email(email) if email else years
-        )
-    may_open_customers = has_permission(user, "adminpanel.customer")
-    by_name = prefetch_customer_search("" if email or not may_open_customers else typed)
-    products, total = _find_products(typed, user)
-    customer = find_user_by_email(email) if email and may_open_customers else None
-    orders = found_orders(search) if search else []
-    customers, has_more_customers = found_customers(by_name)
+    is_address, may_open_orders = "@" in typed, has_permission(user, "adminpanel.order")
+    last = year or now.year
+    years: Collection[int] = range(last, last - YEARS_AT_ONCE, -1)
+    if is_address and may_open_orders:
+        years = list_order_years_by_email(typed)
+    search = prefetch_search(typed, user, years)
+    orders, customer = search.found_orders(), search.found_customer()
+    customers, has_more_customers = found_customers(search.customers)
     return SearchAnswers(
         tuple((TITLES[each.kind], each) for each in orders),
         customer,
         tuple(customers),
         has_more_customers,
-        products,
-        total > len(products),
-        years,
+        search.products,
+        search.has_more_products,
+        () if is_address or not may_open_orders else tuple(years),
     )
+
+
+def prefetch_search(typed: str, user: User, years: Collection[int]) -> StartedSearch:
+    """Start a search for a typed text, and for orders of these years. An email address finds only its own orders and customer.
+
+    Products are read at the same time as the rest. Raises CassandraUnavailable.
+    """
+    email = email_key(typed) if "@" in typed else ""
+    orders = None
+    if has_permission(user, "adminpanel.order"):
+        orders = prefetch_order_search(typed, email, years, () if email else _find_skus(typed))
+    may_open_customers = has_permission(user, "adminpanel.customer")
+    customer = prefetch_user_by_email(email) if email and may_open_customers else None
+    customers = prefetch_customer_search("" if email or not may_open_customers else typed)
+    products, total = _find_products(typed, user)
+    return StartedSearch(email, orders, customer, customers, products, total > len(products))
+
+
+def _find_skus(beginning: str) -> list[str]:
+    try:
+        return find_skus(beginning)
+    except SearchIndexMissing:
+        return []
 
 
 def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:

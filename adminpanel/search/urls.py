@@ -4,4 +4,7 @@ from django.urls import path
 
 from adminpanel.search import views
 
-urlpatterns = [path("search/", views.search, name="search")]
+urlpatterns = [
+    path("search/", views.search, name="search"),
+    path("search/command/", views.command, name="command"),
+]

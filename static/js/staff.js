@@ -102,6 +102,47 @@
     target.value = "";
   });
 
+  /* Rows are selected by their boxes: one, from one to another with Shift, all of the page, or all of the list. */
+  let lastBox = null;
+  const boxes = () => [...document.querySelectorAll("main .tick input")];
+  const showSelection = () => {
+    const said = find("[data-selected]");
+    if (!said) return;
+    const all = find("#select-all"), page = find("#select-page");
+    const count = boxes().filter((each) => each.checked).length;
+    const text = all.checked ? said.dataset.all : count ? said.dataset.selected.replace("{count}", count) : "";
+    if (said.textContent !== text) said.textContent = text;
+    page.checked = count > 0 && count === boxes().length;
+    page.indeterminate = count > 0 && !page.checked;
+  };
+  document.addEventListener("click", ({ target, shiftKey }) => {
+    if (!target.matches?.(".tick input")) return;
+    const found = boxes();
+    if (shiftKey && found.includes(lastBox)) {
+      const [from, to] = [found.indexOf(lastBox), found.indexOf(target)].sort((one, other) => one - other);
+      found.slice(from, to + 1).forEach((each) => { each.checked = target.checked; });
+      showSelection();
+    }
+    lastBox = target;
+  });
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches("#select-page, #select-all")) boxes().forEach((each) => { each.checked = target.checked; });
+    const all = find("#select-all");
+    if (all && target.matches("#select-page, .tick input")) all.checked &&= target.checked;
+    showSelection();
+  });
+  document.addEventListener("reset", () => setTimeout(showSelection));
+  addEventListener("pageshow", showSelection);
+
+  /* Tabs that a window is too narrow for: the current one is in sight, and a refresh leaves them where they are. */
+  let scrolled = null;
+  find(".tally[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  document.addEventListener("htmx:beforeSwap", () => { scrolled = find(".tallies")?.scrollLeft; });
+  document.addEventListener("htmx:afterSettle", () => {
+    if (scrolled) find(".tallies")?.scrollTo({ left: scrolled });
+    showSelection();
+  });
+
   const rowNow = () => document.activeElement.closest("main tbody tr");
   const move = (step) => {
     const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());
@@ -116,24 +157,19 @@
     const element = row && selectors.map((selector) => find(selector, row)).find(Boolean);
     element?.click();
   };
-  const search = () => {
-    const field = find(".bar [role=search] input");
-    field?.focus();
-    field?.select();
-  };
   const show = () => dialog.open || dialog.showModal();
   const keys = new Map([
     ["j", () => move(1)],
     ["k", () => move(-1)],
     ["x", () => click("input[type=checkbox]")],
     ["e", () => click("th a", "a")],
-    ["/", search],
+    ["/", () => find("[data-command]")?.click()],
     ["?", show],
   ]);
   const isTyping = (element) => element.isContentEditable || element.closest("select, textarea, input:not([type=checkbox], [type=radio])");
   document.addEventListener("keydown", (event) => {
     const act = keys.get(event.key);
-    if (!act || !box.checked || dialog.open || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+    if (!act || !box.checked || find("dialog[open]") || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     event.preventDefault();
     act();
   });

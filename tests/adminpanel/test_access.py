@@ -50,7 +50,7 @@ LOOKS = {
         "system",
         "climate",
     ),
-    *("products", "product_new", "product", "product_options", "product_prices"),
+    *("products", "product_new", "product", "product_prices"),
     *("product_pictures", "category_picture"),
     *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
     *("menus", "menu", "front_block_new", "front_block", "front_page_rows"),
@@ -75,7 +75,8 @@ LOOKS = {
     *("messages", "conversation", "conversation_new", "conversation_file", "conversation_viewers"),
     *("message_labels", "message_label", "saved_replies", "saved_reply_new", "saved_reply"),
     "blocked_senders",
-    *("promotions", "search_rules", "search_rule", "search_rule_new", "search_rule_file"),
+    *("promotions", "promotion_make", "promotion", "promotion_duplicate"),
+    *("search_rules", "search_rule", "search_rule_new", "search_rule_file"),
 }
 SUBMITS = {
     "order": {
@@ -118,8 +119,8 @@ SUBMITS = {
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
     "people": {"person_find"},
     "paper": {"paper_file"},
-    "second_factor": {"recovery_codes"},
-    "product": {"product_status", "product_copy", "product_variant"},
+    "second_factor": {"recovery_codes", "density"},
+    "product": {"product_status", "product_copy"},
     "product_pictures": {"product_upload"},
     "category_picture": {"category_upload"},
     "categories": {"category_move"},
@@ -129,6 +130,7 @@ SUBMITS = {
     "front_block": {"front_block_remove"},
     "search_rule": {"search_rule_remove"},
     "products": {"product_price", "product_count"},
+    "search": {"command"},
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},
     "brand": {"brand_preview", "brand_restore", "brand_upload"},
@@ -137,7 +139,7 @@ SUBMITS = {
     "stock": {"stock_mail"},
     "stock_item": {"stock_threshold", "stock_place", "stock_transfer_new"},
     "stock_transfers": {"stock_transfer_end"},
-    "promotions": {"promotion_make", "promotion_end", "promotion_resume"},
+    "promotions": {"promotion_end", "promotion_resume"},
 }
 STAFF = {
     each.name.removeprefix("adminpanel:"): each

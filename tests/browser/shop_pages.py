@@ -281,6 +281,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "orders to change": ShopPage(
             "adminpanel:order_changes_new", "/staff/orders/changes/new/?order={ordered}", "staff"
         ),
+        "orders to ship": ShopPage(
+            "adminpanel:order_changes_new",
+            "/staff/orders/changes/new/?order={ordered}&act=shipped",
+            "staff",
+        ),
         "a finished change of orders": ShopPage(
             "adminpanel:order_change", "/staff/orders/changes/{order_change}/", "staff"
         ),
@@ -416,9 +421,6 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             422,
             _NOTHING,
         ),
-        "options": ShopPage(
-            "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
-        ),
         "stock": ShopPage("adminpanel:product_stock", "/staff/products/{product}/stock/", "admin"),
         "stock of a warehouse": ShopPage("adminpanel:stock", "/staff/stock/", "admin"),
         "no stock found": ShopPage("adminpanel:stock", "/staff/stock/?q=zzzzzz", "admin"),
@@ -525,6 +527,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
         "new terms": ShopPage("adminpanel:terms_new", "/staff/settings/terms/new/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
+        "a promotion": ShopPage(
+            "adminpanel:promotion", "/staff/promotions/code/welcome10/", "admin"
+        ),
+        "a promotion that replaces another": ShopPage(
+            "adminpanel:promotion_duplicate", "/staff/promotions/code/welcome10/duplicate/", "admin"
+        ),
+        "a new promotion, refused": ShopPage(
+            "adminpanel:promotion_make", "/staff/promotions/make/buy_get/", "admin", 422, _NOTHING
+        ),
         "rules for searches": ShopPage(
             "adminpanel:search_rules", "/staff/search-rules/?q=gift+under+20", "admin"
         ),
@@ -619,12 +630,11 @@ _STAFF_ACTIONS = (
     *("customer_find", "customer_note", "customer_block", "customer_unblock"),
     *("customer_export", "customer_erase"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
-    *("promotion_make", "promotion_end", "promotion_resume", "delivery_method_remove"),
+    *("promotion_end", "promotion_resume", "delivery_method_remove"),
     *("mail_text_test", "mail_text_reset", "brand_restore"),
     *(
         "product_status",
         "product_copy",
-        "product_variant",
         "product_price",
         "product_count",
         "bulk_change_undo",
@@ -639,7 +649,7 @@ _STAFF_ACTIONS = (
     ),
     *("conversation_state", "conversation_labels", "message_label_new", "message_label_empty"),
     *("message_label_delete", "saved_reply_remove", "sender_block", "sender_unblock"),
-    "search_rule_remove",
+    *("search_rule_remove", "command"),
     *("category_move", "category_remove", "front_page_row"),
     *("front_block_move", "front_block_remove"),
     *("text_page_offline", "text_page_take_back"),
@@ -658,7 +668,7 @@ URLS_WITHOUT_PAGE = {
     "share_image": "a picture",
     "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
-    "adminpanel:board_columns": _SUBMIT,
+    **dict.fromkeys(("adminpanel:board_columns", "adminpanel:density"), _SUBMIT),
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "reviews:withdraw_as_guest": _SUBMIT,
     **dict.fromkeys(("questions:withdraw", "questions:report"), _SUBMIT),

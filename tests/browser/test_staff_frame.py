@@ -79,12 +79,13 @@ def test_x87_no_key_counts_in_a_field_with_others_held_or_once_they_are_off(
     open_page: OpenPage,
 ) -> None:
     page = open_people(open_page(who="admin"))
-    keys, search = page.locator("#keys"), page.locator("#bar_q")
+    keys, search = page.locator("#keys"), page.locator("#command_q")
     page.keyboard.press("/")
     expect(search).to_be_focused()
     page.keyboard.type("j?x/e")
     expect(search).to_have_value("j?x/e")
     expect(keys).not_to_be_visible()
+    page.keyboard.press("Escape")
     page.locator("h1").click()
     for held in ("Control+j", "Alt+j", "Meta+j"):
         page.keyboard.press(held)
@@ -158,7 +159,7 @@ def test_x178_a_scanner_counts_what_goes_into_a_parcel(
     sku, said = lines.first.get_attribute("data-sku") or "", fold.get_by_role("status")
     field.fill("NOBODYS")
     field.press("Enter")
-    expect(said).to_have_text("“NOBODYS” is nothing that is to be packed here")
+    expect(said).to_have_text("NOBODYS isn’t in this order")
     expect(lines.first.get_by_role("textbox")).to_have_value("2")
     # As a scanner types: letter by letter, and Enter.
     field.press_sequentially(f"{sku.lower()}\n")
@@ -169,7 +170,7 @@ def test_x178_a_scanner_counts_what_goes_into_a_parcel(
     field.press_sequentially(f"{sku}\n")
     expect(lines.first).to_have_class(re.compile("is-full"))
     field.press_sequentially(f"{sku}\n")
-    expect(said).to_have_text(f"All 2 of {sku} are in the parcel")
+    expect(said).to_have_text(f"All of {sku} packed: 2")
     expect(lines.first.get_by_role("textbox")).to_have_value("2")
     expect(field).to_have_value("")
     assert_accessible(page, "a parcel that is being packed with a scanner")
@@ -223,5 +224,5 @@ def test_x89_a_stale_edit_and_long_work_can_be_read_by_everybody(
         "text => { document.querySelector('main .wrap').innerHTML = '<h1>A product</h1>' + text; }",
         parts,
     )
-    expect(page.get_by_role("button", name="Save what’s in the form")).to_be_visible()
+    expect(page.get_by_role("button", name="Overwrite with my version")).to_be_visible()
     assert_accessible(page, f"a conflict and long work on a {device}")

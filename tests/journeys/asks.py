@@ -148,7 +148,6 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:product": [ask({"name": "Mine now"}, product_id="{product}")],
     "adminpanel:product_status": [ask({"status": "archived"}, product_id="{product}")],
     "adminpanel:product_copy": [ask(product_id="{product}")],
-    "adminpanel:product_options": [ask({"options": "Colour: Red"}, product_id="{product}")],
     "adminpanel:product_pictures": [
         ask({"picture": "mug/c8724c-efeae0", "line_0": "Mine"}, product_id="{product}")
     ],
@@ -178,9 +177,6 @@ WITH_AN_ID: dict[str, list[Ask]] = {
         )
     ],
     "adminpanel:stock_transfer_end": [ask(transfer_id="{transfer}")],
-    "adminpanel:product_variant": [
-        ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
-    ],
     "adminpanel:product_price": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],
@@ -235,6 +231,9 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:search_rule_new": [ask({"words": ""}, kind="two_way")],
     "adminpanel:search_rule": [ask({"words": ""}, kind="two_way", key=str(uuid4()))],
     "adminpanel:search_rule_remove": [ask({}, kind="two_way", key=str(uuid4()))],
+    "adminpanel:promotion_make": [ask({"title": ""}, kind="percentage")],
+    "adminpanel:promotion": [ask({"title": ""}, trigger="code", name="{promotion}")],
+    "adminpanel:promotion_duplicate": [ask({"title": ""}, trigger="code", name="{promotion}")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:promotion_resume": [ask(trigger="code", name="{promotion}")],
     "adminpanel:draft": [ask({"version": "x"}, draft_id="{draft}")],
@@ -403,6 +402,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],
     "adminpanel:search": [ask({"q": "{number}"}), ask({"q": "{email}"})],
+    "adminpanel:command": [ask({"q": "{number}"}), ask({"q": "{email}"})],
 }
 
 

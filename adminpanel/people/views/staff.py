@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import LastAdmin, NoSuchUser, RoleChanged
-from accounts.looks import prefetch_looks, record_look
+from accounts.looks import CUSTOMER_LOOK, prefetch_looks, record_look
 from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
@@ -65,7 +65,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
     admin, now = current_member(request), current_time()
     looks, found = prefetch_looks(admin, now), get_user_or_404(user_id)
     if not found.role:
-        record_look(admin, "customer_looked_at", str(user_id), looks, now)
+        record_look(admin, CUSTOMER_LOOK, str(user_id), looks, now)
     return _page(request, found)
 
 
@@ -123,7 +123,7 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
     had_one = operations.reset_second_factor(found, current_time())
     note_changes(request, {"second factor": had_one}, {"second factor": False})
     messages.success(
-        request, _("Second factor reset. This person sets up a new one at the next sign-in.")
+        request, _("Two-step sign-in reset. This person sets it up again at the next sign-in.")
     )
     return redirect("adminpanel:person", user_id)
 
