@@ -18,6 +18,7 @@ from accounts.models import User
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
 from cassandra_db import PendingResult, current_time, page_key, page_token
 from cassandra_db.process_copies import RecentValue
+from catalogue.staff_search import count_products_without_alt
 from conversations.queries import find_label, labels_from_rows, prefetch_labels
 from conversations.rules import SHOP_MAILBOX
 from conversations.states import WAITING_FOR_US
@@ -48,7 +49,7 @@ NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
 SORT_LABELS = {
     OLDEST: gettext_lazy("Oldest first"),
     NEWEST: gettext_lazy("Newest first"),
-    PROMISED: gettext_lazy("Late first"),
+    PROMISED: gettext_lazy("Late orders first"),
 }
 # The details of an order that staff can choose, and the default choice.
 CHOICES: dict[str, StrOrPromise] = {
@@ -182,6 +183,12 @@ class Board:
     def selection(self) -> tuple[tuple[str, str], ...]:
         """The filter as hidden fields, for a form that acts on all orders that the filter finds."""
         return (("column", self.column), *(each for each in self.view.fields if each[0] != "sort"))
+
+    @property
+    def total_label(self) -> str:
+        """The number of listed orders, or "" if a filter makes it unknown."""
+        tab = next(each for each in self.tabs if each.is_current)
+        return "" if self.is_filtered else str(tab.count)
 
     @property
     def first_url(self) -> str:
@@ -338,12 +345,13 @@ def _list_promised(view: BoardView, reads: BoardReads) -> tuple[list[BoardOrder]
 _trouble = RecentValue(lambda: _count_trouble(current_time()), TROUBLE_SECONDS)
 
 
-def _count_trouble(now: datetime) -> tuple[int, int, int]:
+def _count_trouble(now: datetime) -> tuple[int, int, int, int]:
     labels = prefetch_labels(SHOP_MAILBOX)
     problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
     failed = count_failed_mails(now)
     known = labels_from_rows(SHOP_MAILBOX, labels.rows())
-    return find_label(SHOP_MAILBOX, known, f" {WAITING_FOR_US}").count, failed, problems
+    waiting = find_label(SHOP_MAILBOX, known, f" {WAITING_FOR_US}").count
+    return waiting, failed, problems, count_products_without_alt()
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
@@ -373,14 +381,15 @@ def _list_waits(
     if row and (waited := now - row.placed_at) > timedelta(hours=1):
         url = reverse("adminpanel:order", args=(row.number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
-    waiting, failed, problems = _trouble.get()
-    for page, label, number, tone in (
-        ("messages", _("Messages to answer"), waiting, "warn"),
-        ("mails", _("Failed mails"), failed, "bad"),
-        ("worker", _("Jobs behind"), problems, "bad"),
+    waiting, failed, problems, without_alt = _trouble.get()
+    for page, query, label, number, tone in (
+        ("messages", "", _("Messages to answer"), waiting, "warn"),
+        ("products", "?no_alt=on", _("Products with alt text to confirm"), without_alt, "calm"),
+        ("mails", "", _("Failed emails"), failed, "bad"),
+        ("worker", "", _("Delayed jobs"), problems, "bad"),
     ):
         if number and has_permission(user, f"adminpanel.{page}"):
-            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), tone))
+            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}") + query, tone))
     return found
 
 

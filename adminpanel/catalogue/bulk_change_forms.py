@@ -20,7 +20,7 @@ from web.forms import Form
 
 # A form sends its selection as the filters of the product list, or as the ids of the ticked products. These ids are
 # joined in one field, because the audit log leaves out fields that are sent twice.
-FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare")
+FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare", "no_alt")
 TICKED, JOINED = "product", "products"
 
 

@@ -1,6 +1,6 @@
 """The forms of a product's pictures and of a category's picture."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Self
@@ -26,48 +26,56 @@ _PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A row of the page with one picture. `is_new`: the picture is not saved yet, so shoppers do not see it."""
+    """A row of the page with one picture.
+
+    `is_new`: the picture is not saved yet, so shoppers do not see it. `is_unconfirmed`: staff have not confirmed its alt text.
+    """
 
     picture: str
     number: int
     is_new: bool
+    is_unconfirmed: bool
     is_first: bool
     is_last: bool
     field: forms.BoundField
 
 
 class PicturesForm(Form):
-    """The form of a product's pictures in their order, followed by uploaded pictures without alt text.
+    """The form of a product's pictures in their order, followed by uploaded pictures that the product did not take.
 
-    Each picture has a text field. For each text field, the repeated field `picture` says which picture it describes.
-    `version` is the fingerprint of the pictures that the page showed (catalogue.variants.fingerprint_pictures).
+    Each picture has a field for its alt text, which offers a suggested text until staff confirm one by saving. For each field,
+    the repeated field `picture` says which picture it describes. `version` is the fingerprint of the pictures that the page
+    showed (catalogue.variants.fingerprint_pictures).
     """
 
     def __init__(
         self,
+        product: Product,
         entries: Sequence[ProductPicture],
-        saved: Collection[str],
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are the pictures of all rows; `saved` are the pictures that the product already has."""
+        """`entries` are the pictures of all rows, with their saved alt texts."""
         super().__init__(data)
-        self.entries, self.saved, self.version = entries, saved, version
+        self.entries, self.version = entries, version
+        self.saved = {each.picture for each in product.pictures}
+        self.suggested = [
+            product.suggest_alt(each.picture)[:MAX_ALT_LENGTH].strip() for each in entries
+        ]
         # The pictures that the product no longer has, with the texts that were typed for them.
         self.gone: list[ProductPicture] = []
-        # While the user moves other pictures, a new picture may have no text yet.
-        is_saved = self.data.get("act", "save") == "save"
         self.fields.update(
             {
                 f"line_{number}": forms.CharField(
-                    label=_("What picture %(number)d shows") % {"number": number + 1},
-                    required=is_saved or entry.picture in saved,
-                    initial=entry.alt,
+                    label=_("Alt text of picture %(number)d") % {"number": number + 1},
+                    required=False,
+                    initial=entry.alt or suggested,
                     max_length=MAX_ALT_LENGTH,
                     widget=text_input(),
-                    error_messages={"required": _("Say what the picture shows")},
                 )
-                for number, entry in enumerate(entries)
+                for number, (entry, suggested) in enumerate(
+                    zip(entries, self.suggested, strict=True)
+                )
             }
         )
 
@@ -75,14 +83,12 @@ class PicturesForm(Form):
     def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> Self:
         """Return the form filled in with the pictures of a saved product, and its uploads."""
         new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
-        saved = [each.picture for each in product.pictures]
-        return cls([*product.pictures, *new], saved, fingerprint_pictures(product.pictures))
+        return cls(product, [*product.pictures, *new], fingerprint_pictures(product.pictures))
 
     @classmethod
     def sent(cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict) -> Self:
         """Return the submitted form. The form's `gone` are the pictures that the product no longer has, with their typed texts."""
         known = {each.picture: each.alt for each in product.pictures}
-        saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")
         sent = {each: place for place, each in enumerate(data.getlist("picture")) if each in known}
         typed = {
@@ -91,7 +97,7 @@ class PicturesForm(Form):
         }
         entries = [ProductPicture(each, known[each]) for each in sent]
         version = get_seen_version(data)
-        form = cls(entries, saved, version, typed | {"act": data.get("act", "save")})
+        form = cls(product, entries, version, typed | {"act": data.get("act", "save")})
         form.gone = [
             ProductPicture(each, words)
             for place, each in enumerate(data.getlist("picture"))
@@ -108,6 +114,7 @@ class PicturesForm(Form):
                 each.picture,
                 number,
                 each.picture not in self.saved,
+                not each.alt,
                 number == 0,
                 number >= last,
                 self[f"line_{number}"],
@@ -116,12 +123,14 @@ class PicturesForm(Form):
         ]
 
     def typed_entries(self) -> list[ProductPicture]:
-        """Return the pictures with the texts that were typed for them. New pictures without a text are left out."""
-        typed = [
-            replace(each, alt=self.cleaned_data.get(f"line_{number}", ""))
-            for number, each in enumerate(self.entries)
-        ]
-        return [each for each in typed if each.alt or each.picture in self.saved]
+        """Return the pictures with the texts that were typed for them. Only a save confirms a text that was suggested."""
+        is_saved = self.data.get("act", "save") == "save"
+        typed = []
+        for number, (entry, suggested) in enumerate(zip(self.entries, self.suggested, strict=True)):
+            alt = self.cleaned_data.get(f"line_{number}", "")
+            is_confirmed = is_saved or entry.alt or alt != suggested
+            typed.append(replace(entry, alt=alt if is_confirmed else ""))
+        return typed
 
 
 def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
@@ -157,10 +166,10 @@ class CategoryPictureForm(Form):
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     picture = forms.CharField(widget=forms.HiddenInput, max_length=200)
     alt = forms.CharField(
-        label=gettext_lazy("What the picture shows"),
+        label=gettext_lazy("Alt text"),
         max_length=MAX_ALT_LENGTH,
         widget=text_input(),
-        error_messages={"required": gettext_lazy("Say what the picture shows")},
+        error_messages={"required": gettext_lazy("Enter the alt text")},
     )
 
     def __init__(self, node: CategoryNode, *args: Any, **kwargs: Any) -> None:
@@ -191,5 +200,5 @@ class CategoryPictureForm(Form):
     def clean_picture(self) -> str:
         """Return the stored form of the picture. Raises ValidationError if it was not signed for this category."""
         if not self.text:
-            raise forms.ValidationError(_("There is no such picture."))
+            raise forms.ValidationError(_("This picture no longer exists."))
         return self.text

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -19,6 +20,7 @@ from catalogue.staff_search import (
     list_product_ids_for_staff,
 )
 from web.forms import FilterForm
+from web.types import StrOrPromise
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class ProductFilterForm(FilterForm):
         label=gettext_lazy("Name, SKU or brand"),
         required=False,
         max_length=100,
-        widget=text_input(type="search"),
+        widget=text_input(type="search", placeholder=gettext_lazy("Name, SKU or brand")),
     )
     status = forms.ChoiceField(
         label=gettext_lazy("Status"),
@@ -63,6 +65,7 @@ class ProductFilterForm(FilterForm):
     )
     reduced = forms.BooleanField(label=gettext_lazy("On sale"), required=False)
     bare = forms.BooleanField(label=gettext_lazy("Without a picture"), required=False)
+    no_alt = forms.BooleanField(label=gettext_lazy("Alt text to confirm"), required=False)
     page = forms.IntegerField(
         required=False,
         min_value=1,
@@ -88,11 +91,22 @@ class ProductFilterForm(FilterForm):
                 brand=clean.get("brand", ""),
                 availability=clean.get("stock", ""),
                 without_picture=clean.get("bare", False),
+                without_alt=clean.get("no_alt", False),
                 reduced=clean.get("reduced", False),
             ),
             clean.get("sort") or "changed",
             clean.get("page") or 1,
         )
+
+    def list_tabs(self) -> list[tuple[StrOrPromise, bool, str]]:
+        """Return a tab for each status: its label, whether it is current, and its query."""
+        kept = {
+            name: self.data[name] for name in self.fields if self.data.get(name) and name != "page"
+        }
+        return [
+            (label, status == kept.get("status", ""), urlencode(kept | {"status": status}))
+            for status, label in (("", gettext_lazy("All")), *STATUS_LABELS.items())
+        ]
 
     def list_product_ids(self) -> tuple[list[UUID], int]:
         """Return the ids of the listed products (at most STAFF_DEEPEST), and their number. A refused form lists none."""

@@ -76,6 +76,7 @@ from catalogue.operations.products import (
     INSERT_VARIANT,
     UPDATE_AVAILABILITY,
     UPDATE_PRODUCT,
+    add_picture,
     change_product,
     change_product_status,
     check_save,

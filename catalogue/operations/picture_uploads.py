@@ -1,4 +1,4 @@
-"""Uploaded picture files: stored raw until the worker has decoded them, then ready for a product, a category or a review.
+"""Uploaded picture files: stored raw until the worker has decoded them, then ready for a category or a review, or on their product.
 
 After a crash, a raw file without an upload is deleted after a day, and a row of `waiting_uploads` without an upload is dropped.
 An upload whose decoding was cut off is decoded again, at most MAX_ATTEMPTS times.
@@ -17,7 +17,14 @@ from django.utils.translation import gettext as _
 from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, write
 from catalogue import queries
 from catalogue.entities import PictureUpload
-from catalogue.errors import DecoderFailed, MediaUnavailable, PhotoRefused
+from catalogue.errors import (
+    DecoderFailed,
+    MediaUnavailable,
+    PhotoRefused,
+    ProductChanged,
+    ProductRefused,
+)
+from catalogue.operations.products import add_picture
 from catalogue.photos import MAX_PHOTO_BYTES, take_in_photo
 from jobs.rows import guard_row
 from web.text import clean_text
@@ -119,6 +126,7 @@ def remove_upload(upload: PictureUpload) -> None:
 def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
     """Decode a waiting upload, or clean up after an interrupted decoding; return whether the upload is finished.
 
+    A product's picture is put on its product.
     Raises CassandraUnavailable, DecoderFailed, OSError and other errors of the storage. The upload then keeps waiting.
     """
     upload = queries.get_upload(owner_id, upload_id)
@@ -126,16 +134,25 @@ def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
         if _uploaded_at(upload_id) < now - _NOTED:
             FORGET_WAITING.run(day=_day(upload_id), upload_id=upload_id)
         return False
-    if upload.state == "waiting":
-        _finish(upload, now)
+    picture = _finish(upload, now) if upload.state == "waiting" else upload.picture
     if upload.incoming:
         default_storage.delete(upload.incoming)
+    # Pictures of reviews, posts and the brand have salts.
+    if picture and not upload.salt:
+        _put_on_product(upload, picture, now)
     FORGET_WAITING.run(day=_day(upload_id), upload_id=upload_id)
     return True
 
 
-def _finish(upload: PictureUpload, now: datetime) -> None:
-    """Decode an upload and store its result."""
+def _put_on_product(upload: PictureUpload, picture: str, now: datetime) -> None:
+    """Put a decoded picture on its product, if the owner is one. If the product refuses it, its page of pictures still offers it."""
+    with suppress(ProductChanged, ProductRefused):
+        add_picture(upload.owner_id, picture, now)
+        remove_upload(upload)
+
+
+def _finish(upload: PictureUpload, now: datetime) -> str:
+    """Decode an upload, store its result, and return the picture; "" if the file is refused."""
     picture, reason = "", ""
     try:
         picture = _take_in(upload, _read_raw(upload, now))
@@ -148,6 +165,7 @@ def _finish(upload: PictureUpload, now: datetime) -> None:
         picture=picture,
         reason=reason,
     )
+    return picture
 
 
 def _read_raw(upload: PictureUpload, now: datetime) -> bytes:

@@ -15,10 +15,11 @@ import pytest
 from django.test import override_settings
 
 from catalogue import filtered_lists, operations, queries, search, search_index
-from catalogue.entities import Product
+from catalogue.entities import Product, ProductPicture
 from catalogue.filtered_lists import list_selected, new_arrivals_scope
 from catalogue.filters import NOTHING_CHOSEN
 from catalogue.index_documents import SCHEMA_VERSION
+from catalogue.photos import Photo
 from catalogue.search_index import (
     READER,
     SearchIndexMissing,
@@ -26,7 +27,7 @@ from catalogue.search_index import (
     index_home,
     refresh_index,
 )
-from catalogue.staff_search import StaffFilters, find_products_for_staff
+from catalogue.staff_search import StaffFilters, count_products_without_alt, find_products_for_staff
 from tests.clock import now
 from tests.factories import make_category, make_product
 from tests.rules import for_each
@@ -247,6 +248,7 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
     gone = replace(make_product("Zinc Yesterday"), active_until=now() - day)
     unpictured = replace(shown.variants[0], sku=f"Z-{uuid4().hex.upper()}", picture="")
     bare = replace(make_product("Zinc Bare", price="5.00"), variants=(unpictured,))
+    draft = replace(draft, pictures=(ProductPicture(str(Photo("f" * 32, 800, 600)), ""),))
     build_index([*products.values(), shown, draft, coming, gone, bare])
     assert sorted(found("zinc")) == ["Zinc Bare", "Zinc Bucket"]
 
@@ -265,6 +267,8 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
     assert staff("zinc", status="draft") == ["Zinc Draft"]
     assert sorted(staff(brand="hald", query="zinc")) == ["Zinc Bucket", "Zinc Draft"]
     assert staff("zinc", without_picture=True) == ["Zinc Bare"]
+    assert staff(without_alt=True) == ["Zinc Draft"]
+    assert count_products_without_alt() == 1
     assert staff("zinc", sort="name")[:2] == ["Zinc Bare", "Zinc Bucket"]
     assert staff(category_id=products["Bread Knife"].category_id, sort="price-down") == [
         "Enamel Kettle",

@@ -53,7 +53,8 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     if act != "save":
         pictures = rearrange(pictures, act, picture)
     try:
-        saved = operations.save_pictures(product_id, pictures, form.version, current_time())
+        shown = set(request.POST.getlist("picture"))
+        saved = operations.save_pictures(product_id, pictures, shown, form.version, current_time())
     except ProductChanged as changed:
         return _conflict_page(request, changed.product or product, uploads, form)
     except ProductRefused as refused:
@@ -89,14 +90,14 @@ def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]
     """Return a sentence that says why this number of uploaded files is refused, or "" if it is accepted."""
     if refused := refuse_count(count):
         return refused
-    # Pictures without alt text are counted too, because the page sends a field for each of them.
+    # Pictures that the product did not take are counted too, because the page sends a field for each of them.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
         len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count
         > MAX_PICTURES
     ):
         return _(
-            "A product has at most %(most)d pictures, with those that nobody has described yet. Remove some first."
+            "A product has at most %(most)d pictures, including uploaded ones. Remove some first."
         ) % {"most": MAX_PICTURES}
     return ""
 
@@ -120,7 +121,7 @@ def _page(
         "product": product,
         "form": form,
         "rows": form.rows,
-        "has_new": any(each.is_new for each in form.rows),
+        "has_new": any(each.is_unconfirmed for each in form.rows),
         "undo": undo if _read_undo(product, undo) else "",
         **more,
     }
@@ -139,7 +140,8 @@ def _conflict_page(
     """Show the page again after a conflict: the saved and the typed pictures side by side, with status 409."""
     typed = [*form.typed_entries(), *form.gone]
     fields = compare_fields(_describe(product.pictures), _describe(typed))
-    version = fingerprint_pictures(product.pictures)
+    shown = {each.picture for each in form.entries}
+    version = fingerprint_pictures([each for each in product.pictures if each.picture in shown])
     conflict = Conflict("", product.updated_at, version, fields)
     return _page(request, product, uploads, form=form, conflict=conflict, status=409)
 
