@@ -16,6 +16,7 @@ from accounts.access import has_permission
 from accounts.models import User
 from accounts.roles import ROLES
 from accounts.second_factor import has_passed_second_factor
+from adminpanel.density import is_compact
 from web.types import StrOrPromise
 
 
@@ -85,11 +86,12 @@ class SideBarGroup:
 
 @dataclass(frozen=True)
 class SideBar:
-    """The side bar for a user. `home` is the address where the user's work begins, or "" for a shopper."""
+    """The side bar for a user, and how dense lists are. `home` is where the user's work begins, or "" for a shopper."""
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
     can_search: bool = False
+    is_compact: bool = False
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
@@ -105,6 +107,7 @@ def get_side_bar(request: HttpRequest) -> SideBar:
         get_staff_home(member),
         tuple(_group(_allowed_entries(member), request.path)),
         has_permission(member, "adminpanel.search"),
+        is_compact(request),
     )
 
 

@@ -2,8 +2,11 @@
 
 from django.urls import include, path
 
+from adminpanel.density import choose_density
+
 app_name = "adminpanel"
 urlpatterns = [
+    path("density/", choose_density, name="density"),
     path("", include("adminpanel.board.urls")),
     path("", include("adminpanel.orders.urls")),
     path("", include("adminpanel.customers.urls")),

@@ -73,7 +73,9 @@ class StockListForm(FilterForm):
         label=gettext_lazy("SKU begins with"),
         required=False,
         max_length=MAX_SKU_LENGTH,
-        widget=text_input(type="search", spellcheck="false"),
+        widget=text_input(
+            type="search", spellcheck="false", placeholder=gettext_lazy("SKU starts with")
+        ),
     )
     after = forms.CharField(required=False, max_length=500)
 

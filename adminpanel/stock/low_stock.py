@@ -28,7 +28,7 @@ from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
 # For each warehouse, the notice names at most this many SKUs, and counts at most this many.
-_NAMED = 5
+_NAMED = 2
 _COUNTED = 50
 # To check fifty items takes a hundred statements, so a process does it this seldom.
 _SECONDS = 30.0

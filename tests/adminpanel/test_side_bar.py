@@ -14,11 +14,14 @@ from accounts.models import User
 from accounts.roles import ADMIN, ROLES
 from adminpanel.side_bar import ENTRIES, get_staff_home
 from cart.request_cart import RequestCart
+from cassandra_db import CassandraUnavailable, ClockWrong
+from promotions import queries
 from tests.adminpanel.conftest import make_order_with_events
 from tests.architecture.apps import ROOT, relative_path
 from tests.architecture.routes import ROLES_BY_URL
 from tests.factories import make_user, sign_in_staff
 from tests.rules import for_each
+from web.errors import TooManyAttempts
 
 SHOPS = ".header, .footer, .menu, #q, #cart-link, #cart-badge, #cart-menu"
 PAGES = sorted((ROOT / "templates" / "adminpanel").rglob("[!_]*.html"))
@@ -139,6 +142,27 @@ def test_x86_a_refusal_and_a_page_that_is_not_there_stand_in_the_frame_of_who_as
         assert not parse(answer).cssselect(".bar")
 
 
+def test_x86_errors_stand_in_the_frame_also_while_the_database_is_away(
+    cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(error: Exception) -> Any:
+        monkeypatch.setattr(queries, "list_promotions_by_trigger", Mock(side_effect=error))
+        answer = cleo.get(reverse("adminpanel:promotions"))
+        (home,) = parse(answer).cssselect(".error-page a[href^='/staff/']")
+        assert parse(answer).cssselect(".bar nav")
+        return answer.status_code, home.get("href"), answer.content.decode()
+
+    assert refuse(CassandraUnavailable("away"))[:2] == (503, "/staff/products/")
+    assert "Nothing can be saved" in refuse(ClockWrong("two minutes ahead"))[2]
+    assert refuse(TooManyAttempts(60))[0] == 429
+    away = Mock(side_effect=CassandraUnavailable("away"))
+    monkeypatch.setattr(queries, "list_promotions_by_trigger", away)
+    monkeypatch.setattr("adminpanel.context.get_side_bar", away)
+    answer = cleo.get(reverse("adminpanel:promotions"))
+    assert answer.status_code == 503
+    assert not parse(answer).cssselect(".bar")
+
+
 def test_x86_who_has_not_passed_the_second_factor_is_shown_no_entry(settings: Settings) -> None:
     client = Client()
     client.force_login(make_user(password=None, role=ADMIN))
@@ -166,3 +190,21 @@ def test_x86_work_begins_at_the_first_page_of_a_role() -> None:
         "analyst": "/staff/sales/",
         "admin": "/staff/",
     }
+
+
+def test_x490_the_density_of_lists_is_kept_on_the_device(admin: Client) -> None:
+    people, density = reverse("adminpanel:people"), reverse("adminpanel:density")
+    plain = admin.get(people)
+    answer = admin.post(
+        density, {"density": "compact"}, headers={"Referer": f"http://testserver{people}?a=1"}
+    )
+    assert answer["Location"].endswith(f"{people}?a=1")
+    dense = admin.get(people)
+    assert [parse(each).cssselect("body.staff--compact") != [] for each in (plain, dense)] == [
+        False,
+        True,
+    ]
+    assert dense["X-Cassandra"].split(", reads")[0] == plain["X-Cassandra"].split(", reads")[0]
+    answer = admin.post(density, {"density": "any"}, headers={"Referer": "https://evil.example/"})
+    assert answer["Location"] == reverse("adminpanel:second_factor")
+    assert not parse(admin.get(people)).cssselect("body.staff--compact")

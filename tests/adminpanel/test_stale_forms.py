@@ -408,7 +408,7 @@ NOTHING_TO_OVERWRITE = {
     "it names the person by the address that is typed": "customer_erase",
     "it lets an address that it names get mail again": "mail_allow",
     "it marks the messages that its page showed": "conversation_read",
-    "it is about the one who sends it": "conversation_draft board_columns stock_mail second_factor recovery_codes",
+    "it is about the one who sends it": "conversation_draft board_columns density stock_mail second_factor recovery_codes",
 }
 
 

@@ -54,6 +54,10 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         return redirect("adminpanel:order_change", change_id=change_id)
     form = _build_form(request, data, ids)
     if form is None or not form.is_valid():
+        # The board's buttons name an act. One whose form needs no more is previewed at once.
+        asked = _build_form(request, data, ids)
+        if asked and asked.is_valid():
+            return _preview_page(request, data, asked, ids)
         return _choice_page(request, data, form, ids)
     if change_id is None or data.get("seen") != _fingerprint(form, ids):
         return _preview_page(request, data, form, ids, is_stale=True)

@@ -285,7 +285,7 @@ def test_x170_columns_are_chosen_and_kept_on_the_device(staff_client: Client) ->
     assert answer["Location"] == f"{BOARD}?column=to_pack&country=DE"
     text = staff_client.get(BOARD).content.decode()
     assert re.findall(r'<th scope="col"[^>]*>(?:<span[^>]*>)?([^<]+)', text) == [
-        *("Tick", "Order", "Email", "Promised until")
+        *("Select", "Order", "Email", "Promised until")
     ]
     assert order.email in text
     staff_client.post(reverse("adminpanel:board_columns"), {"column": "to_pack"})

@@ -122,8 +122,8 @@ def test_x99_an_undo_puts_back_what_nobody_has_changed_since(cleo: Client) -> No
         assert answer.status_code == 303
     assert [price(each) for each in products] == [Decimal(20), Decimal(18)]
     page = cleo.get(answer["Location"]).content.decode()
-    assert "Changed by somebody else meanwhile" in page
-    assert "This change was taken back" in cleo.get(location).content.decode()
+    assert "Changed by someone else" in page
+    assert "This change was undone" in cleo.get(location).content.decode()
 
 
 def test_x99_all_that_match_are_changed_and_not_what_matches_later(
@@ -137,7 +137,7 @@ def test_x99_all_that_match_are_changed_and_not_what_matches_later(
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "before"):
         build_index(products[:2])
         listed = cleo.get(LIST, {"brand": brand}).content.decode()
-        assert "Change all 2" in listed
+        assert "Select all 2" in listed
         assert listed.count('name="product"') == 2
         looked_at = cleo.get(
             NEW, {"all": "1", "brand": brand, "act": "featured", "featured": "yes"}
@@ -146,7 +146,7 @@ def test_x99_all_that_match_are_changed_and_not_what_matches_later(
         build_index(products)
         late = submit(cleo, looked_at)
         assert late.status_code == 409
-        assert "Other products match now" in late.content.decode()
+        assert "The selection has changed since this preview" in late.content.decode()
         assert not any(stored(each).featured for each in products)
         answer = submit(cleo, late)
         assert answer.status_code == 303
@@ -291,7 +291,7 @@ def test_x147_what_was_counted_is_typed_in_its_row(cleo: Client, listed: Product
         assert all(each in text for each in ('value="12"', 'name="seen" value="9"'))
         for fields, sentence in (
             ({"units": "-1"}, "Enter a whole number"),
-            ({"units": "3", "reason": ""}, "Say why the number changes"),
+            ({"units": "3", "reason": ""}, "Enter a reason, such as"),
         ):
             refused = type_count(cleo, listed, **fields, headers=headers)
             text = refused.content.decode()

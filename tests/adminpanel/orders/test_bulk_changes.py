@@ -1,12 +1,14 @@
 """The pages of changes of many orders: chosen, looked at, done, and what became of each."""
 
 import re
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from orders import operations
 from tests.factories import make_order, make_user, sign_in_staff
 from tests.orders.reads import fresh
 
@@ -31,7 +33,7 @@ def test_x172_orders_are_looked_at_shipped_and_answered_for_each(ann: Client) ->
     number = f"T{uuid4().hex[:12]}"
     sent = chosen | {"act": "shipped", "carrier": "DHL", "tracking": f"{paid.number}\t{number}"}
     page = ann.post(PREVIEW, sent).content.decode()
-    assert "1 change and 1 are refused" in page
+    assert "1 will change, 1 refused" in page
     assert "waiting for payment" in page
     assert not fresh(paid).parcels()
     fields = sent | list_fields(page)
@@ -73,9 +75,9 @@ def test_x172_what_was_not_looked_at_is_not_done(ann: Client) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("{one} A1\n{two} A1", "Line 2: A1 stands in line 1, too"),
+        ("{one} A1\n{two} A1", "Line 2: A1 is also in line 1"),
         ("{one} A1\n{one} A2", "has a tracking number already"),
-        ("ZZZZ-ZZZZ A1", "is none of the selected orders"),
+        ("ZZZZ-ZZZZ A1", "isn’t one of the selected orders"),
         ("{one}", "enter the order’s number, a space"),
     ],
 )
@@ -90,3 +92,57 @@ def test_x175_tracking_numbers_that_cannot_be_are_named_and_kept(
     page = answer.content.decode()
     assert message in page
     assert typed.splitlines()[0] in page
+
+
+def test_x497_each_order_takes_its_number_in_the_preview(ann: Client) -> None:
+    orders = [make_order(paid=True, quantity=quantity) for quantity in (1, 2)]
+    page = ann.get(NEW, {"order": [str(each.order_id) for each in orders], "act": "shipped"})
+    assert f"Tracking number of {orders[0].number}" in page.content.decode()
+    fields = {"act": "shipped"} | list_fields(page.content.decode())
+    names = [f"number-{each.order_id}" for each in orders]
+    number, other = f"1Z{uuid4().hex[:16]}".upper(), make_shipped_number()
+    for typed, message in (
+        ([number, number], f"{number} is entered for another order, too"),
+        ([number, "<b>"], "letters, digits, spaces and dashes only"),
+        ([number, other], f"{other} is used on another order"),
+    ):
+        refused = ann.post(NEW, fields | dict(zip(names, typed, strict=True)))
+        assert refused.status_code == 422
+        assert message in refused.content.decode()
+        assert f'value="{number}"' in refused.content.decode()
+    assert not any(fresh(each).parcels() for each in orders)
+    answer = ann.post(NEW, fields | {names[0]: number})
+    assert answer.status_code == 303
+    first, second = ((fresh(each).parcels()[0]) for each in orders)
+    assert (first.carrier, first.tracking, second.carrier, second.tracking) == (
+        "UPS", number, orders[1].method.carrier, "",
+    )  # fmt: skip
+
+
+def make_shipped_number() -> str:
+    """Return a tracking number that another order has."""
+    order, number = make_order(paid=True), f"JD {uuid4().hex[:12]}"
+    operations.ship_order(order, "DHL", number, actor="Ben", now=datetime.now(UTC))
+    return number
+
+
+def test_x497_lines_of_numbers_move_into_the_orders_fields(ann: Client) -> None:
+    order, number = make_order(paid=True), f"T{uuid4().hex[:12]}"
+    sent = {"orders": str(order.order_id), "act": "shipped", "tracking": f"{order.number} {number}"}
+    page = ann.post(PREVIEW, sent).content.decode()
+    fields = {"act": "shipped", f"number-{order.order_id}": number} | list_fields(page)
+    assert f'value="{number}"' in page
+    assert f"{order.number} {number}" not in page
+    assert "gets an email" in page
+    assert ann.post(NEW, fields).status_code == 303
+    assert fresh(order).parcels()[0].tracking == number
+
+
+def test_x491_a_button_of_the_board_opens_its_preview_or_the_form_that_it_needs(
+    ann: Client,
+) -> None:
+    order = make_order(paid=True)
+    for act, is_preview in (("packed", True), ("tagged", False), ("mailed", False), ("", False)):
+        page = ann.get(NEW, {"order": str(order.order_id), "act": act}).content.decode()
+        assert ('name="change_id"' in page) == is_preview, act
+    assert not fresh(order).parcels()
