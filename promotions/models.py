@@ -9,9 +9,9 @@ from cassandra_db.partitions import KB, MB
 class Promotion(Model):
     """The terms of promotions, without a code (trigger 'automatic') or with one (trigger 'code').
 
-    Terms never change: the staff end a promotion and create another.
+    Staff change the name and the end, and raise the limits. For other terms they end a promotion and create another.
     Bound: 1,000 promotions a trigger (promotions.operations.MAX_PROMOTIONS).
-    Writer: promotions.operations.create_promotion and end_promotion, only by conditional writes.
+    Writer: promotions.operations.create_promotion, change_promotion and end_promotion, only by conditional writes.
     """
 
     __table_name__ = "promotions"
@@ -41,6 +41,8 @@ class VoucherUse(Model):
     """I6: the number of uses of a code, and the orders that use it.
 
     The static `used` and `remaining` are never null: conditional arithmetic on null is applied in Cassandra, but writes nothing.
+    A use is taken if `used` is below the promotion's limit, which staff can raise. `remaining` counts down from the first limit,
+    for processes of an earlier version that run during an upgrade.
     A row is a claim: 'order:<id>' for each order. If the code limits the uses per customer, 'user:<person>:<n>' is the claim for
     a customer's n-th use. (A customer is a guest's address, or a member's account and confirmed address.) One batch takes or
     gives back a use with its claims.

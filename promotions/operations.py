@@ -1,4 +1,4 @@
-"""Create and end promotions, use codes, and give uses back."""
+"""Create, change and end promotions, use codes, and give uses back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,21 +63,27 @@ END_PROMOTION = conditional_write(
 )
 
 
-def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str:
+def create_promotion(
+    terms: PromotionTerms, now: datetime, key: str = "", *, replaces: Promotion | None = None
+) -> str:
     """Create a promotion with or without a code; return its key. A repeated call with the same `key` creates no other.
 
+    The same batch ends the promotion that the new one `replaces`; both have a code, or neither.
     Raises PromotionRefused, CodeTaken and CassandraUnavailable.
     """
     _check_terms(terms)
+    if replaces and bool(replaces.code) != bool(terms.code):
+        raise PromotionRefused(_("Keep the code, or create a promotion of its own."))
     trigger = CODE if terms.code else AUTOMATIC
     key = code_key(terms.code) or key or uuid4().hex
+    if replaces and replaces.key == key:
+        raise CodeTaken(terms.code)
     if len(queries.list_promotions(trigger)) >= MAX_PROMOTIONS:
         raise PromotionRefused(
             _("You’ve reached the limit of %(most)s promotions of this kind.")
             % {"most": MAX_PROMOTIONS}
         )
-    outcome = INSERT_PROMOTION.apply(
-        if_lost=applied_if(lambda row: row.made_at == now and row.title == terms.title),
+    insert = INSERT_PROMOTION.bind(
         trigger=trigger,
         key=key,
         code=terms.code,
@@ -95,6 +101,18 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
         ends_at=terms.ends_at,
         made_at=now,
     )
+    is_ours = applied_if(
+        lambda row: row.key == key and row.made_at == now and row.title == terms.title
+    )
+    outcome = None
+    if replaces and not replaces.ended_at:
+        end = END_PROMOTION.bind(
+            trigger=trigger, key=replaces.key, now=now, kinds=list(rules.KINDS)
+        )
+        outcome = apply_batch(end, insert, if_lost=is_ours)
+    if not outcome:
+        # Somebody else may have ended the replaced promotion meanwhile.
+        outcome = apply_batch(insert, if_lost=is_ours)
     if not outcome and terms.code:
         raise CodeTaken(terms.code)
     queries.clear_promotion_cache()
@@ -137,6 +155,45 @@ def resume_promotion(trigger: str, key: str, ended_at: datetime) -> bool:
     return outcome.applied
 
 
+CHANGE_PROMOTION = conditional_write(
+    "promotions",
+    """UPDATE promotions SET title = :title, ends_at = :ends_at, uses = :uses, per_person = :per_person
+       WHERE trigger = :trigger AND key = :key
+       IF title = :old_title AND ends_at = :old_ends_at AND uses = :old_uses AND per_person = :old_per_person
+       AND ended_at = null""",
+)
+
+
+def change_promotion(trigger: str, old: Promotion, new: Promotion) -> bool:
+    """Change a promotion's name and end, and raise its limits; return False if it has changed since `old` was read.
+
+    Raises PromotionRefused and CassandraUnavailable.
+    """
+    limits = ((old.uses, new.uses), (old.limit_per_customer, new.limit_per_customer))
+    if any(after != before and (not before or 0 < after < before) for before, after in limits):
+        raise PromotionRefused(_("Limits can only be raised."))
+    if new.starts_at and new.ends_at and new.starts_at >= new.ends_at:
+        raise PromotionRefused(_("The end must be after the start."))
+    changed = (new.title, new.ends_at, new.uses, new.limit_per_customer)
+    outcome = CHANGE_PROMOTION.apply(
+        if_lost=applied_if(
+            lambda row: (row.title, row.ends_at, row.uses, row.per_person) == changed
+        ),
+        trigger=trigger,
+        key=old.key,
+        title=new.title,
+        ends_at=new.ends_at,
+        uses=new.uses,
+        per_person=new.limit_per_customer,
+        old_title=old.title,
+        old_ends_at=old.ends_at,
+        old_uses=old.uses,
+        old_per_person=old.limit_per_customer,
+    )
+    queries.clear_promotion_cache()
+    return outcome.applied
+
+
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; return whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(
@@ -169,7 +226,7 @@ SEED = conditional_write(
 )
 TAKE = conditional_write(
     "I6",
-    "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF remaining >= 1",
+    "UPDATE voucher_uses SET used = used + 1, remaining = remaining + -1 WHERE key = :key IF used < :uses",
 )
 INSERT_ORDER_CLAIM = conditional_write(
     "I6",
@@ -239,7 +296,7 @@ def redeem_voucher(
             release_voucher(typed, order_id)
         elif conflicts.keys() & set(claims):
             free_claims = [[each for each in free if each not in conflicts] for free in free_claims]
-        elif outcome.current is None or outcome.current.remaining is None:
+        elif outcome.current is None or outcome.current.used is None:
             SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
             raise VoucherRefused(queries.used_up_message(found))
@@ -259,7 +316,7 @@ def _claim(
     """Claim a use, or return the rows of the claims that conflict."""
     claim, person = _order_claim(order_id), " ".join(customer_keys)
     batch = [
-        TAKE.bind(key=found.key),
+        TAKE.bind(key=found.key, uses=found.uses or UNLIMITED),
         INSERT_ORDER_CLAIM.bind(
             key=found.key,
             claim=claim,

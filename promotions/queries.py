@@ -22,7 +22,7 @@ from promotions.rules import (
 
 AUTOMATIC = "automatic"
 CODE = "code"
-# The first value of `remaining` for a code without a limit.
+# The limit of a code without a limit.
 UNLIMITED = 1_000_000_000
 
 PROMOTIONS_BY_TRIGGER = read(
@@ -37,14 +37,12 @@ PROMOTION = read(
               ends_at, ended_at, made_at
        FROM promotions WHERE trigger = :trigger AND key = :key""",
 )
-# I6: the number of uses of a code. Both columns are static, so this returns one row.
-VOUCHER_USES = read(
-    "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
-)
+# I6: the number of uses of a code. The column is static, so this returns one row.
+VOUCHER_USES = read("I6", "SELECT key, claim, used FROM voucher_uses WHERE key = :key LIMIT 1")
 # I6: the uses that count for one of a customer's keys.
 VOUCHER_USES_OF_CUSTOMER = read(
     "I6",
-    """SELECT key, claim, used, remaining, order_id FROM voucher_uses
+    """SELECT key, claim, used, order_id FROM voucher_uses
        WHERE key = :key AND claim >= :first AND claim < :after""",
 )
 
@@ -190,7 +188,7 @@ class PendingPromotions:
         uses = self._uses.one() if self._uses else None
         return (
             used_up_message(found)
-            if uses and uses.remaining is not None and uses.remaining < 1
+            if uses and uses.used is not None and uses.used >= (found.uses or UNLIMITED)
             else ""
         )
 

@@ -45,6 +45,12 @@ def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     return sorted(found, key=lambda line: line.is_over)
 
 
+def get_promotion_line(trigger: str, promotion: Promotion, now: datetime) -> PromotionLine:
+    """Return a promotion's row with its uses. Raises CassandraUnavailable."""
+    used = queries.count_voucher_uses([promotion.key])[promotion.key] if promotion.code else 0
+    return _line(trigger, promotion, used, now)
+
+
 def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> PromotionLine:
     is_active = not promotion.unavailable_reason(now)
     to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from django.urls import reverse
 
 from adminpanel.catalogue.bulk_change_forms import CategoryActForm
 from adminpanel.catalogue.product_filter import ProductFilterForm
-from adminpanel.catalogue.product_forms import NewProductForm, ProductForm
+from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time
 from cassandra_db.process_copies import Dated, ProcessCopy
@@ -60,10 +61,10 @@ def test_x271_forms_know_a_category_that_another_process_has_just_made() -> None
         made = str(make_category("New here").category_id)
     assert made not in map(str, queries.get_category_tree().by_id), "as the test wants it"
     forms: dict[Callable[[], Any], str] = {
-        NewProductForm: "category_id",
         ProductForm: "category_ids",
+        partial(ProductForm, is_new=True): "category_id",
         CategoryActForm: "category_id",
-        PromotionForm: "category",
+        partial(PromotionForm, FREE_DELIVERY): "category",
         # By it products are selected to be changed: one that it does not know selects them all.
         ProductFilterForm: "category",
     }

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 from django.http import HttpResponseBase
@@ -13,8 +14,12 @@ from accounts.queries import list_staff
 from adminpanel.conversations.inbox_page import current_people
 from adminpanel.promotions.pages import list_promotion_lines
 from adminpanel.stock.low_stock import low_stock
+from cassandra_db import current_time
 from orders import operations
 from orders.operations import board_counts
+from promotions.operations import PromotionTerms, create_promotion
+from promotions.queries import CODE
+from promotions.rules import FREE_DELIVERY
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_product, make_user, sign_in_staff
 
@@ -71,6 +76,8 @@ def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.Monk
     admin = make_user("Root", role="admin")
     client = sign_in_staff(Client(), admin)
     operations.count_board_orders()
+    terms = PromotionTerms("Free", FREE_DELIVERY, f"FREE-{uuid4().hex}")
+    promotion = create_promotion(terms, current_time())
     # What other tests have made is listed as well.
     listed = {
         "people": len(list_staff()) + 24,
@@ -80,11 +87,13 @@ def test_x401_the_staffs_pages_stay_within_their_bounds(monkeypatch: pytest.Monk
         "order": [orders[0].number],
         "product": [products[0].product_id],
         "product_pictures": [products[0].product_id],
-        "product_options": [products[0].product_id],
         "stock_item": [products[0].product_id, products[0].variants[0].variant_id],
         "customer": [admin.pk],
         "person": [admin.pk],
         "text_page": ["help"],
+        "promotion_make": [FREE_DELIVERY],
+        "promotion": [CODE, promotion],
+        "promotion_duplicate": [CODE, promotion],
     }
     _, resolver = get_resolver().namespace_dict["adminpanel"]
     looked_at, exceeded = 0, []

@@ -25,7 +25,9 @@ from web import templates
 # The hidden field that says which form of which template it is.
 MARK = "form-of-template"
 # What takes away what other forms are about is sent after them, and what takes away more at the very end.
-LATE = re.compile(r"unlink|(?<!people/)withdraw|remove|empty|cancel|/end/|give_up")
+LATE = re.compile(
+    r"unlink|(?<!people/)withdraw|remove|empty|cancel|/end/|give_up|promotions/.*/duplicate"
+)
 LAST = re.compile(r"logout|session|erase|delete|leave|account/email|account/reset|staff/people")
 
 

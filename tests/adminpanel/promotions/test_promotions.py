@@ -6,28 +6,47 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 
+from adminpanel.promotions.forms import PromotionForm, get_version
+from cassandra_db import current_time
 from promotions import queries
-from promotions.operations import end_promotion, redeem_voucher, resume_promotion
-from promotions.queries import AUTOMATIC, CODE
-from promotions.rules import PERCENTAGE, Promotion, code_key
+from promotions.errors import PromotionRefused, VoucherRefused
+from promotions.operations import (
+    PromotionTerms,
+    change_promotion,
+    create_promotion,
+    end_promotion,
+    redeem_voucher,
+    resume_promotion,
+)
+from promotions.queries import AUTOMATIC, CODE, get_applied_promotions
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, KINDS, PERCENTAGE, Promotion, code_key
 from tests.factories import make_product, make_user, sign_in_staff
 from tests.promotions.test_vouchers import somebody
+from tests.reads import existing
 from tests.rules import assert_explained
 from web.days import end_of_day
 
-LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_make")
+LIST = reverse("adminpanel:promotions")
+
+
+def make_url(kind: str) -> str:
+    return reverse("adminpanel:promotion_make", args=[kind])
+
+
+MAKE = make_url(PERCENTAGE)
 
 
 def typed(**fields: Any) -> dict[str, Any]:
     return {
+        "key": str(uuid4()),
         "title": "Ten off",
         "voucher": f"TEN-{uuid4().hex[:8]}",
-        "kind": PERCENTAGE,
         "percent": "10",
     } | fields
 
@@ -90,13 +109,13 @@ def test_x256_a_promotions_last_day_is_the_one_that_was_entered_wherever_it_is_s
 
 def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
     assert_explained(
-        lambda fields: cleo.post(MAKE, typed(**fields)),
+        lambda fields: cleo.post(make_url(fields.pop("kind", PERCENTAGE)), typed(**fields)),
         (
+            ({"title": ""}, "Enter a name"),
             ({"percent": ""}, "Enter a percentage"),
             ({"percent": "101"}, "100"),
             ({"kind": "amount", "amount": "1.234"}, "2 decimal places"),
-            ({"kind": "buy_get"}, "Enter how many items to buy"),
-            ({"kind": "everything for nothing"}, "Choose a type"),
+            ({"kind": BUY_GET}, "Enter how many items to buy"),
             ({"voucher": "", "uses": "3"}, "Enter a code above"),
             ({"voucher": "--"}, "letters or digits"),
             (
@@ -106,6 +125,141 @@ def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
             ({"category": str(uuid4())}, "Choose one of the options"),
         ),
     )
+
+
+def test_x506_a_promotions_form_has_the_fields_of_its_kind(cleo: Client) -> None:
+    own = {"percent", "amount", "buy", "free"}
+    shown = {kind: own & {*PromotionForm(kind).fields} for kind in KINDS}
+    assert shown == {
+        PERCENTAGE: {"percent"},
+        AMOUNT: {"amount"},
+        BUY_GET: {"buy", "free"},
+        FREE_DELIVERY: set(),
+    }
+    page = cleo.get(LIST).content.decode()
+    assert all(f'href="{make_url(kind)}"' in page for kind in KINDS)
+    starts = timezone.localdate() + timedelta(days=9)
+    sent = typed(voucher="", title=f"Two {uuid4().hex[:8]}", buy="1", free="1", starts=f"{starts}")
+    assert [cleo.post(make_url(BUY_GET), sent).status_code for _ in range(2)] == [303, 303]
+    made = [row for row in queries.list_promotions(AUTOMATIC) if row.title == sent["title"]]
+    assert [(row.kind, row.percent, row.buy) for row in made] == [(BUY_GET, 0, 1)]
+    assert cleo.get(make_url("everything-for-nothing")).status_code == 404
+
+
+def change(client: Client, code: str, **fields: str) -> tuple[int, str]:
+    """Change fields of a promotion's form; return the status and the page of the answer."""
+    url = reverse("adminpanel:promotion", args=[CODE, code_key(code)])
+    shown = client.get(url).context["form"]
+    seen = {each.html_name: "" if each.value() is None else each.value() for each in shown}
+    answer = client.post(url, seen | fields, follow=True)
+    status = answer.redirect_chain[0][1] if answer.redirect_chain else answer.status_code
+    return status, answer.content.decode()
+
+
+def test_x507_name_and_end_change_and_limits_rise(cleo: Client) -> None:
+    sent = typed(uses="1", per_person="1")
+    cleo.post(MAKE, sent)
+    code, alice, now = sent["voucher"], somebody(), datetime.now(UTC)
+    redeem_voucher(code, alice, uuid4(), now)
+    assert "reached its usage limit" in get_applied_promotions(code, (), now).refusal_reason
+    ends = timezone.localdate() + timedelta(days=3)
+    status, page = change(cleo, code, title="Autumn", ends=f"{ends}", uses="2", per_person="2")
+    assert (status, "Promotion Autumn saved" in page) == (303, True)
+    found = made(code)
+    assert (found.title, found.last_day, found.uses, found.percent) == (
+        "Autumn",
+        ends,
+        2,
+        Decimal(10),
+    )
+    assert not get_applied_promotions(code, (), now).refusal_reason
+    redeem_voucher(code, alice, uuid4(), now)
+    with pytest.raises(VoucherRefused, match="usage limit"):
+        redeem_voucher(code, somebody(), uuid4(), now)
+    yesterday = timezone.localdate() - timedelta(days=1)
+    assert_explained(
+        lambda fields: cleo.post(reverse("adminpanel:promotion", args=[CODE, found.key]), fields),
+        (
+            ({"title": "", "uses": "2"}, "Enter a name"),
+            ({"title": "Autumn", "uses": "1"}, "Enter 2 or more, or leave this empty"),
+            ({"title": "Autumn", "ends": f"{yesterday}"}, "Enter today or a later day"),
+        ),
+    )
+    lower, limited = replace(found, uses=1), replace(found, uses=9)
+    with pytest.raises(PromotionRefused, match="only be raised"):
+        change_promotion(CODE, found, lower)
+    assert change(cleo, code, uses="", per_person="", ends="")[0] == 303
+    assert (made(code).uses, made(code).limit_per_customer, made(code).ends_at) == (0, 0, None)
+    assert all(redeem_voucher(code, alice, uuid4(), now) for _ in range(3))
+    with pytest.raises(PromotionRefused, match="only be raised"):
+        change_promotion(CODE, made(code), limited)
+
+
+def test_x507_of_two_who_change_a_promotion_the_later_sees_both(cleo: Client) -> None:
+    sent = typed(uses="5")
+    cleo.post(MAKE, sent)
+    old = made(sent["voucher"])
+    url = reverse("adminpanel:promotion", args=[CODE, old.key])
+    version = get_version(old)
+    assert change(cleo, sent["voucher"], title="First", uses="9")[0] == 303
+    late = cleo.post(url, {"version": version, "title": "Second", "uses": "7"})
+    assert late.status_code == 422, "the limit is nine now"
+    late = cleo.post(url, {"version": version, "title": "Second", "uses": "10"})
+    assert late.status_code == 409
+    assert {"First", "Second"} <= {
+        text for each in late.context["conflict"].fields for text in (each.saved, each.typed)
+    }
+    assert not change_promotion(CODE, old, replace(old, title="Third"))
+    assert made(sent["voucher"]).title == "First"
+    overwrite = {"overwrite": late.context["conflict"].version, "title": "Second", "uses": "10"}
+    assert cleo.post(url, overwrite).status_code == 303
+    end_promotion(CODE, old.key, datetime.now(UTC))
+    ended = cleo.post(url, {"version": get_version(made(sent["voucher"])), "title": "Ended"})
+    assert ended.status_code == 409
+    assert "has ended meanwhile" in ended.content.decode()
+    assert (made(sent["voucher"]).title, made(sent["voucher"]).uses) == ("Second", 10)
+
+
+def duplicate(client: Client, trigger: str, name: str, **fields: str) -> tuple[int, str]:
+    """Send the form that replaces a promotion as it is shown, with other fields; return the status and the page."""
+    url = reverse("adminpanel:promotion_duplicate", args=[trigger, name])
+    shown = client.get(url).context["form"]
+    seen = {each.html_name: "" if each.value() is None else each.value() for each in shown}
+    answer = client.post(url, seen | fields)
+    return answer.status_code, answer.content.decode()
+
+
+def test_x508_a_promotion_is_replaced_by_one_with_other_terms(cleo: Client) -> None:
+    sent = typed(minimum="20", uses="5", starts="2026-05-01")
+    cleo.post(MAKE, sent)
+    old = made(sent["voucher"])
+    taken = duplicate(cleo, CODE, old.key, voucher=sent["voucher"])
+    empty = duplicate(cleo, CODE, old.key, voucher="")
+    assert [taken[0], empty[0], made(sent["voucher"]).ended_at] == [422, 422, None]
+    assert duplicate(cleo, CODE, old.key, percent="25")[0] == 303
+    new, ended = made(f"{sent['voucher']}-2"), made(sent["voucher"])
+    assert (new.percent, new.minimum, new.uses, new.starts_at) == (Decimal(25), 2000, 5, None)
+    assert (ended.ended_at is not None, ended.percent) == (True, Decimal(10))
+    with pytest.raises(PromotionRefused, match="Keep the code"):
+        create_promotion(PromotionTerms("Free", FREE_DELIVERY), datetime.now(UTC), replaces=new)
+    again = f"{sent['voucher']}-3"
+    assert duplicate(cleo, CODE, old.key, voucher=again)[0] == 303
+    assert (made(again).percent, made(f"{sent['voucher']}-2").ended_at) == (Decimal(10), None)
+
+
+def test_x508_a_replacement_that_is_sent_twice_or_after_the_end_is_one(cleo: Client) -> None:
+    title, now = f"Free {uuid4().hex[:8]}", current_time()
+    # It does not run yet, so no other test's order gets it.
+    terms = PromotionTerms(title, FREE_DELIVERY, starts_at=now + timedelta(days=9))
+    key = create_promotion(terms, now)
+    shown = existing(queries.get_promotion(AUTOMATIC, key))
+    sent = str(uuid4())
+    answers = [duplicate(cleo, AUTOMATIC, key, key=sent, minimum="30") for _ in range(2)]
+    assert [status for status, _page in answers] == [303, 303]
+    rows = [row for row in queries.list_promotions(AUTOMATIC) if row.title == title]
+    assert sorted((row.minimum, row.ended_at is None) for row in rows) == [(0, False), (3000, True)]
+    other = create_promotion(terms, current_time(), uuid4().hex, replaces=shown)
+    assert existing(queries.get_promotion(AUTOMATIC, other)).ended_at is None
 
 
 def test_a_code_is_taken_once(cleo: Client) -> None:
@@ -137,15 +291,15 @@ def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
     shown = timezone.localtime(ended_at).isoformat()
     assert f'name="ended_at" value="{shown}"' in again.content.decode()
     for moment, said in (
-        ((ended_at - timedelta(seconds=1)).isoformat(), "was changed meanwhile"),
-        ("no moment", "was changed meanwhile"),
-        ("2026-05-01T00:00", "was changed meanwhile"),
-        (shown, "goes on"),
-        (shown, "was changed meanwhile"),
+        ((ended_at - timedelta(seconds=1)).isoformat(), "has changed promotion"),
+        ("no moment", "has changed promotion"),
+        ("2026-05-01T00:00", "has changed promotion"),
+        (shown, "resumed"),
+        (shown, "has changed promotion"),
     ):
         answer = cleo.post(resume, {"ended_at": moment}, follow=True)
         assert said in answer.content.decode(), moment
-        assert answer.status_code == (200 if said == "goes on" else 409)
+        assert answer.status_code == (200 if said == "resumed" else 409)
     assert cleo.post(reverse("adminpanel:promotion_resume", args=[CODE, "no"])).status_code == 404
     assert not made(sent["voucher"]).ended_at
     cleo.post(reverse("adminpanel:promotion_end", args=[CODE, key]))
