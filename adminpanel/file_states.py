@@ -16,7 +16,7 @@ from spreadsheets.operations import iterate_export
 STATE_LABELS = {
     entities.READING: (gettext_lazy("Being read"), "calm"),
     entities.REFUSED: (gettext_lazy("Refused"), "warn"),
-    entities.READ: (gettext_lazy("Look at it"), "calm"),
+    entities.READ: (gettext_lazy("Needs review"), "calm"),
     entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
     entities.FINISHED: (gettext_lazy("Finished"), "good"),
     entities.WRITING: (gettext_lazy("Being written"), "calm"),
@@ -31,10 +31,11 @@ def renew_if_old(file_id: UUID, now: datetime) -> UUID:
 
 
 def send_file(task: entities.SpreadsheetTask) -> HttpResponse:
-    """Send a file that the worker has written, in pieces."""
+    """Send a file that the worker has written, in pieces. Browsers open a PDF, and save a table."""
     response = StreamingHttpResponse(
         iterate_export(task), content_type=CONTENT_TYPES.get(task.format, "application/pdf")
     )
     name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    way = "inline" if task.format == "pdf" else "attachment"
+    response["Content-Disposition"] = f'{way}; filename="{name}"'
     return cast(HttpResponse, response)  # Django's two response classes share no type

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from orders.carriers import choose_carrier
 from orders.lifecycle import balance, parcels
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderError, TooManyTags, TransitionRefused
@@ -32,7 +33,7 @@ class OrderAct:
 
     kind: str
     actor: str
-    carrier: str = ""  # "": the carrier of each order's delivery method
+    carrier: str = ""  # "": as each number's form, or else each order's delivery method says
     tags: tuple[str, ...] = ()
     note: str = ""
     mail: str = ""  # the mail to resend: CONFIRMATION or DISPATCH
@@ -108,7 +109,7 @@ def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any]
         raise ActRefused(
             _("This order goes in several parcels. Give each its number on the order’s page.")
         )
-    return {"carrier": act.carrier or order.method.carrier, "tracking": tracking}
+    return {"carrier": choose_carrier(order, act.carrier, tracking), "tracking": tracking}
 
 
 def _check_known(tracking: str, order: Order) -> None:

@@ -3,7 +3,7 @@
 from adminpanel.orders.change_forms import ChangeLinesForm, StaffAddressForm, can_be_changed
 from adminpanel.orders.forms import OrderForm
 from adminpanel.orders.money_forms import ReceivedPaymentForm, RefundForm
-from adminpanel.orders.parcel_forms import PackForm, ParcelForm, TrackingForm
+from adminpanel.orders.parcel_forms import PackForm, ParcelForm, ShipForm, TrackingForm
 from adminpanel.orders.return_forms import ReturnDecisionForm, ReturnReceiptForm
 from orders.lifecycle import balance, returns
 from orders.lifecycle.entities import Order
@@ -22,9 +22,14 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
     found: list[AnyForm] = []
     if order.state == CONFIRMED:
         found += [PackForm(order, warehouse, items) for warehouse in order.units_to_pack]
+    is_one_parcel = ShipForm.is_possible(order)
+    if is_one_parcel:
+        found.append(ShipForm(order))
     if order.state in (CONFIRMED, ON_HOLD):
         found += [
-            ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
+            ParcelForm(order, each, is_shipped_above=is_one_parcel)
+            for each in order.parcels()
+            if each.state in ParcelForm.STEPS
         ]
     found += [
         TrackingForm(order, each)

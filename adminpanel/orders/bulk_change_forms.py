@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -10,8 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import text_input
-from adminpanel.orders.parcel_forms import TRACKING
+from adminpanel.orders.parcel_forms import TRACKING, TrackingField
+from jobs.bulk_changes import PAGE_LENGTH
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
+from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import InvalidTag
 from orders.numbers import derive_order_number, normalize_order_number
 from orders.queries import get_order_by_number
@@ -22,7 +25,7 @@ from web.types import StrOrPromise
 MAX_NOTE = 500
 MAIL_LABELS: dict[str, StrOrPromise] = {
     CONFIRMATION: gettext_lazy("Order confirmation"),
-    DISPATCH: gettext_lazy("The last about what was shipped"),
+    DISPATCH: gettext_lazy("Latest shipping email"),
 }
 MAX_TRACKING_TEXT = 400_000
 
@@ -35,6 +38,8 @@ class OrderActForm(Form):
     hint: StrOrPromise = ""
     # Users need this permission for the act, in addition to the permission to change many orders.
     permission = ""
+    # These fields can be changed in the preview, too.
+    preview_fields: tuple[str, ...] = ()
 
     def __init__(self, data: QueryDict | None = None, order_ids: Sequence[UUID] = ()) -> None:
         super().__init__(data, auto_id=f"{self.act}-%s")
@@ -45,6 +50,10 @@ class OrderActForm(Form):
         """The tracking numbers in the valid form, keyed by order id."""
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found
+
+    def get_number_field(self, order: Order) -> forms.BoundField | None:
+        """Return the preview's field of an order's tracking number, or None."""
+        return None
 
     def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
         """Return the act that the valid form describes. It refunds orders paid until `refunds_until`; with None, no orders."""
@@ -60,8 +69,9 @@ class OrderActForm(Form):
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the submitted fields of the act for hidden fields, without the second-factor code."""
-        sent = ((name, str(self.data.get(name, ""))) for name in self.base_fields)
+        """Return the act and its fields for the preview's hidden fields, without the second-factor code."""
+        hidden = (name for name in self.base_fields if name not in self.preview_fields)
+        sent = ((name, str(self.data.get(name, ""))) for name in hidden)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
@@ -69,21 +79,26 @@ class PackForm(OrderActForm):
     """The form that packs all units in stock: a parcel in each warehouse."""
 
     act, title = "packed", gettext_lazy("Pack")
-    hint = gettext_lazy("All that is in stock of each order, a parcel for each warehouse.")
+    hint = gettext_lazy("Packs all units in stock: one parcel per order and warehouse.")
 
 
 class ShipForm(OrderActForm):
-    """The form that ships the packed parcels. Carrier and tracking numbers are optional."""
+    """The form that ships the packed parcels. Carrier and tracking numbers are optional.
 
+    If the preview has one page, each order has a field for its number there.
+    """
+
+    preview_fields = ("carrier", "tracking")
     act, title = "shipped", gettext_lazy("Ship")
     hint = gettext_lazy(
-        "Each order’s packed parcels; if none is packed, all of it that can be. The customers get an email."
+        "Ships the packed parcels. Orders without a packed parcel are packed and shipped. Customers get an email."
     )
     carrier = forms.CharField(
         label=gettext_lazy("Carrier"),
         max_length=40,
         required=False,
-        help_text=gettext_lazy("Left empty, it is the one of each order’s delivery method."),
+        widget=text_input(list="carriers"),
+        help_text=gettext_lazy("Leave empty to use the carrier of each order’s delivery method."),
     )
     tracking = forms.CharField(
         label=gettext_lazy("Tracking numbers"),
@@ -91,9 +106,41 @@ class ShipForm(OrderActForm):
         required=False,
         widget=forms.Textarea({"rows": 6, "spellcheck": "false", "autocomplete": "off"}),
         help_text=gettext_lazy(
-            "One a line: the order’s number, then the tracking number. Lines copied from a table work, too."
+            "One per line: order number, then tracking number. You can paste rows from a spreadsheet."
         ),
     )
+
+    def __init__(self, data: QueryDict | None = None, order_ids: Sequence[UUID] = ()) -> None:
+        super().__init__(data, order_ids)
+        if len(order_ids) <= PAGE_LENGTH:
+            self.fields |= {name_number_field(each): TrackingField() for each in order_ids}
+
+    def get_number_field(self, order: Order) -> forms.BoundField | None:
+        name = name_number_field(order.order_id)
+        if name not in self.fields:
+            return None
+        field = self[name]
+        field.label = _("Tracking number of %(number)s") % {"number": order.number}
+        return field
+
+    def clean(self) -> dict[str, Any]:
+        """Join the numbers of both kinds of fields by order. Lines of numbers move into the orders' own fields."""
+        cleaned = super().clean() or self.cleaned_data
+        names = {each: name_number_field(each) for each in self.order_ids}
+        names = {order_id: name for order_id, name in names.items() if name in self.fields}
+        numbers: dict[UUID, str] = dict(cleaned.get("tracking") or {})
+        numbers |= {
+            order_id: cleaned[name] for order_id, name in names.items() if cleaned.get(name)
+        }
+        first: dict[str, UUID] = {}
+        for order_id, number in numbers.items():
+            if first.setdefault(number, order_id) != order_id:
+                words = _("%(number)s is entered for another order, too")
+                self.add_error(names.get(order_id), words % {"number": number})
+        if names and not self.errors:
+            typed = {names[order_id]: number for order_id, number in numbers.items()}
+            self.keep_typed(tracking="", **typed)
+        return cleaned | {"tracking": numbers}
 
     def clean_tracking(self) -> dict[UUID, str]:
         """Return the tracking numbers, keyed by order id. Raises ValidationError for the first wrong line."""
@@ -109,11 +156,11 @@ class ShipForm(OrderActForm):
             if not TRACKING.fullmatch(tracking):
                 wrong = _("enter the order’s number, a space and the tracking number")
             elif order_id is None:
-                wrong = _("%(number)s is none of the selected orders") % {"number": typed}
+                wrong = _("%(number)s isn’t one of the selected orders") % {"number": typed}
             elif order_id in found:
                 wrong = _("%(number)s has a tracking number already") % {"number": typed}
             elif tracking in lines_by_number:
-                wrong = _("%(tracking)s stands in line %(other)s, too") % {
+                wrong = _("%(tracking)s is also in line %(other)s") % {
                     "tracking": tracking,
                     "other": lines_by_number[tracking],
                 }
@@ -128,6 +175,11 @@ class ShipForm(OrderActForm):
         """Return the id of the selected order with this stored number. Few orders' numbers do not follow from their ids."""
         order = get_order_by_number(typed)
         return order.order_id if order and order.order_id in set(self.order_ids) else None
+
+
+def name_number_field(order_id: UUID) -> str:
+    """Return the name of the field of an order's tracking number."""
+    return f"number-{order_id}"
 
 
 def _split_line(text: str) -> tuple[str, str]:
@@ -146,7 +198,7 @@ class NoteActForm(OrderActForm):
         max_length=MAX_NOTE,
         required=False,
         widget=forms.Textarea({"rows": 2}),
-        help_text=gettext_lazy("Optional. It stands in each order’s history."),
+        help_text=gettext_lazy("Optional. Shown in each order’s history."),
     )
 
 
@@ -167,7 +219,7 @@ class CancelForm(NoteActForm):
 
     act, title = "cancelled", gettext_lazy("Cancel")
     hint = gettext_lazy(
-        "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
+        "Restocks the units, refunds the payments and emails the customers. This can’t be undone."
     )
 
 
@@ -179,7 +231,7 @@ class TagsForm(OrderActForm):
         label=gettext_lazy("Tags"),
         max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
         widget=text_input(),
-        help_text=gettext_lazy("With commas between them."),
+        help_text=gettext_lazy("Separated by commas."),
         error_messages={"required": gettext_lazy("Enter a tag, for example gift")},
     )
 
@@ -205,7 +257,7 @@ class MailForm(OrderActForm):
 
     act, title = "mailed", gettext_lazy("Send an email again")
     hint = gettext_lazy(
-        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
+        "Sends the same text to each order’s current address. Emails are kept for 30 days."
     )
     permission = "adminpanel.mail_again"
     mail = forms.ChoiceField(label=gettext_lazy("Email"), choices=list(MAIL_LABELS.items()))

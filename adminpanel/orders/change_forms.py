@@ -19,6 +19,8 @@ from orders.lifecycle.states import CONFIRMED, ON_HOLD
 class ChangeLinesForm(OrderForm):
     """The form that reduces an order's lines. Each field has the number of units that stay in the order."""
 
+    mail_kinds = {"changed": ""}
+
     def __init__(
         self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None
     ) -> None:
@@ -49,6 +51,8 @@ class ChangeLinesForm(OrderForm):
 
 class StaffAddressForm(TypedForm, DeliveryAddressForm):
     """The form of another delivery address in the same country, typed by staff."""
+
+    mail_kinds = {"changed": ""}
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, current_address=order.delivery_address, auto_id="address-%s")

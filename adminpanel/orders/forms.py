@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from adminpanel.forms import note_field, short_input
+from adminpanel.orders.mail_notices import MailNotice
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import InvalidTag
 from orders.lifecycle.items import Item
@@ -18,6 +19,7 @@ from orders.lifecycle.parcels import ItemUnits
 from orders.lifecycle.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
+from web.types import StrOrPromise
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,4}")
 _AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
@@ -81,7 +83,14 @@ class AmountField(forms.CharField):
 
 
 class TypedForm(Form):
-    """A form that can list its typed texts. A page that no longer has the form can then show them."""
+    """A form that can list its typed texts. A page that no longer has the form can then show them.
+
+    `mail_kinds` are the events that its buttons cause, with the buttons' labels if it has several. `mail_notice` says whom
+    they mail.
+    """
+
+    mail_kinds: Mapping[str, StrOrPromise] = {}
+    mail_notice: MailNotice | None = None
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:
@@ -169,7 +178,7 @@ class TagForm(Form):
         label=gettext_lazy("Add tags"),
         required=False,
         max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
-        help_text=gettext_lazy("With commas between them. Customers never see tags."),
+        help_text=gettext_lazy("Separated by commas. Customers never see tags."),
         widget=forms.TextInput({"list": "known-tags", "autocomplete": "off"}),
     )
     remove = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from adminpanel.orders.labels import actor_label, event_label, name_actor
 from inventory.warehouses import find_warehouse_name
 from orders.lifecycle import returns
 from orders.lifecycle.entities import Order
-from orders.lifecycle.events import Event
+from orders.lifecycle.events import Event, parse_line_units
 from orders.lifecycle.labels import ORDER_LABELS
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
@@ -19,6 +20,8 @@ NUMBERED = {
     "parcel": gettext_lazy("parcel %(parcel)s"),
     "return": gettext_lazy("return %(return)s"),
 }
+# Steps of the payment and of the jobs, which staff seldom need. The order's page folds them.
+TECHNICAL = ("payment_started", "payment_closed", "authorized", "voided", "late")
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,18 @@ class StaffHistoryEntry:
     is_public: bool
     is_note_public: bool
     details: str = ""
+    is_technical: bool = False
 
 
 def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
     """Return all entries of an order's history, the newest first. Private notes are included."""
     return tuple(_line(event, order) for event in order.events)
+
+
+def group_history(order: Order) -> list[tuple[bool, list[StaffHistoryEntry]]]:
+    """Return the entries of an order's history in runs: whether a run's entries are technical, and these."""
+    runs = groupby(staff_history(order), lambda entry: entry.is_technical)
+    return [(is_technical, list(run)) for is_technical, run in runs]
 
 
 def _line(event: Event, order: Order) -> StaffHistoryEntry:
@@ -48,6 +58,7 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
         event.public,
         event.public and (event.actor == "system" or event.kind in returns.ANSWERS),
         _event_details(event, order),
+        event.kind in TECHNICAL and not event.note,
     )
 
 
@@ -104,6 +115,9 @@ def _event_details(event: Event, order: Order) -> str:
     is_money = event.kind in ("authorized", "captured", "refund_owed", "refunded")
     if is_money and details.get("amount"):
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
+    if units := sum(parse_line_units(details.get("restock")).values()):
+        text = ngettext("%(count)d unit back in stock", "%(count)d units back in stock", units)
+        parts.append(text % {"count": units})
     if event.kind == "tagged":
         parts = _tag_changes(event)
     if details.get("added_order"):

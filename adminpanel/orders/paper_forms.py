@@ -32,7 +32,9 @@ class PaperForm(Form):
         name: str = self.cleaned_data["kind"]
         if ORDER_FILES[name].draw and self.total > MAX_PRINTED_ORDERS:
             raise forms.ValidationError(
-                _("A paper may have %(most)d orders. Filter them first, or take a table.")
+                _(
+                    "A document can have %(most)d orders. Narrow the selection with filters, or export a table."
+                )
                 % {"most": MAX_PRINTED_ORDERS}
             )
         return name

@@ -1,4 +1,7 @@
-"""The forms of an order's parcels: pack, ship, record the outcome, or correct the tracking number."""
+"""The forms of an order's parcels: pack, ship, record the outcome, or correct the tracking number.
+
+The forms that pack and ship have the fields of carrier and tracking number. static/js/orders.js proposes the carrier.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -30,7 +33,7 @@ class PackForm(OrderForm):
         label=gettext_lazy("Scan the items"),
         required=False,
         max_length=MAX_SKU_LENGTH,
-        help_text=gettext_lazy("A barcode of a SKU, or its letters and Enter, counts one unit."),
+        help_text=gettext_lazy("Scan a barcode, or type a SKU and press Enter, to count one unit."),
         widget=text_input(autocapitalize="characters", spellcheck="false"),
     )
     scanning = forms.CharField(widget=forms.HiddenInput, required=False, max_length=1)
@@ -42,8 +45,9 @@ class PackForm(OrderForm):
         items: Iterable[Item],
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(order, f"pack-{warehouse}", data)
+        super().__init__(order, f"pack-{warehouse}", data, carrier=order.method.carrier)
         self.warehouse, self.is_counted = warehouse, False
+        self.fields |= {"carrier": CarrierField(), "tracking": TrackingField()}
         self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
@@ -71,6 +75,8 @@ class PackForm(OrderForm):
         self.full_clean()
         self.is_counted = True
         sku = self.cleaned_data.get("scan", "").upper()
+        if not sku:
+            return True  # Enter in another field pressed the form's first button
         found = [field for item, field in self.lines if item.sku == sku]
         counted = {
             field.name: _count(field) if self.is_scanning else 0 for _item, field in self.lines
@@ -80,9 +86,9 @@ class PackForm(OrderForm):
             most = sum(map(_most, found))
             self.add_error(
                 "scan",
-                _("All %(units)d of %(sku)s are in the parcel") % {"units": most, "sku": sku}
+                _("All of %(sku)s packed: %(units)d") % {"units": most, "sku": sku}
                 if found
-                else _("“%(sku)s” is nothing that is to be packed here") % {"sku": sku},
+                else _("%(sku)s isn’t in this order") % {"sku": sku},
             )
             return False
         counted[wanting.name] += 1
@@ -102,11 +108,25 @@ def _most(field: forms.BoundField) -> int:
     return cast(UnitsField, field.field).most
 
 
-class TrackingField(forms.CharField):
-    """A field for a carrier's tracking number."""
+class CarrierField(forms.CharField):
+    """A field for a parcel's carrier. The page lists the known carriers."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(label=_("Tracking number"), max_length=60, widget=text_input(), **kwargs)
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Carrier"), max_length=40, required=False, widget=text_input(list="carriers")
+        )
+
+
+class TrackingField(forms.CharField):
+    """A field for a carrier's tracking number: typed, pasted or scanned."""
+
+    def __init__(self, label: str = "") -> None:
+        super().__init__(
+            label=label or _("Tracking number"),
+            max_length=60,
+            required=False,
+            widget=text_input(spellcheck="false", **{"data-tracking": ""}),
+        )
 
     def clean(self, value: Any) -> str:
         """Return the tracking number. Raises ValidationError if it has unusual characters."""
@@ -118,8 +138,39 @@ class TrackingField(forms.CharField):
         return typed
 
 
+class ShipForm(OrderForm):
+    """The form that ships an order as one parcel, packed before or not, with its optional tracking number."""
+
+    event = forms.CharField(widget=forms.HiddenInput)
+    mail_kinds = {"shipped": ""}
+
+    def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
+        packed = next((each for each in order.parcels() if each.state == parcels.PACKED), None)
+        super().__init__(
+            order,
+            "shipped",
+            data,
+            event="shipped",
+            carrier=(packed and packed.carrier) or order.method.carrier,
+            tracking=packed.tracking if packed else "",
+        )
+        self.fields |= {"carrier": CarrierField(), "tracking": TrackingField()}
+
+    @staticmethod
+    def is_possible(order: Order) -> bool:
+        """Return whether the order can be shipped, goes in one parcel, and is not picked up."""
+        packed = sum(each.state == parcels.PACKED for each in order.parcels())
+        is_one = (packed or len(order.units_to_pack)) == 1
+        return (
+            is_one and bool(order.method.carrier) and TRANSITION_RULES["shipped"].is_allowed(order)
+        )
+
+
 class ParcelForm(OrderForm):
-    """The form for the next step of a parcel. The tracking number is optional."""
+    """The form for the next step of a parcel. The tracking number is optional.
+
+    With `is_shipped_above`, the page's ShipForm ships the parcel, so this form is drawn without that step.
+    """
 
     STEPS = {
         parcels.PACKED: (
@@ -133,31 +184,43 @@ class ParcelForm(OrderForm):
     }
     event = forms.ChoiceField()
 
-    def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(order, f"parcel-{parcel.parcel_id}", data, carrier=order.method.carrier)
-        self.parcel, self.steps = parcel, self.STEPS.get(parcel.state, ())
+    def __init__(
+        self,
+        order: Order,
+        parcel: Parcel,
+        data: Mapping[str, Any] | None = None,
+        *,
+        is_shipped_above: bool = False,
+    ) -> None:
+        super().__init__(
+            order,
+            f"parcel-{parcel.parcel_id}",
+            data,
+            carrier=parcel.carrier or order.method.carrier,
+            tracking=parcel.tracking,
+        )
+        self.parcel = parcel
+        steps = self.STEPS.get(parcel.state, ())
+        self.steps = [each for each in steps if not (is_shipped_above and each[0] == "shipped")]
+        self.mail_kinds = dict(self.steps)
         self.fields["event"].choices = self.steps  # type: ignore[attr-defined]
-        if parcel.state == parcels.PACKED:
-            self.fields["carrier"] = forms.CharField(
-                label=_("Carrier"), max_length=40, required=False
-            )
-            self.fields["tracking"] = TrackingField(required=False)
+        if parcel.state == parcels.PACKED and not is_shipped_above:
+            self.fields |= {"carrier": CarrierField(), "tracking": TrackingField()}
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
         """The fields for the carrier and the tracking number."""
-        return [self[name] for name in ("carrier", "tracking") if name in self.fields]
+        return [self[name] for name in ("tracking", "carrier") if name in self.fields]
 
 
 class TrackingForm(OrderForm):
     """The form that corrects the carrier or the tracking number of a shipped parcel."""
 
     event = forms.CharField(widget=forms.HiddenInput)
-    carrier = forms.CharField(label=gettext_lazy("Carrier"), max_length=40, required=False)
     mail = forms.BooleanField(
         label=gettext_lazy("Email the number to the customer"), required=False
     )
-    field_order = ("carrier", "tracking", "mail")
+    field_order = ("tracking", "carrier", "mail")
 
     def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(
@@ -169,7 +232,7 @@ class TrackingForm(OrderForm):
             tracking=parcel.tracking,
         )
         self.parcel = parcel
-        self.fields["tracking"] = TrackingField(required=False)
+        self.fields |= {"carrier": CarrierField(), "tracking": TrackingField()}
         self.order_fields(self.field_order)
 
     @staticmethod

@@ -1,23 +1,27 @@
 """Draws an order's page. The page can contain an invalid form, or a conflict with somebody else's change."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from accounts.access import current_member, has_permission
+from accounts.models import User
 from adminpanel.orders.available_forms import AnyForm, build_order_forms
 from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
-from adminpanel.orders.history import staff_history
+from adminpanel.orders.history import group_history
 from adminpanel.orders.labels import actor_label, event_label
+from adminpanel.orders.mail_notices import make_mail_notice
 from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.parcel_forms import PackForm
 from adminpanel.orders.refund_permission import may_refund
 from adminpanel.other_viewers import list_other_viewers
 from adminpanel.templatetags.ages import ago
+from orders.carriers import CARRIERS
 from orders.lifecycle import balance, states
+from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from orders.presentation import delivery_estimate, last_event_id
@@ -96,14 +100,12 @@ def order_page_context(
     found = page_data.order
     delivery, billing = address_lines(found)
     moves_money = may_refund(current_member(request))
-    transitions = [
-        each
-        for each in states.allowed_transitions(found)
-        if moves_money or each.kind != "cancelled" or not balance.amount_to_give_up(found).amount
-    ]
     forms = build_order_forms(found, page_data.items, money=moves_money)
     if form is not None:
         forms[form.key] = form
+    member = page_data.customer if found.user_id else None
+    for each in forms.values():
+        each.mail_notice = make_mail_notice(found, member, each.mail_kinds)
     return {
         "order": found,
         "customer": page_data.customer,
@@ -115,12 +117,9 @@ def order_page_context(
         "attempts": [
             (each, staff_label("payment_attempt", each.state)) for each in page_data.attempts
         ],
-        "events": staff_history(found),
-        "transitions": transitions,
-        "column_tone": ORDER_LABELS["column"][found.board_column].tone,
-        "payment_word": staff_label("payment", found.payment),
-        "payment_tone": ORDER_LABELS["payment"][found.payment].tone,
-        "fulfilment_word": staff_label("status", found.fulfilment, is_pickup=found.is_pickup),
+        "history": group_history(found),
+        "carriers": CARRIERS,
+        **_list_steps(found, member, forms, moves_money=moves_money),
         "expected": delivery_estimate(found),
         "delivery_lines": delivery,
         "billing_lines": billing,
@@ -142,4 +141,30 @@ def order_page_context(
         "address_form": forms.get("address"),
         "received_form": forms.get("received"),
         "by_hand": manual_refunds(found) if moves_money else (),
+    }
+
+
+def _list_steps(
+    order: Order, member: User | None, forms: Mapping[str, AnyForm], *, moves_money: bool
+) -> dict[str, Any]:
+    """Return an order's statuses and its next steps, with what they mail, for the template context.
+
+    `member` is the account of a member's order. A step that has a form of its own is no button among the others.
+    """
+    transitions = {
+        each.kind: each
+        for each in states.allowed_transitions(order)
+        if each.kind not in forms
+        and (moves_money or each.kind != "cancelled" or not balance.amount_to_give_up(order).amount)
+    }
+    labels = {kind: each.label for kind, each in transitions.items()}
+    return {
+        "column_tone": ORDER_LABELS["column"][order.board_column].tone,
+        "payment_word": staff_label("payment", order.payment),
+        "payment_tone": ORDER_LABELS["payment"][order.payment].tone,
+        "fulfilment_word": staff_label("status", order.fulfilment, is_pickup=order.is_pickup),
+        "transitions": list(transitions.values()),
+        "ship_form": forms.get("shipped"),
+        "move_notice": make_mail_notice(order, member, labels),
+        "refund_notice": make_mail_notice(order, member, {"refunded": ""}),
     }

@@ -18,6 +18,7 @@ MAX_WORDS = 1000
 class ReturnDecisionForm(OrderForm):
     """The form that approves or declines a return."""
 
+    mail_kinds = {"return_approved": "", "return_rejected": ""}
     event = forms.ChoiceField(
         choices=[
             ("return_approved", gettext_lazy("Approve")),
@@ -49,6 +50,8 @@ class ReturnDecisionForm(OrderForm):
 
 class ReturnReceiptForm(OrderForm):
     """The form that receives a return. It says how many of the units go back into stock."""
+
+    mail_kinds = {"return_received": ""}
 
     def __init__(
         self,

@@ -230,8 +230,10 @@ class Order:
         )
 
     def returnable_units_since(self, arrived_since: datetime | None) -> dict[int, int]:
-        """Return the units, by line, that arrived since `arrived_since` (None: at any time) and are in no return."""
-        return returns.returnable_units(self._parcels, self.returns, arrived_since)
+        """Return the units, by line, that arrived since `arrived_since` (None: at any time) and have not come back."""
+        return returns.returnable_units(
+            self._parcels, self.returns, returns.refund_restocks(self.events), arrived_since
+        )
 
     def last_return_day(self, arrived_at: datetime) -> date:
         """Return the last day for returning items that arrived at this moment."""
@@ -267,7 +269,7 @@ class Order:
         given = {
             str(event.details.get("tracking") or "")
             for event in self.events
-            if event.kind in (parcels.SHIPPED, parcels.TRACKED)
+            if event.kind in (parcels.PACKED, parcels.SHIPPED, parcels.TRACKED)
         }
         return given - {"", *(each.tracking for each in self._parcels)}
 

@@ -1,6 +1,6 @@
 """An order's parcels, folded from its events: packed > shipped > delivered | lost; an unpacked parcel is cancelled.
 
-Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [these, …]} for several at once;
+Details of the events: packed {parcel, warehouse, lines: {line: units}, carrier?, tracking?}, or {parcels: [these, …]} for several at once;
 shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}; tracked {parcel, carrier, tracking}, a correction.
 An event that names no parcel applies to all parcels: it packs all remaining units, a parcel for each warehouse; or ships all
 packed parcels (if there are none, all remaining units); or delivers all parcels under way.
@@ -95,7 +95,12 @@ def _packed_parcels(
 ) -> Iterator[Parcel]:
     for each in plan_packing(event.details, before, reserved_units):
         yield Parcel(
-            str(each["parcel"]), each["warehouse"], parse_line_units(each["lines"]), event.at
+            str(each["parcel"]),
+            each["warehouse"],
+            parse_line_units(each["lines"]),
+            event.at,
+            carrier=each.get("carrier", ""),
+            tracking=each.get("tracking", ""),
         )
 
 
@@ -108,12 +113,20 @@ def _advanced_parcels(
     chosen = [each for each in parcels if each.state == was and parcel_id in (None, each.parcel_id)]
     if not chosen and parcel_id is None and event.kind == "shipped":
         chosen = list(_packed_parcels(event, parcels, reserved_units))
+    carrier, tracking = event.details.get("carrier"), event.details.get("tracking")
     for each in chosen:
+        # An event about all parcels leaves each the number that it was packed with.
+        keeps = parcel_id is None and not tracking and each.tracking
         yield replace(
             each,
             state=becomes,
-            carrier=event.details.get("carrier") or each.carrier,
-            tracking=event.details.get("tracking") or each.tracking,
+            carrier=each.carrier if keeps else carrier or each.carrier,
+            # The label of a parcel that was unpacked is used for no other parcel.
+            tracking=""
+            if becomes == CANCELLED
+            else each.tracking
+            if keeps or tracking is None
+            else tracking,
             shipped_at=event.at if becomes == SHIPPED else each.shipped_at,
             delivered_at=event.at if becomes == DELIVERED else each.delivered_at,
         )

@@ -62,7 +62,7 @@ def _problem(order: Order, event: Event) -> str:
     if event.kind in ("packed", parcels.TRACKED, *parcels.STEPS):
         return parcels.parcel_problem(event, order.parcels(), order.reserved_units)
     if event.kind in returns.KINDS or event.kind == "refund_owed":
-        return returns.return_problem(event, order.parcels(), order.returns)
+        return returns.return_problem(event, order.returnable_units(), order.returns)
     if event.kind == "changed":
         return _change_problem(order, event.details)
     if event.kind == "payment_started" and order.open_payment_attempt:

@@ -2,7 +2,7 @@
 
 Details of the events: return_requested {return, lines: {line: units}, reason}; return_received {return, restock: {line: units}};
 return_approved, return_rejected, return_closed {return}, whose notes give the reason. A `refund_owed` may name a return, too;
-once that refund was sent, the return is refunded.
+once that refund was sent, the return is refunded. A refund without a return may put units back into stock: {restock}.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,10 +95,22 @@ def _advanced_return(was: Return, event: Event) -> Return:
     )
 
 
+def refund_restocks(events: Iterable[Event]) -> list[dict[int, int]]:
+    """Return the units, by line, that each refund without a return put back into stock."""
+    refunds = (event for event in events if event.kind == "refund_owed")
+    return [parse_line_units(event.details.get("restock")) for event in refunds]
+
+
 def returnable_units(
-    parcels: Iterable[Parcel], returns: Iterable[Return], arrived_since: datetime | None = None
+    parcels: Iterable[Parcel],
+    returns: Iterable[Return],
+    restocks: Iterable[Mapping[int, int]],
+    arrived_since: datetime | None = None,
 ) -> dict[int, int]:
-    """Return the units, by line, that were delivered since `arrived_since` (None: at any time) and are in no return yet."""
+    """Return the units, by line, that were delivered since `arrived_since` (None: at any time) and have not come back.
+
+    Units come back in a return, or by one of the `restocks` (see `refund_restocks`).
+    """
     found = units_by_line(
         delivered_units(
             each
@@ -106,15 +118,15 @@ def returnable_units(
             if each.delivered_at and (arrived_since is None or each.delivered_at >= arrived_since)
         )
     )
-    for each in returns:
-        if each.state != REJECTED:
-            for line, count in each.lines.items():
-                found[line] = found.get(line, 0) - count
+    returned = [each.lines for each in returns if each.state != REJECTED]
+    for lines in (*returned, *restocks):
+        for line, count in lines.items():
+            found[line] = found.get(line, 0) - count
     return {line: count for line, count in found.items() if count > 0}
 
 
-def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
-    """Return the reason why these returns do not allow an event, as a text to show; '' if they allow it."""
+def return_problem(event: Event, returnable: Mapping[int, int], returns: Sequence[Return]) -> str:
+    """Return the reason why an order's returns, and its `returnable_units`, do not allow an event; '' if they allow it."""
     return_id = str(event.details.get("return", ""))
     found = next((each for each in returns if each.return_id == return_id), None)
     if event.kind == "return_requested":
@@ -123,10 +135,13 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
             return _("nothing was chosen to return")
         return (
             ""
-            if not found and has_all_units(wanted, returnable_units(parcels, returns))
+            if not found and has_all_units(wanted, returnable)
             else _("that many can’t be returned")
         )
     if event.kind == "refund_owed":
+        restock = parse_line_units(event.details.get("restock"))
+        if restock and (found or not has_all_units(restock, returnable)):
+            return _("not that many can go back into stock")
         return _("its return is closed") if found and found.state == CLOSED else ""
     if found is None:
         return _("it has no return %(number)s") % {"number": return_id}
@@ -147,17 +162,24 @@ def has_all_units(wanted: Mapping[int, int], available: Mapping[int, int]) -> bo
 
 
 def restocked_units(
-    parcels: Iterable[Parcel], returns: Iterable[Return]
+    parcels: Iterable[Parcel], events: Sequence[Event]
 ) -> dict[str, dict[str, dict[int, int]]]:
-    """Return the units that each return restocks, by warehouse and line. The warehouses that sent the units get them in turn."""
-    delivered = delivered_units(parcels)
+    """Return the units that each return, or refund, puts back into stock, by warehouse and line.
+
+    The warehouses that sent the units get them in turn. Later parcels and events do not change what earlier events put where.
+    """
+    arrived = [each for each in parcels if each.delivered_at]
+    delivered = delivered_units(
+        sorted(arrived, key=lambda each: each.delivered_at or each.packed_at)
+    )
     found: dict[str, dict[str, dict[int, int]]] = {}
-    for each in returns:
-        for line, count in (each.restock or {}).items():
+    for event in reversed(events):
+        key = str(event.details.get("return") or f"refund {event.details.get('refund')}")
+        for line, count in parse_line_units(event.details.get("restock")).items():
             for warehouse, lines in delivered.items():
                 part = min(count, lines.get(line, 0))
                 if part:
                     lines[line] -= part
                     count -= part
-                    found.setdefault(each.return_id, {}).setdefault(warehouse, {})[line] = part
+                    found.setdefault(key, {}).setdefault(warehouse, {})[line] = part
     return found

@@ -24,6 +24,7 @@ from orders.operations.parcels import (
     mark_parcel_delivered,
     mark_parcel_lost,
     pack_parcel,
+    ship_order,
     ship_parcel,
     unpack_parcel,
 )

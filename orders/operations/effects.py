@@ -188,7 +188,7 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
         fresh = queries.get_order(order.order_id)
         if fresh and fresh.version == order.version:
             log.error("order %s is confirmed, but %d reservations are gone", order.number, missing)
-    for return_id, restock in returns.restocked_units(order.parcels(), order.returns).items():
+    for return_id, restock in returns.restocked_units(order.parcels(), order.events).items():
         parts = [
             replace(each, quantity=units)
             for each in allocations

@@ -21,7 +21,7 @@ from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CONFIRMING_EVENTS
 from orders.notifications import NEWS_FOR, find_kind
-from orders.operations.mail_texts import MailContent, compose_mail
+from orders.operations.mail_texts import MAILED_EVENTS, MailContent, compose_mail
 
 # The confirmation of an order from a cart is mailed for as long as the outbox remembers sent mails. Imported orders have no cart.
 CONFIRMED_FOR = timedelta(days=29)
@@ -49,7 +49,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     for event_key in missing:
         event, content = mails[event_key]
         kind = find_kind(order, event) if member else ""
-        if member and kind and not wants_mail(kind, member.notification_choices):
+        if not _wants_mail(member, kind):
             continue
         can_end = member and kind and not get_kinds()[kind].is_always_mailed
         end_url = unsubscribe_url(order.user_id, kind) if can_end and order.user_id else ""
@@ -62,6 +62,20 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             now,
             replace(_options(order, member), unsubscribe_url=end_url),
         )
+
+
+def has_mail(order: Order, kind: str, member: User | None) -> bool:
+    """Return whether the customer would be mailed about a new event of this kind. `member` is the order's member, if any."""
+    if order.is_erased or order.is_unproved or kind not in MAILED_EVENTS:
+        return False
+    event = replace(order.events[0], kind=kind, details={})
+    return _wants_mail(member, find_kind(order, event))
+
+
+def _wants_mail(member: User | None, notification_kind: str) -> bool:
+    if member is None or not notification_kind:
+        return True
+    return wants_mail(notification_kind, member.notification_choices)
 
 
 def mail_event_key(event: Event) -> str:

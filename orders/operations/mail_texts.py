@@ -460,3 +460,5 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     **dict.fromkeys(KINDS, _about_return),
     "refunded": _refunded,
 }
+# The kinds of events that can have a mail.
+MAILED_EVENTS = frozenset(_COMPOSERS)

@@ -7,6 +7,7 @@ if the order does not allow the event, OrderChanged if another write was faster,
 from collections.abc import Mapping
 from datetime import datetime
 
+from orders.carriers import choose_carrier
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged
 from orders.lifecycle.parcels import TRACKED
@@ -17,15 +18,37 @@ from orders.operations.transitions import check_transition
 
 
 def pack_parcel(
-    order: Order, warehouse: str, lines: Mapping[int, int], *, actor: str, now: datetime
+    order: Order,
+    warehouse: str,
+    lines: Mapping[int, int],
+    carrier: str = "",
+    tracking: str = "",
+    *,
+    actor: str,
+    now: datetime,
 ) -> Order:
-    """Pack units, by line number, into a new parcel in a warehouse. In the returned order, the new parcel is the last one."""
+    """Pack units, by line number, into a new parcel in a warehouse. In the returned order, the new parcel is the last one.
+
+    Its carrier and tracking number stay when it is shipped, unless others are given. Also raises TrackingNumberTaken.
+    """
     details = {
         "parcel": str(len(order.parcels()) + 1),
         "warehouse": warehouse,
         "lines": {line: units for line, units in lines.items() if units},
     }
-    return transition_order(order, Transition("packed", actor=actor, at=now, details=details))
+    if tracking:
+        details |= {"carrier": choose_carrier(order, carrier, tracking), "tracking": tracking}
+    return transition_with_number(order, Transition("packed", actor=actor, at=now, details=details))
+
+
+def ship_order(
+    order: Order, carrier: str = "", tracking: str = "", *, actor: str, now: datetime
+) -> Order:
+    """Ship all packed parcels of an order; if there are none, all units to pack. Also raises TrackingNumberTaken."""
+    details = {"carrier": choose_carrier(order, carrier, tracking), "tracking": tracking}
+    return transition_with_number(
+        order, Transition("shipped", actor=actor, at=now, details=details)
+    )
 
 
 def ship_parcel(
@@ -40,7 +63,7 @@ def ship_parcel(
     """Ship a packed parcel. `tracking` is the carrier's number for it, '' for none. Also raises TrackingNumberTaken."""
     details = {
         "parcel": parcel_id,
-        "carrier": carrier or order.method.carrier,
+        "carrier": choose_carrier(order, carrier, tracking),
         "tracking": tracking,
     }
     return transition_with_number(
@@ -64,7 +87,7 @@ def correct_tracking(
     """
     details = {
         "parcel": parcel_id,
-        "carrier": carrier or order.method.carrier,
+        "carrier": choose_carrier(order, carrier, tracking),
         "tracking": tracking,
         "mail": has_mail,
     }

@@ -6,6 +6,7 @@ if the order does not allow the event, OrderChanged if another write was faster,
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import uuid5
 
 from django.utils.translation import gettext as _
@@ -83,21 +84,21 @@ def decide_refund(
     actor: str,
     now: datetime,
     return_id: str = "",
-    delivery: bool = False,
+    more: Mapping[str, Any] | None = None,
 ) -> Order:
     """Decide a refund. `lines` maps line numbers to the refunded units; without lines, the refund is for the whole order.
 
     The effects send refunds of a gateway's payments; staff send others. All refunds together never exceed the captured amount.
-    `return_id` names the refunded return; `delivery` says whether the refund includes the delivery costs.
+    `return_id` names the refunded return. `more` are further details: `delivery` (true: it includes the delivery costs), and
+    `restock`, the delivered units by line that go back into stock without a return.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
         "amount": to_minor_units(amount),
         "lines": {line: units for line, units in lines.items() if units},
         "reason": reason,
+        **{name: value for name, value in (more or {}).items() if value},
     }
     if return_id:
         details["return"] = return_id
-    if delivery:
-        details["delivery"] = True
     return transition_order(order, Transition("refund_owed", actor=actor, at=now, details=details))

@@ -133,35 +133,57 @@ def _label_lines(found: OrderItems) -> Lines:
             yield [order.number, order.method.label, _address(order)]
 
 
+def _everything_lines(found: OrderItems) -> Lines:
+    """Yield the lines of all papers, each with its paper's name in front."""
+    orders = list(found)
+    for name, list_lines in _PAPERS.items():
+        for line in list_lines(orders):
+            yield [name, *line]
+
+
+_PAPERS = {"picking": _pick_lines, "slips": _slip_lines, "labels": _label_lines}
+
+
 def _address(order: Order) -> str:
     return "\n".join(order.delivery_address.lines)
 
 
 # The drawing code with its typefaces takes long to load, so only these functions import it.
 def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
-    from orders.papers.staff_papers import PickLine, draw_picking_list
+    from orders.papers.staff_papers import draw_picking_list, parse_pick_line
 
-    found = (
-        PickLine(number, sku, label, warehouse, place, int(units))
-        for number, sku, label, warehouse, place, units in lines
-    )
-    return draw_picking_list(found, now)
+    return draw_picking_list(map(parse_pick_line, lines), now)
 
 
 def _draw_packing_slips(lines: Lines, now: datetime) -> bytes:
-    from orders.papers.staff_papers import SlipLine, draw_packing_slips
+    from orders.papers.staff_papers import draw_packing_slips, parse_slip_line
 
-    found = (
-        SlipLine(number, warehouse, placed, delivery, notes, address, sku, label, int(units))
-        for number, warehouse, placed, delivery, notes, address, sku, label, units in lines
-    )
-    return draw_packing_slips(found, now)
+    return draw_packing_slips(map(parse_slip_line, lines), now)
 
 
 def _draw_address_labels(lines: Lines, now: datetime) -> bytes:
     from orders.papers.staff_papers import LabelLine, draw_address_labels
 
     return draw_address_labels((LabelLine(*cells) for cells in lines), now)
+
+
+def _draw_everything(lines: Lines, now: datetime) -> bytes:
+    from orders.papers.staff_papers import (
+        LabelLine,
+        draw_everything,
+        parse_pick_line,
+        parse_slip_line,
+    )
+
+    found: dict[str, list[list[str]]] = {name: [] for name in _PAPERS}
+    for name, *cells in lines:
+        found[name].append(cells)
+    return draw_everything(
+        map(parse_pick_line, found["picking"]),
+        map(parse_slip_line, found["slips"]),
+        (LabelLine(*cells) for cells in found["labels"]),
+        now,
+    )
 
 
 def _amount(money: Money) -> str:
@@ -251,6 +273,16 @@ def _item_rows(found: OrderItems) -> Lines:
 ORDER_FILES = {
     each.name: each
     for each in (
+        OrderFile(
+            "everything",
+            gettext_lazy("Everything"),
+            gettext_lazy("Picking list, packing slips and address labels in one file."),
+            PDF,
+            _everything_lines,
+            [],
+            _draw_everything,
+            orders_a_page=1,
+        ),
         OrderFile(
             "picking",
             gettext_lazy("Picking list"),

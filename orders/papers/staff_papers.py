@@ -1,4 +1,4 @@
-"""The papers of many orders as one PDF each: a picking list, packing slips, address labels.
+"""The papers of many orders as one PDF each: a picking list, packing slips, address labels, or all of them.
 
 They are drawn only from lines of text, so that the worker can read orders in steps and draw once.
 """
@@ -65,41 +65,23 @@ class LabelLine:
     address: str
 
 
+def parse_pick_line(cells: Sequence[str]) -> PickLine:
+    """Return a line of a picking list from its cells, in the order of the fields."""
+    number, sku, label, warehouse, place, units = cells
+    return PickLine(number, sku, label, warehouse, place, int(units))
+
+
+def parse_slip_line(cells: Sequence[str]) -> SlipLine:
+    """Return a line of a packing slip from its cells, in the order of the fields."""
+    number, warehouse, placed, delivery, notes, address, sku, label, units = cells
+    return SlipLine(number, warehouse, placed, delivery, notes, address, sku, label, int(units))
+
+
 def draw_picking_list(lines: Iterable[PickLine], now: datetime) -> bytes:
-    """Return a picking list as a PDF file: the units by warehouse, place and SKU, and the orders that need them."""
-    wanted: dict[tuple[str, str, str], list[PickLine]] = {}
-    numbers, left_out = set[str](), list[str]()
-    for line in lines:
-        if line.sku:
-            wanted.setdefault((line.warehouse, line.place, line.sku), []).append(line)
-            numbers.add(line.number)
-        else:
-            left_out.append(line.number)
+    """Return a picking list as a PDF file."""
     with TemporaryDirectory() as folder:
         page = _Paper(Path(folder), _("Picking list"), now)
-        page.add_page()
-        page.write_line(_("Picking list"), 18, "B")
-        # Items without a place come last, because somebody has to look for them.
-        keys = sorted(wanted, key=lambda key: (key[0], not key[1], _natural(key[1]), key[2]))
-        units = sum(each.units for found in wanted.values() for each in found)
-        page.write_line(
-            _("%(units)s for %(orders)s, %(when)s")
-            % {
-                "units": ngettext("%(count)d unit", "%(count)d units", units) % {"count": units},
-                "orders": ngettext("%(count)d order", "%(count)d orders", len(numbers))
-                % {"count": len(numbers)},
-                "when": _moment(now),
-            }
-        )
-        for warehouse, found in groupby(keys, key=lambda key: key[0]):
-            page.write_picks(warehouse, [wanted[key] for key in found])
-        if left_out:
-            page.ln(5)
-            page.write_line(
-                _("Nothing is to be packed for: %(numbers)s") % {"numbers": ", ".join(left_out)},
-                8.5,
-            )
-        page.write_missing_letters()
+        page.write_picking_list(lines, now)
         return bytes(page.output())
 
 
@@ -107,8 +89,7 @@ def draw_packing_slips(lines: Iterable[SlipLine], now: datetime) -> bytes:
     """Return packing slips as a PDF file: a page or more for each order and warehouse, without prices."""
     with TemporaryDirectory() as folder:
         page = _Paper(Path(folder), _("Packing slips"), now)
-        for _key, found in groupby(lines, key=lambda each: (each.number, each.warehouse)):
-            page.write_slip(list(found))
+        page.write_slips(lines)
         page.say_if_empty()
         return bytes(page.output())
 
@@ -117,14 +98,21 @@ def draw_address_labels(lines: Iterable[LabelLine], now: datetime) -> bytes:
     """Return address labels as a PDF file, LABELS_A_PAGE a page."""
     with TemporaryDirectory() as folder:
         page = _Paper(Path(folder), _("Address labels"), now)
-        page.has_foot = False
-        page.set_auto_page_break(auto=False)
-        for place, line in enumerate(lines):
-            if place % LABELS_A_PAGE == 0:
-                page.add_page()
-            page.write_label(line, place % LABELS_A_PAGE)
-        page.set_auto_page_break(auto=True, margin=24)
+        page.write_labels(lines)
         page.say_if_empty()
+        return bytes(page.output())
+
+
+def draw_everything(
+    picks: Iterable[PickLine], slips: Iterable[SlipLine], labels: Iterable[LabelLine], now: datetime
+) -> bytes:
+    """Return the picking list, the packing slips and the address labels as one PDF file, in this order."""
+    with TemporaryDirectory() as folder:
+        page = _Paper(Path(folder), _("Papers"), now)
+        page.foot = _("Picking list")
+        page.write_picking_list(picks, now)
+        page.write_slips(slips)
+        page.write_labels(labels)
         return bytes(page.output())
 
 
@@ -150,6 +138,56 @@ class _Paper(Sheet):
         )
         self.cell(0, 4, f"{self.page_no()} / {{all}}", align="R")
         self.set_text_color(0)
+
+    def write_picking_list(self, lines: Iterable[PickLine], now: datetime) -> None:
+        """Write a picking list: the units by warehouse, place and SKU, and the orders that need them."""
+        wanted: dict[tuple[str, str, str], list[PickLine]] = {}
+        numbers, left_out = set[str](), list[str]()
+        for line in lines:
+            if line.sku:
+                wanted.setdefault((line.warehouse, line.place, line.sku), []).append(line)
+                numbers.add(line.number)
+            else:
+                left_out.append(line.number)
+        self.add_page()
+        self.write_line(_("Picking list"), 18, "B")
+        # Items without a place come last, because somebody has to look for them.
+        keys = sorted(wanted, key=lambda key: (key[0], not key[1], _natural(key[1]), key[2]))
+        units = sum(each.units for found in wanted.values() for each in found)
+        self.write_line(
+            _("%(units)s for %(orders)s, %(when)s")
+            % {
+                "units": ngettext("%(count)d unit", "%(count)d units", units) % {"count": units},
+                "orders": ngettext("%(count)d order", "%(count)d orders", len(numbers))
+                % {"count": len(numbers)},
+                "when": _moment(now),
+            }
+        )
+        for warehouse, found in groupby(keys, key=lambda key: key[0]):
+            self.write_picks(warehouse, [wanted[key] for key in found])
+        if left_out:
+            self.ln(5)
+            self.write_line(
+                _("Nothing is to be packed for: %(numbers)s") % {"numbers": ", ".join(left_out)},
+                8.5,
+            )
+        self.write_missing_letters()
+
+    def write_slips(self, lines: Iterable[SlipLine]) -> None:
+        """Write packing slips, a page or more for each order and warehouse."""
+        for _key, found in groupby(lines, key=lambda each: (each.number, each.warehouse)):
+            self.write_slip(list(found))
+
+    def write_labels(self, lines: Iterable[LabelLine]) -> None:
+        """Write address labels, LABELS_A_PAGE a page, which have no foot."""
+        for place, line in enumerate(lines):
+            if place % LABELS_A_PAGE == 0:
+                # `add_page` writes the foot of the previous page, so the foot ends afterwards.
+                self.add_page()
+                self.has_foot = False
+                self.set_auto_page_break(auto=False)
+            self.write_label(line, place % LABELS_A_PAGE)
+        self.set_auto_page_break(auto=True, margin=24)
 
     def say_if_empty(self) -> None:
         """If there is no page, add one that says that nothing is to be printed."""

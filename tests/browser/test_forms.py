@@ -28,9 +28,6 @@ SENT_BY = {
     "adminpanel/customers/test_customers.py": {
         "adminpanel/customers/customer.html: {% url 'adminpanel:customer_unblock' customer.pk %}"
     },
-    "adminpanel/orders/test_bulk_changes.py": {
-        "adminpanel/orders/order_changes_preview.html: {% url 'adminpanel:order_changes_new' %}"
-    },
     "adminpanel/people/test_people.py": {
         "adminpanel/people/person.html: {% url 'adminpanel:person_factor_reset' person.pk %}"
     },

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils.timezone import localdate
 
-from orders.lifecycle import balance
+from orders.lifecycle import balance, returns
 from orders.lifecycle.errors import TransitionRefused
 from orders.presentation import return_deadline
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
@@ -67,6 +67,31 @@ def test_the_way_of_a_return() -> None:
         "partially_refunded",
         "done",
     )
+
+
+def test_x498_what_is_back_in_a_warehouse_stays_there_whatever_comes_later() -> None:
+    items = make_items(4)
+    order = make_paid_order(items, {"berlin": {1: 1}, "cork": {1: 2}, "delft": {1: 1}})
+    for kind in ("packed", "shipped"):
+        order = apply_event(order, kind)
+    # Berlin's parcel was packed first and arrives last.
+    for parcel in ("2", "3"):
+        order = apply_event(order, "delivered", parcel=parcel)
+    for return_id in ("1", "2"):
+        order = request_return(order, return_id, line1=1)
+        order = apply_event(order, "return_approved", **{"return": return_id})
+    order = apply_event(order, "return_received", **{"return": "2", "restock": {"1": 1}})
+    refund = {"refund": "r", "amount": 1, "lines": {}, "reason": "", "restock": {"1": 1}}
+    order = apply_event(order, "refund_owed", **refund)
+    places = {"2": {"cork": {1: 1}}, "refund r": {"cork": {1: 1}}}
+    assert returns.restocked_units(order.parcels(), order.events) == places
+    order = apply_event(order, "delivered", parcel="1")
+    order = apply_event(order, "return_received", **{"return": "1", "restock": {"1": 1}})
+    places["1"] = {"delft": {1: 1}}
+    assert returns.restocked_units(order.parcels(), order.events) == places
+    for wrong in ({"restock": {"1": 2}}, {"restock": {"1": 1}, "return": "1"}):
+        with pytest.raises(TransitionRefused, match="back into stock"):
+            apply_event(order, "refund_owed", **refund | {"refund": "s"} | wrong)
 
 
 def test_a_return_that_is_refused_says_why_and_leaves_the_items_to_be_returned() -> None:

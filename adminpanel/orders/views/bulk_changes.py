@@ -24,7 +24,12 @@ from adminpanel.bulk_change_pages import (
     parse_change_id,
     run_if_small,
 )
-from adminpanel.orders.bulk_change_forms import ACT_FORMS, MAIL_LABELS, OrderActForm
+from adminpanel.orders.bulk_change_forms import (
+    ACT_FORMS,
+    MAIL_LABELS,
+    OrderActForm,
+    name_number_field,
+)
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
@@ -33,6 +38,8 @@ from cassandra_db import current_time
 from jobs.bulk_changes import MAX_ITEMS, PAGE_LENGTH
 from orders import bulk_changes, queries
 from orders.bulk_acts import OrderAct
+from orders.carriers import CARRIERS
+from orders.operations.mail_texts import MAILED_EVENTS
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -47,6 +54,10 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     if refused := _refuse_selection(request, total):
         return refused
     if request.method != "POST":
+        # The board's buttons name an act. One whose form needs no more is previewed at once.
+        asked = _build_form(request, data, ids)
+        if asked and asked.is_valid():
+            return _preview_page(request, data, asked, ids)
         return _choice_page(request, data, None, ids)
     now = current_time()
     change_id = parse_change_id(data.get("change_id", ""), now)
@@ -54,14 +65,12 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         return redirect("adminpanel:order_change", change_id=change_id)
     form = _build_form(request, data, ids)
     if form is None or not form.is_valid():
-        # The board's buttons name an act. One whose form needs no more is previewed at once.
-        asked = _build_form(request, data, ids)
-        if asked and asked.is_valid():
-            return _preview_page(request, data, asked, ids)
-        return _choice_page(request, data, form, ids)
+        return _refused_page(request, data, form, ids)
     if change_id is None or data.get("seen") != _fingerprint(form, ids):
         return _preview_page(request, data, form, ids, is_stale=True)
     act = _build_act(request, form, now)
+    if not _has_usable_numbers(act, form, ids, now):
+        return _preview_page(request, data, form, ids)
     refundable: Mapping[UUID, int] = {}
     if act.kind == "cancelled" and act.refunds_until:
         given_back = bulk_changes.sum_cancellations(ids, refund_limit())
@@ -87,8 +96,26 @@ def order_changes_preview(request: HttpRequest) -> HttpResponse:
         return refused
     form = _build_form(request, request.POST, ids)
     if form is None or not form.is_valid():
-        return _choice_page(request, request.POST, form, ids)
+        return _refused_page(request, request.POST, form, ids)
     return _preview_page(request, request.POST, form, ids)
+
+
+def _refused_page(
+    request: HttpRequest, data: QueryDict, form: OrderActForm | None, ids: list[UUID]
+) -> HttpResponse:
+    """Return the page that has the fields of an invalid form (422)."""
+    if form and form.preview_fields:
+        return _preview_page(request, data, form, ids)
+    return _choice_page(request, data, form, ids)
+
+
+def _has_usable_numbers(act: OrderAct, form: OrderActForm, ids: list[UUID], now: datetime) -> bool:
+    """Return whether the orders take the numbers in their own fields. If not, the fields have errors."""
+    numbers = form.tracking_by_order if len(ids) <= PAGE_LENGTH else {}
+    for line in bulk_changes.preview_act(act, list(numbers), numbers, now):
+        if line.reason:
+            form.add_error(name_number_field(line.order.order_id), line.reason)
+    return not form.errors
 
 
 def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> OrderAct:
@@ -106,8 +133,10 @@ def describe_act(act: OrderAct) -> str:
 def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
     if 0 < total <= MAX_ITEMS:
         return None
-    too_many = _("A change may have %(most)d orders. Filter them first.") % {"most": MAX_ITEMS}
-    nothing = _("Tick the orders first, or choose all that are listed.")
+    too_many = _("Select at most %(most)d orders. Narrow the list with filters first.") % {
+        "most": MAX_ITEMS
+    }
+    nothing = _("Select orders first, or select all of them.")
     messages.error(request, too_many if total else nothing)
     return redirect("adminpanel:board")
 
@@ -165,7 +194,16 @@ def _preview_page(
         "act": describe_act(act),
         "title": form.title,
         "total": len(ids),
-        "lines": [(each, form.tracking_by_order.get(each.order.order_id, "")) for each in lines],
+        "lines": [
+            (
+                each,
+                form.tracking_by_order.get(each.order.order_id, ""),
+                form.get_number_field(each.order),
+            )
+            for each in lines
+        ],
+        "mails": act.kind == "mailed" or act.kind in MAILED_EVENTS,
+        "carriers": CARRIERS,
         "changed_count": sum(each.is_changed for each in lines),
         "refused_count": sum(bool(each.reason) for each in lines),
         "selection": [*list_selection_fields(data), *form.list_act_fields()],

@@ -50,7 +50,7 @@ def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> Ht
             actor=actor,
             now=now,
             return_id=return_id,
-            delivery=sent["delivery"],
+            more={"delivery": sent["delivery"], "restock": form.restock},
         )
 
     def confirm(request: HttpRequest, order: Order, form: RefundForm) -> bool:

@@ -15,6 +15,7 @@ from adminpanel.orders.order_page import get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import answer_submit, order_submit
+from adminpanel.orders.views.parcels import ship_order
 from adminpanel.other_viewers import list_other_viewers
 from cassandra_db import current_time
 from orders import operations
@@ -50,6 +51,8 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
     """Apply a transition to an order, in the version that the page showed."""
+    if request.POST.get("event") == "shipped" and "tracking" in request.POST:
+        return ship_order(request, found)
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():

@@ -50,16 +50,17 @@ def paper_list(request: HttpRequest) -> HttpResponse:
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def paper_new(request: HttpRequest) -> HttpResponse:
-    """Choose a paper or table of the selected orders, and start to make it."""
+    """Choose a paper or table of the selected orders, and start to make it. A paper that is ready at once opens."""
     role = current_member(request).role
     data = request.POST if request.method == "POST" else request.GET
     now = current_time()
     ids, total = list_selected_orders(data)
     if not ids:
-        messages.error(request, _("Tick the orders first, or choose all that are listed."))
+        messages.error(request, _("Select orders first, or select all of them."))
         return redirect("adminpanel:board")
     if request.method != "POST":
-        initial = {"file_id": uuid_from_time(now), "kind": request.GET.get("kind", "")}
+        kind_name = request.GET.get("kind") or next(iter(ORDER_FILES))
+        initial = {"file_id": uuid_from_time(now), "kind": kind_name}
         return _choice_page(request, PaperForm(total, role, initial=initial), data)
     form = PaperForm(total, role, data)
     if not form.is_valid():
@@ -78,6 +79,9 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     note_changes(request, {}, {"file": task.file_name, "orders": total})
     if total <= MAX_IN_REQUEST and task.total and task.is_under_way:
         operations.run_task(task, MAX_IN_REQUEST)
+    made = queries.get_task(task.task_id) if kind.draw else None
+    if made and can_be_fetched(made, current_time()):
+        return send_file(made)
     return redirect("adminpanel:paper", file_id=task.task_id)
 
 
@@ -133,7 +137,7 @@ def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
     """Send the file of a paper or table in pieces."""
     task, form = _get_task(request, file_id), Form({}, auto_id="fetch-%s")
     if not can_be_fetched(task, current_time()):
-        messages.error(request, _("The file was kept for an hour. Have it made again."))
+        messages.error(request, _("This document has expired. Create it again."))
         return redirect("adminpanel:paper", file_id=file_id)
     if needs_code(ORDER_FILES[task.layout], task.total) and not (
         form.is_valid() and confirm_by_code(request, form)

@@ -15,10 +15,14 @@ from accounts import second_factor as factors
 from accounts.sessions import PASSED_AT
 from orders import operations
 from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
 from orders.lifecycle.transitions import Transition
+from orders.queries import list_items
+from pricing.templatetags.money import format_money
 from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.submits import seen, submit, text_of, url
 from tests.factories import make_draft, make_product, make_user, sign_in_staff
+from tests.orders.consistency_checks import assert_order_consistent, get_stock_numbers
 from tests.orders.reads import fresh
 
 
@@ -96,6 +100,67 @@ def test_a_refund_that_will_not_do_is_explained_and_kept(support_client: Client)
             violations.append(f"{sent} changes the order")
             order = make_order_with_events("paid")
     assert not violations, "\n".join(violations)
+
+
+def test_x498_the_button_says_what_is_refunded_and_nothing_else_is(support_client: Client) -> None:
+    order = make_order_with_events("paid")
+    page = html.fromstring(text_of(support_client, order))
+    (form,) = page.xpath("//details[@id='refund']//form")
+    assert "of €28.90 left" in " ".join(form.text_content().split())
+    sent = dict(form.form_values()) | {"line_1": "1", "reason": "Broken"}
+    # Without scripts the button could not follow what was typed.
+    asked = support_client.post(url("refund", order), sent)
+    (form,) = html.fromstring(asked.content).xpath("//details[@id='refund'][@open]//form")
+    assert asked.status_code == 422
+    assert "Nothing is refunded yet" in asked.content.decode()
+    assert "Refund €12.00" in form.text_content()
+    assert not fresh(order).refunds
+    again = dict(form.form_values())
+    assert support_client.post(url("refund", order), again | {"line_1": "2"}).status_code == 422
+    for _ in range(2):
+        assert support_client.post(url("refund", order), again).status_code == 303
+    assert fresh(order).refunded == Money(12, "EUR")
+
+
+def test_x498_all_that_is_left_is_refunded_by_one_button(support_client: Client) -> None:
+    order = make_order_with_events("paid")
+    assert submit(support_client, "refund", order, amount="3", reason="Late") == 303
+    assert f"Refund all {format_money(order.total - Money(3, 'EUR'))}" in text_of(
+        support_client, order
+    )
+    assert submit(support_client, "refund", fresh(order), full="1", shown="0") == 303
+    done = fresh(order)
+    assert (done.payment, done.refunded) == ("refunded", order.total)
+    assert (done.refunds[-1].lines, done.events[1].details["delivery"]) == ({1: 2}, True)
+
+
+def test_x498_delivered_units_go_back_into_stock_with_their_refund_once(
+    support_client: Client, arrived: Order
+) -> None:
+    (item,) = list_items(arrived)
+    before = get_stock_numbers(item.variant_id)["available"]
+    for units, message in (("2", "Enter at most the number of units"), ("3", "from 0 to 2")):
+        sent = seen(arrived, line_1="1", restock_1=units, reason="Back")
+        refused = support_client.post(url("refund", arrived), sent)
+        assert (refused.status_code, message in refused.content.decode()) == (422, True)
+    assert (
+        submit(support_client, "refund", arrived, line_1="2", restock_1="1", reason="Back") == 303
+    )
+    done = fresh(arrived)
+    assert "1 unit back in stock" in text_of(support_client, done)
+    assert (get_stock_numbers(item.variant_id)["available"], done.returnable_units()) == (
+        before + 1,
+        {1: 1},
+    )
+    operations.apply_effects(done.order_id, datetime.now(UTC))
+    assert get_stock_numbers(item.variant_id)["available"] == before + 1
+    # What came back cannot come back again.
+    details = {"refund": "again", "amount": 1, "lines": {}, "reason": "", "restock": {1: 2}}
+    with pytest.raises(TransitionRefused, match="back into stock"):
+        operations.transition_order(
+            done, Transition("refund_owed", actor="Bea", at=datetime.now(UTC), details=details)
+        )
+    assert_order_consistent(done.order_id)
 
 
 def test_two_refunds_from_two_pages_are_one(support_client: Client) -> None:

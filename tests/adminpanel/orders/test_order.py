@@ -9,9 +9,13 @@ from lxml import html
 
 from accounts.models import User
 from adminpanel.orders.labels import actor_label
+from adminpanel.orders.mail_notices import MailNotice, make_mail_notice
+from notifications.entities import PAGE
 from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
+from orders.notifications import SHIPPED
+from orders.operations.erasure import anonymize_order
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
 from tests.orders.reads import fresh
@@ -96,6 +100,39 @@ def test_s41_it_offers_what_is_allowed_and_nothing_else(staff_client: Client) ->
         'name="event"'
         not in staff_client.get(page(make_order_with_events("cancelled"))).content.decode()
     )
+
+
+def test_x500_technical_entries_are_folded_and_mails_are_announced(staff_client: Client) -> None:
+    order = make_order_with_events("paid")
+    found = html.fromstring(staff_client.get(page(order)).content)
+    shown = found.xpath("//ol[@class='timeline']/li/strong/text()")
+    folded = found.xpath("//details//ol[@class='timeline']//strong/text()")
+    assert "Payment approved" in folded
+    assert {"Order placed", "Payment received"} <= set(shown) - set(folded)
+    assert len(folded) + len(set(shown) - set(folded)) == len(order.events)
+
+    def list_notices(order: Order) -> list[str]:
+        found = html.fromstring(staff_client.get(page(order)).content)
+        said = [" ".join(each.text_content().split()) for each in found.xpath("//form//p")]
+        return [each for each in said if each.endswith("gets an email.")]
+
+    # Shipping, changing the lines and changing the address; and what may not be cancelled by this role.
+    assert list_notices(order) == ["Sam Shopper gets an email."] * 2
+    sent = make_order_with_events("paid", "packed", "shipped")
+    assert list_notices(sent) == ["Sam Shopper gets an email."] * 2
+    anonymize_order(sent, datetime.now(UTC))
+    assert list_notices(fresh(sent)) == []
+
+
+def test_x500_who_wants_no_mail_is_not_announced_to_get_one() -> None:
+    order, member = make_order_with_events("paid"), make_user("Ada")
+    member.notification_choices = {SHIPPED: PAGE}
+    steps = {"shipped": "Ship", "cancelled": "Cancel", "packed": "Pack"}
+    notice = make_mail_notice(order, member, steps)
+    assert notice
+    assert (notice.name, notice.buttons) == ("Sam Shopper", "Cancel")
+    assert make_mail_notice(order, member, {"shipped": ""}) is None
+    assert make_mail_notice(order, None, {"shipped": ""}) == MailNotice("Sam Shopper")
 
 
 def test_an_action_moves_the_order_on(staff_client: Client, ann: User) -> None:

@@ -26,12 +26,12 @@ def test_x189_who_has_an_order_open_is_named_to_the_others_until_they_leave(
     ben = sign_in_staff(Client(), make_user("Ben <b>", role="support"))
     page = reverse("adminpanel:order", args=[order.number])
     first = staff_client.get(page)
-    assert "is on this order" not in first.content.decode(), "nobody is told of themselves"
+    assert "viewing this order" not in first.content.decode(), "nobody is told of themselves"
     assert "writes=2" in first["X-Cassandra"], "who has it open, and the look's entry"
     assert "writes=1" in staff_client.get(page)["X-Cassandra"], "who has it open"
     text = ben.get(page).content.decode()
     assert ann.name in text.partition('id="viewers"')[2].partition("</p>")[0]
-    assert "is on this order, too" in text
+    assert "is also viewing this order" in text
     status, told = poll(staff_client, order)
     assert (status, "Ben &lt;b&gt;" in told) == (200, True)
     fingerprint = told.partition("?seen=")[2][:16]

@@ -12,7 +12,7 @@ from django.urls import reverse
 from lxml import html
 from pypdf import PdfReader
 
-from adminpanel.orders.papers import needs_code
+from adminpanel.orders.papers import file_id_of, needs_code
 from orders import operations
 from orders.lifecycle.entities import Order
 from orders.papers.order_files import ORDER_FILES
@@ -41,10 +41,15 @@ def form_fields(answer: Any, action: str) -> dict[str, Any]:
 
 
 def make_papers(client: Client, kind: str, *orders: Order, form_id: str = "") -> Any:
+    """Submit the form that makes a file. A PDF is the answer itself; the address of its page is added as a Location."""
     page = client.get(NEW, {"order": [str(each.order_id) for each in orders]})
     fields = form_fields(page, NEW)
     fields |= {"kind": kind} | ({"file_id": form_id} if form_id else {})
-    return client.post(NEW, fields)
+    answer = client.post(NEW, fields)
+    if answer.status_code == 200:
+        file_id = file_id_of(UUID(fields["file_id"]), kind, [("orders", fields["orders"])])
+        answer["Location"] = reverse("adminpanel:paper", args=[file_id])
+    return answer
 
 
 def fetched(answer: Any) -> bytes:
@@ -62,10 +67,13 @@ def test_x176_s96_selected_orders_are_printed_at_once_and_fetched_for_an_hour(wi
     assert "2 pages or more" in page
     assert "Up to one page" in page
     answer = make_papers(will, "slips", *orders)
-    assert answer.status_code == 303
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/pdf")
+    assert answer["Content-Disposition"].startswith("inline")
+    shown = text_of(fetched(answer))
+    assert all(each.number in shown for each in orders)
     address = answer["Location"]
     shown = will.get(address).content.decode()
-    assert "Download the file" in shown
+    assert "Open PDF" in shown
     assert "Packing slips" in will.get(LIST).content.decode()
     sent = will.post(f"{address}file/")
     assert sent["Content-Type"] == "application/pdf"
@@ -79,7 +87,7 @@ def test_x176_s96_selected_orders_are_printed_at_once_and_fetched_for_an_hour(wi
     assert will.get(f"{address}file/")["Location"] == address
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1, minutes=1), tick=False):
         assert will.post(f"{address}file/")["Location"] == address
-        assert "Download the file" not in will.get(address).content.decode()
+        assert "Open PDF" not in will.get(address).content.decode()
 
 
 def test_x176_a_form_that_is_sent_twice_makes_one_file_and_another_choice_another(
@@ -105,8 +113,7 @@ def test_x176_x177_all_that_a_filter_finds_is_selected(
     page = will.get(NEW, chosen)
     assert "Print or export 2 orders" in page.content.decode()
     fields = form_fields(page, NEW)
-    picking = will.post(NEW, fields | {"kind": "picking"})
-    text = text_of(fetched(will.post(f"{picking['Location']}file/")))
+    text = text_of(fetched(will.post(NEW, fields | {"kind": "picking"})))
     assert all(each.number in text.partition("Nothing is to be packed for:")[2] for each in orders)
     # The worker looks for them: they may be any number.
     table = will.post(NEW, fields | {"kind": "deliveries"})["Location"]
@@ -114,7 +121,7 @@ def test_x176_x177_all_that_a_filter_finds_is_selected(
     monkeypatch.setattr("adminpanel.orders.paper_forms.MAX_PRINTED_ORDERS", 1)
     refused = will.post(NEW, fields | {"kind": "slips"})
     assert refused.status_code == 422
-    assert "A paper may have 1 orders." in refused.content.decode()
+    assert "A document can have 1 orders." in refused.content.decode()
     assert form_fields(refused, NEW)["last_day"] == day
 
 
@@ -125,7 +132,7 @@ def test_x176_what_cannot_be_made_is_said_and_kept(will: Client) -> None:
     assert "Choose one" in refused.content.decode()
     assert str(order.order_id) in refused.content.decode()
     nothing = will.get(NEW, follow=True).content.decode()
-    assert "Tick the orders first" in nothing
+    assert "Select orders first" in nothing
     missing = will.get(reverse("adminpanel:paper", args=[uuid4()]))
     assert missing.status_code == 404
 
@@ -152,13 +159,13 @@ def test_s106_a_code_is_asked_before_many_names_and_addresses_go_out(
     will: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     personal = {name for name, kind in ORDER_FILES.items() if needs_code(kind, 26)}
-    assert personal == {"slips", "labels", "orders", "deliveries"}
+    assert personal == {"everything", "slips", "labels", "orders", "deliveries"}
     assert not any(needs_code(kind, 25) for kind in ORDER_FILES.values())
     monkeypatch.setattr("adminpanel.orders.papers.MAX_WITHOUT_CODE", 1)
     orders, is_fresh = [make_order(paid=True) for _ in range(2)], False
     monkeypatch.setattr("adminpanel.code_again.has_fresh_code", lambda _session: is_fresh)
     right = [make_papers(will, "labels", orders[0]), make_papers(will, "picking", *orders)]
-    assert [each.status_code for each in right] == [303, 303]
+    assert [each.status_code for each in right] == [200, 200]
     asked = make_papers(will, "labels", *orders)
     (field,) = html.fromstring(asked.content).xpath("//main//input[@name='code']")
     assert asked.status_code == 422
@@ -168,7 +175,10 @@ def test_s106_a_code_is_asked_before_many_names_and_addresses_go_out(
     assert (chosen, fields["orders"].count(",")) == (["labels"], 1)
     assert will.post(NEW, fields | {"code": "000000"}).status_code == 422
     is_fresh = True
-    address = will.post(NEW, fields)["Location"]
+    made = will.post(NEW, fields)
+    assert text_of(fetched(made)).count("Ada Lovelace") == 2
+    file_id = file_id_of(UUID(fields["file_id"]), "labels", [("orders", fields["orders"])])
+    address = reverse("adminpanel:paper", args=[file_id])
     is_fresh = False
     # A colleague made it, or it took the worker long: who fetches it enters a code.
     refused = will.post(f"{address}file/")
@@ -185,7 +195,7 @@ def test_s106_a_file_has_what_its_role_needs_and_is_no_other_roles(will: Client)
     order = make_order(paid=True, notes="Ring twice")
     page = will.get(NEW, {"order": str(order.order_id)})
     kinds = html.fromstring(page.content).xpath("//input[@name='kind']/@value")
-    assert kinds == ["picking", "slips", "labels", "deliveries", "order-lines"]
+    assert kinds == ["everything", "picking", "slips", "labels", "deliveries", "order-lines"]
     assert make_papers(will, "orders", order).status_code == 422
     deliveries = make_papers(will, "deliveries", order)["Location"]
     table = fetched(will.post(f"{deliveries}file/")).decode()
@@ -200,6 +210,24 @@ def test_s106_a_file_has_what_its_role_needs_and_is_no_other_roles(will: Client)
         assert answer.status_code == 404
     assert whole in sue.get(LIST).content.decode()
     assert whole not in will.get(LIST).content.decode()
+
+
+def test_x499_everything_that_selected_orders_need_is_one_file_and_the_first_choice(
+    will: Client,
+) -> None:
+    orders = [make_order(paid=True, quantity=2) for _ in range(2)]
+    page = will.get(NEW, {"order": [str(each.order_id) for each in orders]})
+    (chosen,) = html.fromstring(page.content).xpath("//input[@name='kind'][@checked]")
+    assert chosen.get("value") == "everything"
+    answer = make_papers(will, "everything", *orders)
+    picks, *slips, labels = [
+        each.extract_text() for each in PdfReader(BytesIO(fetched(answer))).pages
+    ]
+    assert "2 orders" in picks
+    assert [order.number in slip for order, slip in zip(orders, slips, strict=True)] == [True, True]
+    assert all("Packing slip" in slip and " / 4" in slip for slip in slips)
+    assert all(order.number in labels for order in orders)
+    assert " / 4" not in labels, "a label has no foot"
 
 
 # ---- Places
@@ -217,12 +245,12 @@ def test_x179_a_place_is_typed_once_and_orders_the_picking_list(will: Client) ->
         assert will.post(urls[place], fields).status_code == 303
     stale = will.post(urls["B-7"], {"warehouse": "berlin", "place": "C-1", "seen_place": ""})
     assert stale.status_code == 409
-    assert "Meanwhile it is “B-7”." in stale.content.decode()
+    assert "It’s “B-7” now." in stale.content.decode()
     assert 'value="C-1"' in stale.content.decode(), "nothing that was typed is lost"
     long = will.post(urls["B-7"], {"warehouse": "berlin", "place": "C" * 21, "seen_place": "B-7"})
     assert long.status_code == 422
     nowhere = will.post(urls["B-7"], {"warehouse": "cork", "place": "C-1", "seen_place": ""})
-    assert "Nothing has arrived here yet." in nowhere.content.decode()
+    assert "No stock here yet." in nowhere.content.decode()
     page = will.get(urls["B-7"], follow=True).content.decode()
     assert 'value="B-7"' in page
     made = make_papers(will, "picking", first, second)
@@ -257,7 +285,7 @@ def test_x178_a_scanned_sku_counts_a_unit_of_its_line(will: Client) -> None:
     mug, other = mugs.variants[0].sku, bowl.variants[0].sku
     unknown = scan(will, order, "NOBODYS")
     assert unknown.status_code == 422
-    assert "“NOBODYS” is nothing that is to be packed here" in unknown.content.decode()
+    assert "NOBODYS isn’t in this order" in unknown.content.decode()
     assert pack_fields(unknown)[lines[mug]] == "2", "nothing was counted"
     once = scan(will, order, f" {mug.lower()} ")
     assert once.status_code == 200
@@ -271,7 +299,7 @@ def test_x178_a_scanned_sku_counts_a_unit_of_its_line(will: Client) -> None:
     assert pack_fields(scan(will, order, mug, pack_fields(once))) == fields
     too_many = scan(will, order, mug, fields)
     assert too_many.status_code == 422
-    assert f"All 2 of {mug} are in the parcel" in too_many.content.decode()
+    assert f"All of {mug} packed: 2" in too_many.content.decode()
     assert pack_fields(too_many)[lines[mug]] == "2"
     # What was scanned is what is packed.
     packed = will.post(reverse("adminpanel:pack", args=[order.number, "berlin"]), fields)

@@ -152,6 +152,56 @@ def test_x198_a_tracking_number_of_another_order_is_refused_beside_its_field(
     assert find_tracking_owner(number) is None
 
 
+def test_x497_an_order_is_shipped_in_one_step_with_its_number(staff_client: Client) -> None:
+    order, number = make_order_with_events("paid"), f"RR{uuid4().int % 10**9:09}IE"
+    (form,) = html.fromstring(text_of(staff_client, order)).xpath(
+        "//form[.//button[@id='transition-shipped']]"
+    )
+    sent = dict(form.form_values())
+    assert (sent["carrier"], sent["event"]) == (order.method.carrier, "shipped")
+    assert "gets an email" in form.text_content()
+    # Without a carrier, the form of the number says it.
+    sent |= {"carrier": "", "tracking": number}
+    for _ in range(2):
+        assert staff_client.post(url("move", order), sent).status_code == 303
+    (parcel,) = fresh(order).parcels()
+    assert (parcel.state, parcel.carrier, parcel.tracking) == ("shipped", "An Post", number)
+    assert [event.kind for event in fresh(order).events].count("shipped") == 1
+    other = make_order_with_events("paid")
+    sent |= seen(other)
+    for headers in ({}, HTMX):
+        refused = staff_client.post(url("move", other), sent, headers=headers)
+        assert refused.status_code == 422
+        assert f"{number} is used on another order" in refused.content.decode()
+        assert f'value="{number}"' in refused.content.decode()
+    stale = staff_client.post(url("move", other), sent | {"version": "1"})
+    assert (stale.status_code, number in stale.content.decode()) == (409, True)
+    assert not fresh(other).parcels()
+
+
+def test_x497_a_number_that_was_packed_stays_when_all_is_shipped_and_goes_with_its_parcel(
+    staff_client: Client,
+) -> None:
+    order, number, other = make_order_with_events("paid"), make_number(), make_number()
+    warehouse = next(iter(order.units_to_pack))
+    packed = seen(order, line_1="1", tracking=number, carrier="GLS")
+    assert staff_client.post(url("pack", order, warehouse), packed).status_code == 303
+    order = fresh(order)
+    assert find_tracking_owner(number) == order.order_id
+    again = seen(order, line_1="1", tracking=other)
+    assert staff_client.post(url("pack", order, warehouse), again).status_code == 303
+    assert submit(staff_client, "parcel", fresh(order), "2", event="unpacked") == 303
+    assert find_tracking_owner(other) is None
+    page = html.fromstring(text_of(staff_client, order))
+    (form,) = page.xpath("//form[.//button[@id='transition-shipped']]")
+    assert form.fields["tracking"] == number
+    assert not page.xpath("//button[@id='parcel-1-shipped']"), "it is shipped above"
+    operations.ship_order(fresh(order), actor="Ann", now=datetime.now(UTC))
+    first = fresh(order).parcels()[0]
+    assert (first.state, first.carrier, first.tracking) == ("shipped", "GLS", number)
+    assert_order_consistent(order.order_id)
+
+
 def make_number() -> str:
     return f"JD {uuid4().hex[:12]}"
 
