@@ -22,6 +22,7 @@ from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.previews import make_preview_token
+from catalogue.rules import MAX_VARIANTS
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock_at_quorum, stock_from_rows
 from web.rendering import render_page
@@ -83,5 +84,6 @@ def _render(
     grid: VariantGrid,
     status: int,
 ) -> HttpResponse:
-    context |= {"form": form, "grid": grid, "uploads": PageUploads("", "", (), (), is_polled=False)}
+    uploads = PageUploads("", "", (), (), is_polled=False)
+    context |= {"form": form, "grid": grid, "uploads": uploads, "most_variants": MAX_VARIANTS}
     return render_page(request, "adminpanel/catalogue/product.html", context, status=status)
