@@ -72,7 +72,12 @@ def update_lists(now: datetime) -> str:
             operations.refresh_related(product)
     operations.refresh_featured(products.values())
     save_position(LISTS, due[-1][0].isoformat())
-    return f"lists updated for {len(due)} products"
+    return describe_count(
+        ngettext(
+            "Lists of %(count)s product updated", "Lists of %(count)s products updated", len(due)
+        ),
+        len(due),
+    )
 
 
 def list_due_products(job: str, now: datetime) -> list[tuple[datetime, UUID]]:
@@ -112,7 +117,12 @@ def follow_schedule(now: datetime) -> str:
     # If the run was full, more rows may be left. The next run no longer finds the finished rows.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
-    return f"{len(due)} products followed their schedule" if due else ""
+    return describe_count(
+        ngettext(
+            "%(count)s scheduled product changed", "%(count)s scheduled products changed", len(due)
+        ),
+        len(due),
+    )
 
 
 def has_scheduled(now: datetime) -> bool:
@@ -137,14 +147,22 @@ def follow_categories(now: datetime) -> str:
     for node in sorted(due, key=lambda each: each.changed_at or now):
         with guard_row(f"category {node.category_id}"):
             count = operations.follow_category(node, MAX_AT_ONCE)
-            return f"{count} products followed {node.name}"
+            text = ngettext(
+                "%(count)s product of %(name)s updated",
+                "%(count)s products of %(name)s updated",
+                count,
+            )
+            return text % {"count": count, "name": node.name}
     return ""
 
 
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Continue the bulk changes of products, oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
-    return f"{count} products of bulk changes" if count else ""
+    return describe_count(
+        ngettext("%(count)s product edited in bulk", "%(count)s products edited in bulk", count),
+        count,
+    )
 
 
 def has_bulk_changes(now: datetime) -> bool:

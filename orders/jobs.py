@@ -132,7 +132,8 @@ def _describe_sweep(sweep: Sweep) -> str:
     if not sweep.count:
         return ""
     left = f", {len(sweep.kept)} minutes left over" if sweep.kept else ""
-    return f"{sweep.count} orders looked after{left}"
+    text = ngettext("%(count)s order checked", "%(count)s orders checked", sweep.count)
+    return text % {"count": sweep.count} + left
 
 
 def recover_order(order_id: UUID, now: datetime) -> None:

@@ -3,7 +3,9 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from jobs.registry import Job
+from django.utils.translation import ngettext
+
+from jobs.registry import Job, describe_count
 from posts.operations.blocks import end_follows_between
 from posts.operations.feeds import BLOCK, FOLLOW, LOGIN, PENDING_FEEDS, POST, copy_post, fill_feed
 from posts.operations.follows import finish_follow
@@ -31,7 +33,9 @@ def sweep_feeds(now: datetime) -> str:
         for rows in sweep.groups("subject_id", "what"):
             with sweep.handle(rows, rows[0].subject_id):
                 finish_event(rows[0].subject_id, rows[0].what, now)
-    return f"{sweep.count} feeds looked after" if sweep.count else ""
+    return describe_count(
+        ngettext("%(count)s feed updated", "%(count)s feeds updated", sweep.count), sweep.count
+    )
 
 
 def has_events(now: datetime) -> bool:

@@ -28,8 +28,7 @@ def sweep_posts(now: datetime) -> str:
         for rows in sweep.groups("post_id"):
             finish_post(rows, sweep)
     return describe_count(
-        ngettext("%(count)s post looked after", "%(count)s posts looked after", sweep.count),
-        sweep.count,
+        ngettext("%(count)s post checked", "%(count)s posts checked", sweep.count), sweep.count
     )
 
 

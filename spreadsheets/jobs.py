@@ -3,9 +3,11 @@
 import logging
 from datetime import datetime, timedelta
 
+from django.utils.translation import ngettext
+
 from cassandra_db import CassandraUnavailable
 from jobs.months import list_months, list_recent_months
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
 from spreadsheets import entities, operations, queries
 
@@ -36,7 +38,12 @@ def go_on_with_spreadsheets(now: datetime) -> str:
             failure = error
     if failure:
         raise failure
-    return f"{count} rows of imports and exports" if count else ""
+    return describe_count(
+        ngettext(
+            "%(count)s row imported or exported", "%(count)s rows imported or exported", count
+        ),
+        count,
+    )
 
 
 def has_spreadsheets(now: datetime) -> bool:
@@ -55,7 +62,9 @@ def remove_old_exports(now: datetime) -> str:
                     count += 1
                 elif task.has_old_files:
                     operations.delete_export(task)
-    return f"{count} exports deleted" if count else ""
+    return describe_count(
+        ngettext("%(count)s export deleted", "%(count)s exports deleted", count), count
+    )
 
 
 JOBS = [

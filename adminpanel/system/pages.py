@@ -1,5 +1,6 @@
 """The state of the system: Cassandra's nodes and tables, slow statements, jobs, and the last consistency checks."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from datetime import datetime
 
 from prometheus_client import Metric
 
+from cassandra_db import REGISTRY
 from cassandra_db.nodes import Node, PendingFigures, TableFigures, list_nodes
 from cassandra_db.partitions import MB, PartitionSize, compare_with_bounds
 from consistency.queries import RecordedCheck, parse_checks, prefetch_recent_checks
@@ -53,6 +55,13 @@ class QuestionLine:
     median_ms: float
     slow_ms: float  # 99 of 100 statements were at least as fast
     failed: int
+
+    @property
+    def tables(self) -> str:
+        """The names of the tables that the question's statements read or write."""
+        cql = [each.cql for each in REGISTRY if each.question == self.question]
+        found = [re.search(r"(?:FROM|INTO|UPDATE) ([a-z_]+)", each) for each in cql]
+        return ", ".join(sorted({each[1] for each in found if each}))
 
 
 @dataclass(frozen=True)

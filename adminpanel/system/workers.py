@@ -68,7 +68,7 @@ def get_worker_status(now: datetime) -> WorkerStatus:
         now,
         compare_clocks().is_right,
         tuple(str(ATTEMPT_LABELS.get(kind, kind)) for kind in list_alarms()),
-        ((str(_("Parts of pages")), FRAGMENTS), (str(_("Whole pages")), WHOLE_PAGES)),
+        ((str(_("Page fragments")), FRAGMENTS), (str(_("Whole pages")), WHOLE_PAGES)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Parts of pages that are drawn once: under all that they show, in a bounded memory."""
+"""Page fragments that are drawn once: under all that they show, in a bounded memory."""
 
 import gc
 import re

@@ -10,8 +10,9 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from adminpanel.system import workers
+from adminpanel.templatetags.job_labels import LABELS, job_label
 from jobs.leases import hold_lease, save_position
-from jobs.registry import Job
+from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
 from mail.operations import delete_mails, queue_mail
 from mail.queries import list_due_mail_minutes
@@ -42,6 +43,16 @@ def test_the_page_shows_what_was_done_what_failed_and_which_mails_wait(
     delete_mails(uuid4(), email, uuid4())
 
 
+def test_jobs_have_names_that_staff_understand() -> None:
+    names = {re.sub(r" \d+ of \d+$", "", job.name) for job in list_jobs()}
+    assert not LABELS.keys() - names, "no jobs"
+    assert [job_label(each) for each in ("moves", "orders 1 of 4", "low stock mail")] == [
+        "Moves between carts",
+        "Orders, shard 1 of 4",
+        "Low stock mail",
+    ]
+
+
 def test_s64_it_shows_an_alarm_when_more_is_tried_than_the_whole_shop_may(
     staff_client: Client, settings: Settings
 ) -> None:
@@ -57,7 +68,7 @@ def test_s64_it_shows_an_alarm_when_more_is_tried_than_the_whole_shop_may(
 def test_x115_the_page_shows_what_its_process_keeps_of_pages(staff_client: Client) -> None:
     text = staff_client.get("/staff/worker/").content.decode()
     assert re.search(
-        r">Parts of pages</th>\s*<td[^>]*>\d+</td>\s*<td[^>]*>[\d.]+.\w+ of 48.0.MB</td>", text
+        r">Page fragments</th>\s*<td[^>]*>\d+</td>\s*<td[^>]*>[\d.]+.\w+ of 48.0.MB</td>", text
     )
 
 
