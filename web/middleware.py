@@ -189,14 +189,27 @@ class RateLimitMiddleware(Middleware):
 
 
 def render_unavailable(request: HttpRequest) -> HttpResponse:
-    """Return the page for status 503, which needs no database. Call this function while the exception is being handled."""
+    """Return the page for status 503, which needs no database for shoppers. Call this function while the exception is being handled."""
     error = sys.exc_info()[1]
     log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
-    response = render(
-        None, "errors/503.html", {"is_read_only": isinstance(error, ClockWrong)}, status=503
+    context = {"is_read_only": isinstance(error, ClockWrong)}
+    response = _render_staff_unavailable(request, context) or render(
+        None, "errors/503.html", context, status=503
     )
     response["Retry-After"] = "10"
     return response
+
+
+def _render_staff_unavailable(
+    request: HttpRequest, context: dict[str, bool]
+) -> HttpResponse | None:
+    """Return the page for status 503 in the staff's frame. Return None for shoppers, or if the frame needs the database."""
+    if not getattr(request, "is_staff_page", False):
+        return None
+    try:
+        return render(request, "errors/503_staff.html", context, status=503)
+    except CassandraUnavailable:
+        return None
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
