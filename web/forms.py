@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -128,6 +129,20 @@ class Form(forms.Form):
         return {name: clean(name, value) for name, value in data.items()}
 
 
+def _add_article(label: str) -> str:
+    """Return a label as it stands after "Enter": "a name", "an address", "the name of the shop", but "words", "your name"."""
+    first = label.split(" ", 1)[0]
+    text = label if first.isupper() else label[:1].lower() + label[1:]
+    if re.match(r"(your|the|an?|one|what|how)\b", text):
+        return text
+    noun = re.split(r" (?:of|to|per|for|that|from|in|never|filter) |,", text, maxsplit=1)[0]
+    if re.search(r"(?<![su])s$", noun):
+        return text
+    if " of the " in text:
+        return f"the {text}"
+    return f"{'an' if re.match('[aeio]|u(?!ni|s)', text) else 'a'} {text}"
+
+
 def _use_own_words(field: forms.Field, name: str) -> None:
     """Replace a field's Django error texts by the shop's, but keep a form's own texts. Hidden fields get "Reload the page"."""
     said, is_hidden = field.error_messages, field.widget.is_hidden
@@ -137,7 +152,7 @@ def _use_own_words(field: forms.Field, name: str) -> None:
         )
         for code, words in FIELD_MESSAGES.get(of_class, {}).items():
             if said.get(code) == defaults.get(code):
-                label = str(field.label or name).lower()
+                label = _add_article(str(field.label or name))
                 words = words % {"field": label} if code == "required" else words
                 said[code] = _RELOAD if is_hidden else words
     for validator in field.validators:

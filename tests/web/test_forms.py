@@ -118,8 +118,8 @@ def test_x60_what_is_wrong_is_said_in_the_shops_words() -> None:
     }
     said = _list_errors(SampleForm({"count": "0", "price": "123.4"}))
     assert (said["text"], said["choice"], said["file"]) == (
-        "Enter place",
-        "Choose role",
+        "Enter a place",
+        "Choose a role",
         "Choose a file",
     )
     assert said["count"] == "Enter 1 or more"
