@@ -25,9 +25,9 @@ from jobs.rows import collect_failed_rows
 
 RESULT_LABELS = {
     "done": gettext_lazy("Changed"),
-    "unchanged": gettext_lazy("Was so already"),
+    "unchanged": gettext_lazy("No change needed"),
     "refused": gettext_lazy("Refused"),
-    "changed": gettext_lazy("Changed by somebody else meanwhile"),
+    "changed": gettext_lazy("Changed by someone else"),
     "": gettext_lazy("Waiting"),
 }
 RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}

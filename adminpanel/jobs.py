@@ -23,7 +23,7 @@ def send_low_stock_mails(now: datetime) -> str:
     count = queue_low_stock_mails(now)
     save_position(NAME, now.isoformat())
     return describe_count(
-        ngettext("%(count)s mail about low stock", "%(count)s mails about low stock", count), count
+        ngettext("%(count)s low-stock email", "%(count)s low-stock emails", count), count
     )
 
 

@@ -17,5 +17,5 @@ def get_user_or_404(user_id: UUID) -> User:
 
 def list_names(user_ids: Collection[UUID]) -> dict[UUID, str]:
     """Return the users' names, keyed by user id, or a phrase for a deleted account. Raises CassandraUnavailable."""
-    people, gone = get_users(user_ids), _("somebody whose account was deleted")
+    people, gone = get_users(user_ids), _("deleted account")
     return {each: people[each].name if each in people else gone for each in user_ids}

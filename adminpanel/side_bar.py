@@ -34,7 +34,7 @@ class Entry:
         return reverse(f"adminpanel:{self.page}")
 
 
-SETTINGS = _("Settings")
+SETTINGS = _("Administration")
 # The entries in the order of the side bar. A user's work begins at the first page that the role may open.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
@@ -58,13 +58,13 @@ ENTRIES = (
     Entry("visits", _("Visits"), "chart"),
     Entry("searches", _("Searches"), "chart"),
     Entry("live", _("Live"), "clock"),
-    Entry("settings", _("The shop"), "truck", SETTINGS),
+    Entry("settings", _("Settings"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
     Entry("mails", _("Emails"), "mail", SETTINGS),
     Entry("worker", _("Background jobs"), "clock", SETTINGS),
     Entry("system", _("System"), "column", SETTINGS),
     Entry("log", _("Audit log"), "list", SETTINGS),
-    Entry("second_factor", _("Second factor"), "lock", SETTINGS),
+    Entry("second_factor", _("Two-step sign-in"), "lock", SETTINGS),
 )
 
 

@@ -156,10 +156,10 @@ def explain_refusal(reason: str, most: int = 0) -> str:
         "broken": _(
             "This file is damaged, incomplete or too complex. Export the picture as a JPEG."
         ),
-        "format": _("This is no JPEG, PNG, WebP or AVIF picture."),
-        "name": _("This file is of another kind than its name says. Export the picture again."),
-        "moving": _("This picture moves. Choose one that doesn’t."),
-        "more": _("There is more than a picture in this file. Export the picture again."),
+        "format": _("This isn’t a JPEG, PNG, WebP or AVIF picture."),
+        "name": _("The file’s content doesn’t match its name. Export the picture again."),
+        "moving": _("Animated pictures aren’t accepted. Choose another one."),
+        "more": _("This file contains more than a picture. Export the picture again."),
         "pixels": (
             _("This picture has more than %(jpeg)d megapixels. Make it smaller.")
             if most >= MAX_PIXELS["JPEG"]

@@ -94,7 +94,7 @@ class ReviewForm(Form):
         label=_("Pictures"),
         required=False,
         help_text=_(
-            "Up to six, of 10 MB each: JPEG, PNG, WebP or AVIF. Others see them once we have looked at them."
+            "Up to six, of 10 MB each: JPEG, PNG, WebP or AVIF. They appear once we’ve checked them."
         ),
     )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)

@@ -67,9 +67,7 @@ def open_table(file: IO[bytes], known: Iterable[str]) -> Table:
     if beginning.startswith(b"PK\x03\x04"):
         return _open_xlsx(file)
     if beginning.startswith(b"\xd0\xcf\x11\xe0"):
-        raise FileRefused(
-            _("This is a file of an old Excel. Save it as .xlsx or CSV, and send that.")
-        )
+        raise FileRefused(_("This is an old Excel format. Save it as .xlsx or CSV."))
     return _open_csv(file, _guess_encoding(file, beginning), frozenset(known))
 
 
@@ -77,7 +75,7 @@ def _numbered(records: Iterable[list[str]], first: int) -> Iterator[tuple[int, l
     for number, record in enumerate(records, start=first):
         if number - first >= MAX_LINES:
             raise FileRefused(
-                _("The file has more than %(most)d lines. Divide it.") % {"most": MAX_LINES}
+                _("The file has more than %(most)d lines. Split it.") % {"most": MAX_LINES}
             )
         yield number, [restore_harmless(each) for each in record]
 
@@ -117,9 +115,7 @@ class _Lines:
         line = self._text.readline(MAX_RECORD_LENGTH)
         self.length += len(line)
         if self.length >= MAX_RECORD_LENGTH:
-            raise FileRefused(
-                _("A line is too long. Is a quotation mark missing, or is this no table?")
-            )
+            raise FileRefused(_("A line is too long. Check for a missing quotation mark."))
         if not line:
             raise StopIteration
         return line
@@ -143,7 +139,7 @@ def _open_csv(file: IO[bytes], encoding: str, known: frozenset[str]) -> Table:
         head = next(records)
     except (UnicodeError, StopIteration) as error:
         raise FileRefused(
-            _("This is no table: send a CSV file in UTF-8, or an XLSX file.")
+            _("This isn’t a table. Upload a CSV file in UTF-8, or an XLSX file.")
         ) from error
     return Table(head, _numbered(records, 2), encoding if encoding == "cp1252" else "")
 
@@ -170,12 +166,12 @@ def _read_records(text: io.TextIOWrapper, separator: str) -> Iterator[list[str]]
             yield record
     except csv.Error as error:
         raise FileRefused(
-            _("Line %(line)d cannot be read. Is a quotation mark missing?")
+            _("Line %(line)d can’t be read. Check for a missing quotation mark.")
             % {"line": reader.line_num}
         ) from error
     except UnicodeError as error:
         raise FileRefused(
-            _("Line %(line)d or one of the next has characters of no known encoding.")
+            _("Line %(line)d or one of the next has characters in an unknown encoding.")
             % {"line": reader.line_num + 1}
         ) from error
 
@@ -199,7 +195,7 @@ def _open_xlsx(file: IO[bytes]) -> Table:
 
 
 def _no_workbook() -> FileRefused:
-    return FileRefused(_("This XLSX file is broken, or none. Save it once more, or as CSV."))
+    return FileRefused(_("This XLSX file can’t be read. Save it again, or as CSV."))
 
 
 def _read_rows(sheet: Any) -> Iterator[list[str]]:
@@ -332,7 +328,7 @@ def unpack_workbook(table: Table) -> Iterator[bytes]:
 
 
 def _bomb() -> FileRefused:
-    return FileRefused(_("This XLSX file holds more than a table may have. Save it as CSV."))
+    return FileRefused(_("This XLSX file is too large. Save it as CSV."))
 
 
 def csv_line(cells: Sequence[str]) -> bytes:
@@ -356,7 +352,7 @@ def write_xlsx(file: IO[bytes], lines: Iterable[Sequence[str]], numbers: frozens
     for count, line in enumerate(lines):
         if count > MAX_LINES:
             raise FileRefused(
-                _("An XLSX file may have %(most)d lines. Take CSV.") % {"most": MAX_LINES}
+                _("XLSX files can have %(most)d lines. Use CSV.") % {"most": MAX_LINES}
             )
         sheet.append(
             [_xlsx_cell(text, may_be_number=place in numbers) for place, text in enumerate(line)]
@@ -369,5 +365,5 @@ def _xlsx_cell(text: str, *, may_be_number: bool) -> str | int | float:
         return float(text) if "." in text else int(text)
     cell = escape_xml(make_harmless(text))
     if len(cell) > MAX_XLSX_CELL_LENGTH:
-        raise FileRefused(_("A text is too long for an XLSX file. Take CSV."))
+        raise FileRefused(_("A text is too long for XLSX. Use CSV."))
     return cell

@@ -73,7 +73,7 @@ class Layout:
 
 
 _SKU = ColumnHelp(
-    "sku", gettext_lazy("The code of a variant. A line is a variant."), gettext_lazy("MUG-OLIVE")
+    "sku", gettext_lazy("The variant’s SKU. Each line is a variant."), gettext_lazy("MUG-OLIVE")
 )
 LAYOUTS = {
     each.name: each
@@ -86,7 +86,7 @@ LAYOUTS = {
                 ColumnHelp(
                     "product",
                     gettext_lazy(
-                        "The end of its page’s address, on each of its lines, which stand together. An unknown one is a new product."
+                        "The last part of the page’s address, on every line of the product. An unknown one creates a product."
                     ),
                     "breakfast-mug",
                 ),
@@ -118,21 +118,19 @@ LAYOUTS = {
                 _SKU,
                 ColumnHelp(
                     "warehouse",
-                    gettext_lazy(
-                        "Where it lies: a warehouse’s key, as in files from here, or its name."
-                    ),
+                    gettext_lazy("The warehouse’s key, as in exports, or its name."),
                     lazy(_example_warehouse, str)(),
                 ),
                 ColumnHelp(
                     "units",
-                    gettext_lazy("How many lie there, with those that orders have reserved."),
+                    gettext_lazy("Units on hand, including those reserved by orders."),
                     "12",
                     is_number=True,
                 ),
                 ColumnHelp(
                     "shipped",
                     gettext_lazy(
-                        "How many had ever left it when the file was written: the units are those of that moment. Empty it where you have counted since: the units are those of the moment when the file is read."
+                        "Units shipped in total at the time of the export. If filled in, the count is taken as of the export; if empty, as of the import."
                     ),
                     "",
                     is_number=True,
@@ -170,7 +168,8 @@ def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
 def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
     """Yield the rows of a file. A row has the lines that belong together. Raises FileRefused."""
     names = check_head(layout, table.head)
-    positions, seen = count(), set[int]()
+    positions = count()
+    seen: dict[int, int] = {}  # lines by hash
     group: list[tuple[int, dict[str, str]]] = []
     faults: list[Fault] = []
     key = ""
@@ -179,15 +178,16 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
         # Only hashes of keys and SKUs are kept: a hundred thousand of them take some megabytes.
         skus = {cells["sku"] for _line, cells in group} if layout.is_grouped else set()
         repeated = frozenset(each for each in skus if hash((each,)) in seen)
-        seen.update(hash((each,)) for each in skus)
-        if hash(key) in seen:
+        line = group[0][0]
+        seen.update((hash((each,)), line) for each in skus)
+        if first := seen.get(hash(key)):
             text = (
-                _("The lines of one product stand together.")
+                _("Put all lines of a product together; this one also has line %(line)d.")
                 if layout.is_grouped
-                else _("Another line is about the same.")
+                else _("Duplicate of line %(line)d")
             )
-            faults.append(Fault(group[0][0], layout.required[0], text))
-        seen.add(hash(key))
+            faults.append(Fault(line, layout.required[0], text % {"line": first}))
+        seen.setdefault(hash(key), line)
         return FileRow(next(positions), key, tuple(group), tuple(faults), repeated)
 
     for line, record in table.lines:
@@ -203,7 +203,7 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
         group.append((line, cells))
         if len(group) > MAX_VARIANT_ROWS:
             raise FileRefused(
-                _("Line %(line)d: a product may have %(most)d variants.")
+                _("Line %(line)d: a product can have %(most)d variants.")
                 % {"line": line, "most": MAX_VARIANT_ROWS}
             )
         if len(record) < len(names) or any(record[len(names) :]):
@@ -212,7 +212,7 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
             )
         if layout.is_grouped and not its_key:
             faults.append(
-                Fault(line, layout.required[0], _("Enter the end of the product’s address."))
+                Fault(line, layout.required[0], _("Enter the last part of the product’s address."))
             )
     if group:
         yield row()

@@ -176,7 +176,7 @@ class _Plan:
         """Return the plan for the lines of a product. `columns` contain the categories."""
         row, before = self.row, self.before
         if before and before.slug != row.key:
-            text = _("This is a former address of %(name)s, which has “%(slug)s” now.")
+            text = _("This is a former address of %(name)s; it’s “%(slug)s” now.")
             self._refuse(row.line, "product", text % {"name": before.name, "slug": before.slug})
         if before is None:
             product_id = uuid5(self.task_id, row.key)
@@ -241,7 +241,7 @@ class _Plan:
         first = self.row.lines[0][1]
         for name in cells:
             if name in _PRODUCT and cells[name].strip() and not _is_same(cells[name], first[name]):
-                text = _("This belongs to the whole product: say it in its first line alone.")
+                text = _("This applies to the whole product: enter it in the first line only.")
                 self._refuse(line, name, text)
 
     def _fill(
@@ -363,7 +363,7 @@ def _begin_plan(
         return _Plan(row, product_rows, task_id, now)
     except Exception:
         log.exception("a product of import %s cannot be read", task_id)
-        fault = Fault(row.line, column, _("The shop cannot read this product."))
+        fault = Fault(row.line, column, _("This product can’t be read."))
         return PlannedRow(row.position, row.line, row.key, "faulty", faults=(fault,))
 
 
@@ -382,7 +382,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
         if has_mark(row.product_id, mark):
             return "done", ""
         if before is None and row.plan != "new":
-            return "changed", _("The product is gone.")
+            return "changed", _("This product was deleted.")
         base = order_options(before) if before else blank_product(row.product_id, row.key)
         draft = _Draft(base, before is None, task_id)
         try:
@@ -397,7 +397,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
         except (ProductRefused, CellRefused) as refused:
             return "refused", str(refused)
         return "done", ""
-    return "refused", _("Others save this product all the time. Try again later.")
+    return "refused", _("Others are saving this product. Try again later.")
 
 
 def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
@@ -413,7 +413,7 @@ def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
         if current is not None and _is_same(current, each.after):
             continue
         if current != each.before:
-            return _("%(sku)s %(column)s is “%(text)s” by now.") % {
+            return _("%(sku)s: %(column)s is “%(text)s” now.") % {
                 "sku": each.sku,
                 "column": each.column,
                 "text": (current or "")[:100],

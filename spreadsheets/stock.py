@@ -108,10 +108,10 @@ def _plan(
     before = _count(numbers) if numbers else 0
     if not {each.column for each in faults} & {"units", "shipped"}:
         if units < 0:
-            text = _("More units than these have left the warehouse since the file was written.")
+            text = _("More units than this have been shipped since the export.")
             refuse("units", text)
         elif units > MAX_UNITS:
-            text = _("With what has come back since, these are more than %(most)d units.")
+            text = _("With returns since then, this is more than %(most)d units.")
             refuse("units", text % {"most": MAX_UNITS})
         elif numbers and before - units > numbers.available:
             refuse("units", _free_text(numbers.available))
@@ -135,11 +135,11 @@ def _plan(
 
 
 def _free_text(free: int) -> str:
-    return _("Only %(count)d are free: orders have the others.") % {"count": free}
+    return _("Only %(count)d are available. Orders hold the others.") % {"count": free}
 
 
 def _closed_text() -> str:
-    return _("This warehouse is closed. Units go to another one.")
+    return _("This warehouse is closed. Use another one.")
 
 
 def _read_units(text: str, _numbers: Row | None) -> int:
@@ -183,7 +183,7 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
             counted=None if row.seen is None else operations.Counted(row.seen),
         )
     except StockChanged:
-        return "changed", _("Units have come, or were corrected, since the file was read.")
+        return "changed", _("Stock was received or adjusted since the file was checked.")
     except NotEnoughAvailable as short:
         return "refused", _free_text(short.available)
     # Waiting orders come before new buyers. Pages show the units that are left after these orders have theirs.

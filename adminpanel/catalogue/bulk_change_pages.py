@@ -39,7 +39,7 @@ def describe_act(act: BulkAct) -> str:
         return _("Status: %(status)s") % {"status": STATUS_LABELS[act.status]}
     if act.kind == "featured":
         return _("Put on the front page") if act.featured else _("Taken off the front page")
-    return _("A change taken back")
+    return _("A change undone")
 
 
 def _category_name(category_id: UUID) -> str:
@@ -85,7 +85,7 @@ def _describe(product: Product, act: BulkAct) -> str:
 
 def _describe_prices(variants: Sequence[Variant]) -> str:
     if not variants:
-        return _("nothing sold")
+        return _("no available variant")
     text = _range([each.price for each in variants])
     crossed = [each.compare_at for each in variants if each.compare_at]
     if not crossed:

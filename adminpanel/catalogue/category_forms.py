@@ -89,7 +89,7 @@ class CategoryForm(Form):
         required=False,
         max_length=MAX_LENGTHS["slug"],
         help_text=gettext_lazy(
-            "The end of its page’s address. Leave it empty to have it made of the name."
+            "The last part of the page’s address. Leave empty to create it from the name."
         ),
         widget=text_input(autocapitalize="none", spellcheck="false"),
     )
@@ -102,7 +102,7 @@ class CategoryForm(Form):
         label=gettext_lazy("Description"),
         required=False,
         max_length=MAX_CATEGORY_DESCRIPTION,
-        help_text=gettext_lazy("One or two sentences above its products."),
+        help_text=gettext_lazy("One or two sentences, shown above the products."),
         widget=forms.Textarea({"rows": 3}),
     )
 
@@ -113,7 +113,7 @@ class CategoryForm(Form):
         parent = cast(ParentField, self.fields["parent"])
         parent.category_ids = frozenset(map(str, tree.by_id))
         parent.choices = [
-            ("", _("Nothing: it stands at the top")),
+            ("", _("None (top level)")),
             *(
                 (str(each.category_id), path_text(each))
                 for each in _list_possible_parents(tree, node)

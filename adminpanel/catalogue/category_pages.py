@@ -73,13 +73,13 @@ def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | 
         left = [each.name for each in node.ancestors if not parent or each not in parent.path]
         joined = [each.name for each in (parent.path if parent else ()) if each not in node.path]
         if left:
-            found.append(_("They leave the lists of: %(names)s.") % {"names": ", ".join(left)})
+            found.append(_("They are removed from: %(names)s.") % {"names": ", ".join(left)})
         if joined:
-            found.append(_("They join the lists of: %(names)s.") % {"names": ", ".join(joined)})
-        found.append(_("The lists follow by themselves within a few minutes."))
+            found.append(_("They are added to: %(names)s.") % {"names": ", ".join(joined)})
+        found.append(_("Lists update within a few minutes."))
     if slug != node.slug:
         found.append(
-            _("Its address becomes %(new)s. %(old)s leads there from now on.")
+            _("Its address becomes %(new)s. %(old)s redirects there.")
             % {
                 "new": reverse("category", args=(slug,)),
                 "old": reverse("category", args=(node.slug,)),

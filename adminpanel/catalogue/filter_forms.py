@@ -25,7 +25,7 @@ class FilterForm(SettingForm[FilterName]):
         label=gettext_lazy("Shoppers filter by"), choices=list(KIND_LABELS.items())
     )
     position = count_field(
-        gettext_lazy("Place"),
+        gettext_lazy("Position"),
         gettext_lazy("The filter with the lowest number comes first."),
         most=99,
     )
@@ -46,13 +46,15 @@ class ColourForm(SettingForm[ColourSetting]):
         label=gettext_lazy("Hex"),
         required=False,
         max_length=20,
-        help_text=gettext_lazy("Such as #1f2a4d. Without one, the shop goes by the name."),
+        help_text=gettext_lazy(
+            "Such as #1f2a4d. Without one, the family is derived from the name."
+        ),
         widget=short_input(spellcheck="false", autocapitalize="none"),
     )
     family = forms.ChoiceField(
         label=gettext_lazy("Family"),
         required=False,
-        choices=[("", gettext_lazy("What its hex looks like")), *FAMILY_LABELS.items()],
+        choices=[("", gettext_lazy("Family of the hex")), *FAMILY_LABELS.items()],
     )
 
     def clean_hex(self) -> str:

@@ -33,7 +33,7 @@ class FrontBlockForm(SettingForm[Block]):
         required=False,
         max_length=80,
         widget=text_input(),
-        help_text=gettext_lazy("Leave it empty for the shop’s own title."),
+        help_text=gettext_lazy("Leave empty for the default title."),
     )
     text = forms.CharField(
         label=gettext_lazy("Text"),
@@ -41,7 +41,7 @@ class FrontBlockForm(SettingForm[Block]):
         max_length=2000,
         widget=forms.Textarea({"rows": 5}),
     )
-    source = forms.ChoiceField(label=gettext_lazy("What it shows"), required=False)
+    source = forms.ChoiceField(label=gettext_lazy("Content"), required=False)
     product_ids = forms.CharField(
         label=gettext_lazy("SKUs of the chosen products"),
         required=False,
@@ -50,24 +50,18 @@ class FrontBlockForm(SettingForm[Block]):
         help_text=gettext_lazy("Separated by commas, in their order; four at most."),
     )
     link = forms.CharField(
-        label=gettext_lazy("Address of the button"),
+        label=gettext_lazy("Button link"),
         required=False,
         max_length=300,
         widget=text_input(inputmode="url", spellcheck="false"),
         help_text=gettext_lazy("Such as /new/, or one that begins with https://."),
     )
     link_label = forms.CharField(
-        label=gettext_lazy("Words on the button"),
-        required=False,
-        max_length=40,
-        widget=text_input(),
+        label=gettext_lazy("Button text"), required=False, max_length=40, widget=text_input()
     )
     picture = forms.ChoiceField(label=gettext_lazy("Picture"), required=False)
     alt = forms.CharField(
-        label=gettext_lazy("What the picture shows"),
-        required=False,
-        max_length=200,
-        widget=text_input(),
+        label=gettext_lazy("Alt text"), required=False, max_length=200, widget=text_input()
     )
     starts_at = moment_field(
         gettext_lazy("Shown from"), gettext_lazy("Leave empty to show it at once.")
@@ -111,7 +105,7 @@ class FrontBlockForm(SettingForm[Block]):
         present = self.entity.source if self.entity else ""
         # Otherwise the browser would choose the first source, and the next save would change the block.
         if present and present not in dict(sources):
-            sources.append((present, _("Nothing: its category is removed")))
+            sources.append((present, _("None: its category was removed")))
         return sources
 
     def _list_pictures(self) -> list[tuple[str, Any]]:
@@ -121,7 +115,7 @@ class FrontBlockForm(SettingForm[Block]):
         uploads = queries.list_uploads(UPLOADS_OWNER)
         named |= {each.picture: each.file_name for each in uploads if each.state == "ready"}
         if self.entity and self.entity.picture:
-            named.setdefault(self.entity.picture, _("The present picture"))
+            named.setdefault(self.entity.picture, _("Current picture"))
         return [("", _("No picture")), *named.items()]
 
     def get_initial_values(self, entity: Block) -> dict[str, Any]:
@@ -166,9 +160,9 @@ class FrontBlockForm(SettingForm[Block]):
         if start and end and end <= start:
             self.add_error("ends_at", _("Enter a time after the first one"))
         if clean.get("picture") and not clean.get("alt"):
-            self.add_error("alt", _("Enter what the picture shows"))
+            self.add_error("alt", _("Enter the alt text"))
         if clean.get("link") and not clean.get("link_label"):
-            self.add_error("link_label", _("Enter words for the button"))
+            self.add_error("link_label", _("Enter the button text"))
         if clean.get("source") == CHOSEN and clean.get("product_ids") == ():
             self.add_error("product_ids", _("Enter the SKU of a product"))
         return clean

@@ -29,7 +29,7 @@ class PinsChanged(Exception):
     def __init__(self) -> None:
         super().__init__(
             _(
-                "Someone else has changed this order meanwhile. It’s shown as it is now, with what you typed. Save again to have it so."
+                "Someone else has changed this order. It’s shown with your changes. Save again to keep them."
             )
         )
 
@@ -46,7 +46,7 @@ class PinsForm(Form):
         required=False,
         max_length=queries.MAX_SKU_LENGTH,
         help_text=gettext_lazy(
-            "The SKU of any of its variants. It’s put after those that are pinned."
+            "The SKU of any of its variants. It’s added after the pinned products."
         ),
         widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
@@ -94,7 +94,7 @@ class PinsForm(Form):
     def clean(self) -> dict[str, Any]:
         """Require that the product of the pressed pin button exists."""
         if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
-            self.add_error(None, _("There is no such product any more."))
+            self.add_error(None, _("This product no longer exists."))
         return self.cleaned_data
 
     def apply_to(self, pinned: tuple[UUID, ...]) -> tuple[UUID, ...]:
@@ -131,13 +131,13 @@ def _press(pinned: tuple[UUID, ...], button: str, product_id: UUID | None) -> tu
 
 def _place_field(place: int, most: int) -> forms.IntegerField:
     return forms.IntegerField(
-        label=gettext_lazy("Place"),
+        label=gettext_lazy("Position"),
         min_value=1,
         max_value=most,
         initial=place,
         widget=short_input("input--tiny", inputmode="numeric"),
         error_messages={
-            name: _("Enter a place from 1 to %(most)d") % {"most": most}
+            name: _("Enter a position from 1 to %(most)d") % {"most": most}
             for name in ("required", "invalid", "min_value", "max_value")
         },
     )

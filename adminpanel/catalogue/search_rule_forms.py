@@ -20,7 +20,7 @@ from web.types import StrOrPromise
 
 _SEARCHES = (
     gettext_lazy("Searches"),
-    gettext_lazy("With commas between. Capitals and accents don’t matter."),
+    gettext_lazy("Separated by commas. Capitals and accents don’t matter."),
 )
 # Pages with an address for each object, and the read that says whether it is there.
 _OBJECTS = {"category": queries.find_category_by_slug, "product": queries.find_product_id_by_slug}
@@ -56,7 +56,7 @@ class SynonymForm(SearchRuleForm):
     least_phrases = 2
     words = _text(
         gettext_lazy("Words that mean the same"),
-        gettext_lazy("With commas between, such as “sofa, couch, settee”."),
+        gettext_lazy("Separated by commas, such as “sofa, couch, settee”."),
     )
 
 
@@ -65,7 +65,7 @@ class OneWaySynonymForm(SearchRuleForm):
 
     rule_kind, title = rules.ONE_WAY, gettext_lazy("One-way synonyms")
     words = _text(
-        gettext_lazy("Searched words"), gettext_lazy("With commas between, such as “phone”.")
+        gettext_lazy("Searched words"), gettext_lazy("Separated by commas, such as “phone”.")
     )
     target = _text(
         gettext_lazy("Words to find as well"),
@@ -103,7 +103,7 @@ class PinnedForm(SearchRuleForm):
     words = _text(*_SEARCHES)
     target = _text(
         gettext_lazy("SKUs of the products"),
-        gettext_lazy("Up to eight with commas between, the first on top."),
+        gettext_lazy("Up to eight, separated by commas. The first is shown at the top."),
     )
 
     def clean_target(self) -> str:
@@ -129,7 +129,7 @@ class BlockedForm(SearchRuleForm):
     words = _text(
         gettext_lazy("Words never to suggest"),
         gettext_lazy(
-            "With commas between. A popular search with one of them isn’t suggested while shoppers type."
+            "Separated by commas. A popular search with one of them isn’t suggested while shoppers type."
         ),
     )
 

@@ -24,9 +24,9 @@ GONE, NEWS, CHANGED, ALREADY, FULL = "gone", "news", "changed", "already", "full
 REASONS: Mapping[str, StrOrPromise] = {
     GONE: gettext_lazy("%(count)s no longer there"),
     NEWS: gettext_lazy("%(count)s with a message that you haven’t seen"),
-    CHANGED: gettext_lazy("%(count)s that somebody else has just changed"),
+    CHANGED: gettext_lazy("%(count)s that someone else has just changed"),
     ALREADY: gettext_lazy("%(count)s already like that"),
-    FULL: gettext_lazy("%(count)s with as many labels as fit"),
+    FULL: gettext_lazy("%(count)s with the maximum number of labels"),
 }
 
 

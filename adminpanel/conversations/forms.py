@@ -89,13 +89,13 @@ class AssignForm(HeadForm):
         label=gettext_lazy("Assigned to"),
         required=False,
         widget=forms.Select({"class": "select"}),
-        error_messages=choice_errors(gettext_lazy("Choose one of the staff")),
+        error_messages=choice_errors(gettext_lazy("Choose a member of staff")),
     )
 
     def __init__(self, *args: Any, people: Mapping[UUID, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [(str(user_id), name) for user_id, name in people.items()]
-        cast(Any, self.fields["assignee"]).choices = [("", _("Nobody")), *choices]
+        cast(Any, self.fields["assignee"]).choices = [("", _("Unassigned")), *choices]
 
 
 class StateForm(HeadForm):

@@ -201,6 +201,6 @@ def list_acts(
             "read": _("Mark as read"),
             "unread": _("Mark as unread"),
         },
-        _("Assign to"): {f"assign:{staff.pk}": _("Me"), **others, "assign:": _("Nobody")},
+        _("Assign to"): {f"assign:{staff.pk}": _("Me"), **others, "assign:": _("Unassigned")},
         **list_label_acts(labels),
     }

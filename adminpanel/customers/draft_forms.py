@@ -141,7 +141,9 @@ class DraftForm(AddressFields):
         ]
         choices = [(each.code, each.name) for each in self.methods]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
-        self.fields["email"].help_text = gettext_lazy("The offer and the order’s mails go here.")
+        self.fields["email"].help_text = gettext_lazy(
+            "The offer and the order’s emails go to this address."
+        )
         for name, field in self.fields.items():
             if not field.widget.is_hidden:
                 field.widget.attrs["autocomplete"] = "off"  # a customer's address
@@ -169,7 +171,9 @@ class DraftForm(AddressFields):
     def clean_delivery(self) -> str:
         """Require a delivery method that can deliver the order."""
         if self.is_final and not self.methods:
-            raise forms.ValidationError(_("Nothing takes an order of this weight there."))
+            raise forms.ValidationError(
+                _("No delivery method takes an order of this weight there.")
+            )
         return str(self.cleaned_data["delivery"])
 
     def clean(self) -> dict[str, Any]:
@@ -177,13 +181,13 @@ class DraftForm(AddressFields):
         cleaned = super().clean()
         kind, value = cleaned.get("discount_kind"), cleaned.get("discount_value")
         if kind and value is None and "discount_value" not in self.errors:
-            self.add_error("discount_value", _("Enter how much"))
+            self.add_error("discount_value", _("Enter the discount"))
         if kind == PERCENTAGE and value and value > 100:
             self.add_error("discount_value", _("Enter at most 100 per cent"))
         if kind and not cleaned.get("discount_reason") and "discount_reason" not in self.errors:
-            self.add_error("discount_reason", _("Enter why, in words for the customer"))
+            self.add_error("discount_reason", _("Enter a reason for the customer"))
         if not kind and value:
-            self.add_error("discount_kind", _("Choose what the number is"))
+            self.add_error("discount_kind", _("Choose per cent or an amount"))
         return cleaned
 
     def build_draft(

@@ -39,7 +39,7 @@ class BlockForm(Form):
         widget=forms.Textarea({"rows": 2}),
         help_text=gettext_lazy("The customer isn’t told, but a download of the data has it."),
         error_messages={
-            "required": gettext_lazy("Enter why, for your colleagues"),
+            "required": gettext_lazy("Enter a reason for your colleagues"),
             "max_length": gettext_lazy(
                 "Enter a reason of at most %(limit_value)d characters; this one has %(show_value)d"
             ),
@@ -77,7 +77,5 @@ class EraseForm(Form):
         """Return the typed address. Raises ValidationError if it is not the customer's address."""
         email: str = self.cleaned_data["email"]
         if email_key(email) != email_key(self.customer_email):
-            raise forms.ValidationError(
-                _("Enter the email address of this customer, as it stands above")
-            )
+            raise forms.ValidationError(_("Enter this customer’s email address as shown above"))
         return email

@@ -39,7 +39,7 @@ class ImportForm(_LayoutForm):
 
     file = forms.FileField(
         label=gettext_lazy("File"),
-        help_text=gettext_lazy("CSV or XLSX, with the names of the columns in its first line."),
+        help_text=gettext_lazy("CSV or XLSX, with column names in the first line."),
         widget=forms.FileInput({"accept": ".csv,.tsv,.txt,.xlsx"}),
         error_messages={
             "required": gettext_lazy("Choose a file"),
@@ -53,7 +53,7 @@ class ImportForm(_LayoutForm):
         if (file.size or 0) > MAX_FILE_BYTES:
             megabytes = MAX_FILE_BYTES // (1024 * 1024)
             raise forms.ValidationError(
-                _("The file may have %(most)d MB. Divide it.") % {"most": megabytes}
+                _("The file is larger than %(most)d MB. Split it.") % {"most": megabytes}
             )
         return file
 

@@ -15,10 +15,10 @@ from spreadsheets.entities import Change, Fault, PlannedRow, SpreadsheetTask
 from spreadsheets.layouts import LAYOUTS, Layout
 
 PLAN_LABELS = {
-    "faulty": gettext_lazy("With faults"),
-    "changed": gettext_lazy("To be changed"),
+    "faulty": gettext_lazy("With errors"),
+    "changed": gettext_lazy("With changes"),
     "new": gettext_lazy("New"),
-    "unchanged": gettext_lazy("Stays as it is"),
+    "unchanged": gettext_lazy("No change"),
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
 # An import's row shows only its first changes, because a product can have two hundred variants.

@@ -171,9 +171,7 @@ def export_new(request: HttpRequest) -> HttpResponse:
     if selection:
         ids, total = ProductFilterForm(data).list_product_ids()
         if not ids or total > STAFF_DEEPEST:
-            said = _(
-                "No product is listed like this, or more than %(most)d are. Change the filter."
-            )
+            said = _("No product, or more than %(most)d, matches the filter. Change the filter.")
             form.add_error(None, said % {"most": STAFF_DEEPEST})
             return _export_page(request, form, selection, status=422)
     clean = form.cleaned_data

@@ -17,7 +17,7 @@ PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 class ReviewDecisionForm(Form):
     """The form of a decision about a review, in the version on the page. `reason_help` says who reads the reason of a refusal."""
 
-    reason_help: StrOrPromise = _("It is mailed to whoever wrote the review.")
+    reason_help: StrOrPromise = _("The writer gets it by email.")
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
         error_messages=choice_errors(_("Choose what to do")),
@@ -40,14 +40,14 @@ class ReviewDecisionForm(Form):
         """Require a reason if the review is refused."""
         clean = cast(dict[str, Any], super().clean())
         if clean.get("act") == REFUSE and not clean.get("reason") and "reason" not in self.errors:
-            self.add_error("reason", _("Enter why you refuse it"))
+            self.add_error("reason", _("Enter a reason for refusing it"))
         return clean
 
 
 class QuestionDecisionForm(ReviewDecisionForm):
     """The form of a decision about a question or an answer. The shop can also withdraw its own answer."""
 
-    reason_help = _("It is mailed to whoever wrote it.")
+    reason_help = _("The writer gets it by email.")
     act = forms.ChoiceField(
         choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
         error_messages=choice_errors(_("Choose what to do")),

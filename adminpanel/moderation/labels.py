@@ -5,15 +5,15 @@ from django.utils.translation import gettext_lazy
 from moderation.states import HELD, PUBLISHED, REFUSED, UNANSWERED, WITHDRAWN
 
 REASONS_HELD = {
-    "links": gettext_lazy("It has a link"),
-    "words": gettext_lazy("It has a word of your list"),
-    "repeated": gettext_lazy("The same text was sent before"),
-    "crowd": gettext_lazy("Many came from one network"),
-    "reported": gettext_lazy("A reader reported it"),
-    "pictures": gettext_lazy("It has new pictures"),
-    "again": gettext_lazy("It was refused before"),
-    "undone": gettext_lazy("A decision was undone"),
-    UNANSWERED: gettext_lazy("Nobody has answered it"),
+    "links": gettext_lazy("Contains a link"),
+    "words": gettext_lazy("Contains a word from your list"),
+    "repeated": gettext_lazy("Duplicate text"),
+    "crowd": gettext_lazy("Many from one network"),
+    "reported": gettext_lazy("Reported by a reader"),
+    "pictures": gettext_lazy("New pictures"),
+    "again": gettext_lazy("Refused before"),
+    "undone": gettext_lazy("Decision undone"),
+    UNANSWERED: gettext_lazy("Unanswered"),
 }
 KINDS = {
     "": gettext_lazy("Review"),

@@ -59,7 +59,7 @@ class AuditLogForm(FilterForm):
 
     book = forms.ChoiceField(
         label=gettext_lazy("Show"),
-        choices=[(STAFF, gettext_lazy("What staff did")), (ACCOUNTS, gettext_lazy("Accounts"))],
+        choices=[(STAFF, gettext_lazy("Staff activity")), (ACCOUNTS, gettext_lazy("Accounts"))],
         required=False,
     )
     day = forms.DateField(label=gettext_lazy("Day"), required=False, widget=day_input())

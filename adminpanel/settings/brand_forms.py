@@ -68,7 +68,7 @@ class BrandForm(LinesForm[Brand]):
     name = forms.CharField(
         label=gettext_lazy("Name of the shop"),
         max_length=40,
-        help_text=gettext_lazy("Shown on each page, in each email, and on invoices."),
+        help_text=gettext_lazy("Shown on each page, in emails and on invoices."),
     )
     tagline = forms.CharField(
         label=gettext_lazy("Tagline"),
@@ -77,23 +77,21 @@ class BrandForm(LinesForm[Brand]):
     )
     accent = ColourField(
         gettext_lazy("Accent colour"),
-        gettext_lazy("For links and buttons. Leave it empty for wine red."),
+        gettext_lazy("For links and buttons. Leave empty for wine red."),
     )
     ground = ColourField(
         gettext_lazy("Background colour"),
-        gettext_lazy(
-            "A light colour. In dark windows, a dark one of the same hue takes its place."
-        ),
+        gettext_lazy("A light colour. Dark mode uses a dark one of the same hue."),
     )
     logo = _picture_field(
         gettext_lazy("Logo"),
-        gettext_lazy("It replaces the name at the top of each page, on light and on dark ground."),
+        gettext_lazy("Replaces the name at the top of each page, on light and dark backgrounds."),
     )
     favicon = _picture_field(
-        gettext_lazy("Icon"), gettext_lazy("Browsers show it on their tabs. It should be square.")
+        gettext_lazy("Icon"), gettext_lazy("Shown in browser tabs. Square pictures work best.")
     )
     hero = _picture_field(
-        gettext_lazy("Picture of the front page"), gettext_lazy("It should be wider than high.")
+        gettext_lazy("Picture of the front page"), gettext_lazy("Landscape pictures work best.")
     )
 
     def __init__(

@@ -148,7 +148,7 @@ def upload_brand_pictures(request: HttpRequest) -> HttpResponse:
     waiting = sum(each.state == "waiting" for each in page.uploads)
     error = refuse_count(len(files))
     if not error and len(list_ready_pictures(page.uploads)) + waiting + len(files) > MAX_FILES:
-        error = _("At most %(most)d pictures wait here. Discard some of them first.") % {
+        error = _("Up to %(most)d pictures can wait here. Discard some first.") % {
             "most": MAX_FILES
         }
     if error:

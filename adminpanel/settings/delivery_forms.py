@@ -29,7 +29,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         label=gettext_lazy("Name"),
         max_length=60,
         help_text=gettext_lazy(
-            "As shoppers read it. Give methods for different countries the same name if they are one to shoppers."
+            "Shown to shoppers. Methods for different countries can have the same name."
         ),
     )
     countries = forms.MultipleChoiceField(
@@ -41,14 +41,12 @@ class DeliveryForm(SettingForm[DeliverySetting]):
             "invalid_choice": gettext_lazy("Choose only countries from this list"),
         },
     )
-    is_pickup = forms.BooleanField(
-        label=gettext_lazy("Shoppers pick it up in the shop"), required=False
-    )
+    is_pickup = forms.BooleanField(label=gettext_lazy("Pickup in the shop"), required=False)
     carrier = forms.CharField(
         label=gettext_lazy("Carrier"),
         max_length=40,
         required=False,
-        help_text=gettext_lazy("Who brings it. A parcel that is picked up has none."),
+        help_text=gettext_lazy("Leave empty for pickup."),
     )
     price = amount_field(
         gettext_lazy("Price"),
@@ -57,7 +55,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
     )
     free_from = amount_field(
         gettext_lazy("Free from"),
-        gettext_lazy("From this subtotal on it costs nothing. Leave it empty for never."),
+        gettext_lazy("Free from this subtotal. Leave empty for never."),
         required=False,
     )
     first_day = count_field(
@@ -72,17 +70,15 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         least="0.1",
         most=10_000,
         places=3,
-        hint=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
+        hint=gettext_lazy("Not offered for heavier orders. Leave empty for no limit."),
     )
-    valid_from = day_field(
-        gettext_lazy("Offered from"), gettext_lazy("Leave it empty for at once.")
-    )
+    valid_from = day_field(gettext_lazy("Offered from"), gettext_lazy("Leave empty to start now."))
     valid_until = day_field(
-        gettext_lazy("Offered until"), gettext_lazy("The last day. Leave it empty for no end.")
+        gettext_lazy("Offered until"), gettext_lazy("The last day. Leave empty for no end.")
     )
     position = count_field(
-        gettext_lazy("Place among the methods"),
-        gettext_lazy("The one with the lowest number stands first and is chosen beforehand."),
+        gettext_lazy("Position"),
+        gettext_lazy("The method with the lowest number is shown first and preselected."),
         most=99,
     )
     is_active = forms.BooleanField(
@@ -97,13 +93,13 @@ class DeliveryForm(SettingForm[DeliverySetting]):
         """Require a carrier unless the method is a pickup. Require that no period ends before it begins."""
         clean = cast(dict[str, Any], super().clean())
         if not clean.get("is_pickup") and not clean.get("carrier") and "carrier" not in self.errors:
-            self.add_error("carrier", _("Enter who brings it, or tick that it is picked up"))
+            self.add_error("carrier", _("Enter a carrier, or select pickup"))
         first, last = clean.get("first_day"), clean.get("last_day")
         if first is not None and last is not None and last < first:
-            self.add_error("last_day", _("Enter at least as many days as at the earliest"))
+            self.add_error("last_day", _("Enter at least the earliest number of days"))
         begins, ends = clean.get("valid_from"), clean.get("valid_until")
         if begins and ends and ends < begins:
-            self.add_error("valid_until", _("Enter a day on or after the first one"))
+            self.add_error("valid_until", _("Enter the first day or a later one"))
         return clean
 
     def get_values(self) -> dict[str, Any]:

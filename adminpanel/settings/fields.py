@@ -17,7 +17,7 @@ def amount_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, required: bool
 ) -> forms.DecimalField:
     """Return a field for a sum of money in the shop's currency."""
-    words = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
+    words = gettext_lazy("Enter an amount from 0 to 10,000, such as 4.90")
     return decimal_field(label, words, least="0", most=10_000, required=required, hint=hint)
 
 

@@ -116,7 +116,7 @@ class LinesForm(SettingForm[T]):
             empty = [name for name in names if clean.get(name) is None and name not in self.errors]
             if len(empty) < len(names):
                 for name in empty:
-                    self.add_error(name, _("Fill in the whole line, or empty all of it"))
+                    self.add_error(name, _("Fill in the whole line, or clear all of it"))
         return clean
 
 
@@ -132,17 +132,17 @@ class WarehouseForm(SettingForm[Warehouse]):
         error_messages={"invalid_choice": gettext_lazy("Choose a country")},
     )
     position = count_field(
-        gettext_lazy("Order of preference"),
+        gettext_lazy("Priority"),
         gettext_lazy(
-            "Orders are sent in as few parcels as possible. Among equals, the warehouse with the lowest number sends."
+            "Orders ship in as few parcels as possible. If several warehouses qualify, the lowest number ships."
         ),
         most=99,
     )
     is_open = forms.BooleanField(
-        label=gettext_lazy("It is open"),
+        label=gettext_lazy("Open"),
         required=False,
         initial=True,
-        help_text=gettext_lazy("A closed one gets no new stock."),
+        help_text=gettext_lazy("A closed warehouse gets no new stock."),
     )
 
     def clean_name(self) -> str:
@@ -161,7 +161,7 @@ class TermsForm(SettingForm[Terms]):
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid4)
     valid_from = day_field(
         gettext_lazy("Valid from"),
-        gettext_lazy("They hold until later ones begin. The first ones have no day."),
+        gettext_lazy("Valid until later terms start. The first terms have no start day."),
     )
     seller_name = forms.CharField(label=gettext_lazy("Seller"), max_length=100)
     seller_address = forms.CharField(
@@ -169,41 +169,43 @@ class TermsForm(SettingForm[Terms]):
         max_length=400,
         widget=forms.Textarea({"rows": 4}),
         help_text=gettext_lazy(
-            "As invoices show it, and where returns are sent: street, postcode and town, country, each on its own line."
+            "Shown on invoices and used for returns: street, postcode and town, country, each on its own line."
         ),
     )
     vat_id = forms.CharField(label=gettext_lazy("VAT number"), max_length=30)
     email = email_field()
     return_days = count_field(
         gettext_lazy("Days to return"),
-        gettext_lazy("For so many days after its arrival an item may be sent back."),
+        gettext_lazy("Days after arrival in which an item can be returned."),
         most=3650,
     )
     withdrawal_days = count_field(
         gettext_lazy("Days to withdraw"),
-        gettext_lazy("By law 14 at least, after the last item has arrived."),
+        gettext_lazy("At least 14 by law, counted from the arrival of the last item."),
         least=14,
         most=3650,
     )
     refund_code_above = count_field(
-        gettext_lazy("Refunds above this ask for a code"),
+        gettext_lazy("Refund limit without a code"),
         gettext_lazy(
-            "In euros: for an order in all, for a change of many orders, and for one person within an hour."
+            "In euros: in total for an order, for a bulk action, and for one member of staff within an hour."
         ),
         most=1_000_000,
     )
     unpaid_units_of_mailbox = count_field(
-        gettext_lazy("Unpaid units of an email address"),
-        gettext_lazy("So many may be on orders that nobody has paid for yet. 0 is no bound."),
+        gettext_lazy("Unpaid units per email address"),
+        gettext_lazy("Limit of units on orders that aren’t paid yet. 0 means no limit."),
         most=1_000_000,
     )
     unpaid_units_of_network = count_field(
-        gettext_lazy("Unpaid units of a network"), gettext_lazy("0 is no bound."), most=1_000_000
+        gettext_lazy("Unpaid units per network"), gettext_lazy("0 means no limit."), most=1_000_000
     )
 
     def __init__(self, setting: Terms | None, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)
-        self.fields["email"].help_text = _("Shoppers write here, and see it on the help page.")
+        self.fields["email"].help_text = _(
+            "Shown on the help page. Shoppers’ emails go to this address."
+        )
 
     def get_initial_values(self, entity: Terms) -> dict[str, Any]:
         address = "\n".join(entity.seller_address)
@@ -227,8 +229,8 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
     kind, entity_class, key_field = REVIEW_RULES, ReviewRules, ""
     template = "adminpanel/settings/review_rules.html"
     words = forms.CharField(
-        label=gettext_lazy("Words that hold a review"),
-        help_text=gettext_lazy("One on each line."),
+        label=gettext_lazy("Words that hold a review for moderation"),
+        help_text=gettext_lazy("One per line."),
         required=False,
         max_length=MAX_WORDS * (MAX_WORD + 1),
         widget=forms.Textarea({"rows": 10}),
@@ -239,7 +241,7 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
     )
     asks_buyers = forms.BooleanField(
         label=gettext_lazy("Ask buyers for a review by email"),
-        help_text=gettext_lazy("Two weeks after an order has arrived, once."),
+        help_text=gettext_lazy("Sent once, two weeks after an order has arrived."),
         required=False,
     )
 

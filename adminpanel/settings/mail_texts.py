@@ -52,28 +52,28 @@ class MailTextsForm(SettingForm[MailTexts]):
 
     kind, entity_class = MAIL_TEXTS, MailTexts
     template = "adminpanel/settings/mail_text.html"
-    saved_text = gettext_lazy("Saved. Emails have it within seconds.")
+    saved_text = gettext_lazy("Saved. Emails use it within seconds.")
     subject = forms.CharField(label=gettext_lazy("Subject"), max_length=MAX_SUBJECT)
     intro = forms.CharField(
         label=gettext_lazy("Introduction"),
         required=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea({"rows": 9}),
-        help_text=gettext_lazy("An empty line begins a new paragraph."),
+        help_text=gettext_lazy("An empty line starts a new paragraph."),
     )
     closing = forms.CharField(
         label=gettext_lazy("Closing text"),
         required=False,
         max_length=MAX_TEXT,
         widget=forms.Textarea({"rows": 4}),
-        help_text=gettext_lazy("It follows the button."),
+        help_text=gettext_lazy("Shown below the button."),
     )
     order = forms.CharField(
         label=gettext_lazy("Order to show"),
         required=False,
         max_length=20,
         help_text=gettext_lazy(
-            "Its number. Without one, the preview shows the newest order. A sample replaces the customer’s name and address."
+            "An order number. Leave empty for the newest order. The customer’s name and address are replaced by samples."
         ),
     )
     test = forms.UUIDField(widget=forms.HiddenInput, required=False)
@@ -197,7 +197,7 @@ def send_test_mail(request: HttpRequest, key: str) -> HttpResponse:
     form = MailTextsForm(saved, get_posted(request), mail)
     context, about = _make_context(request, form) if form.is_valid() else (None, None)
     if form.is_valid() and context is None:
-        form.add_error("order", _("There is no such order."))
+        form.add_error("order", _("There is no order with this number."))
     if context is None:
         return show_setting(request, form, key, status=422, mail=mail)
     staff, test = current_member(request), form.cleaned_data["test"] or uuid4()
@@ -227,5 +227,5 @@ def reset_mail_text(request: HttpRequest, key: str) -> HttpResponse:
     if saved:
         own = MailTextsForm(None, mail=mail)
         note_changes(request, MailTextsForm(saved, mail=mail).describe(), own.describe())
-    messages.success(request, _("The email has the shop’s own texts again."))
+    messages.success(request, _("The email uses the default texts again."))
     return redirect("adminpanel:mail_texts")

@@ -177,7 +177,7 @@ class MenuForm(SettingForm[Menu]):
                 for line in lines
                 if line.address.value()
             ]
-            title = str(field.value() if field else _("In the line"))
+            title = str(field.value() if field else _("Top level"))
             if links:
                 described[f"{title} ({number})" if title in described else title] = "\n".join(links)
         return described

@@ -23,9 +23,7 @@ MENU_TITLES = {
     ),
     HEADER: (
         gettext_lazy("Header"),
-        gettext_lazy(
-            "The main categories come first. These links follow them, also in the menu of small screens."
-        ),
+        gettext_lazy("Shown after the main categories, also in the menu of small screens."),
     ),
 }
 

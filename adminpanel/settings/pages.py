@@ -106,9 +106,11 @@ def _loss_text(lost: LostCountry, today: date) -> str:
         text = _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
         return text % words
     if lost.since <= today:
-        return _("Nobody can order to %(country)s any more: no delivery method is left.") % words
+        return (
+            _("Shoppers in %(country)s can’t order any more: no delivery method is left.") % words
+        )
     return (
-        _("From %(day)s on, nobody can order to %(country)s: no delivery method is left.") % words
+        _("From %(day)s, shoppers in %(country)s can’t order: no delivery method is left.") % words
     )
 
 
@@ -118,7 +120,7 @@ def describe_closed_warehouses(
     """Return a sentence about each warehouse that a change closes."""
     return [
         _(
-            "%(name)s gets no new stock. What lies there is still sold and sent from there, after what all other warehouses have. Transfer it if it is to be sent from elsewhere."
+            "%(name)s gets no new stock. Its remaining units are sold last. Transfer them to ship them from elsewhere."
         )
         % {"name": each.name}
         for key, each in after.items()

@@ -25,7 +25,7 @@ class TaxForm(LinesForm[TaxSetting]):
     columns, max_lines, spare_lines = ("from", *TAX_CLASSES), MAX_PERIODS, 2
     template = "adminpanel/settings/country_tax.html"
     is_added = forms.BooleanField(
-        label=gettext_lazy("Prices are net in this country, and tax is added in the cart"),
+        label=gettext_lazy("Prices are net in this country; tax is added in the cart"),
         required=False,
     )
 
@@ -54,7 +54,7 @@ class TaxForm(LinesForm[TaxSetting]):
         days: set[date] = set()
         for number in self.numbers:
             if (day := clean.get(f"from_{number}")) in days:
-                self.add_error(f"from_{number}", _("Another line begins on this day already"))
+                self.add_error(f"from_{number}", _("Another line already starts on this day"))
             days |= {day} if day else set()
         return clean
 

@@ -61,9 +61,7 @@ class StockForm(Form):
         """Require the number of units for a receipt, and a reason for a count."""
         clean = cast(dict[str, Any], super().clean())
         if self.is_count and not clean.get("reason"):
-            self.add_error(
-                "reason", _("Say why the number changes, such as “broken” or “stocktaking”")
-            )
+            self.add_error("reason", _("Enter a reason, such as “broken” or “stocktaking”"))
         if not self.is_count and not self.is_open:
             self.add_error("units", _("This warehouse is closed. Receive them in another one."))
         if not self.is_count and clean.get("units") == 0:
@@ -161,7 +159,7 @@ def _book_stock(
     }
     if waiting := list_waiting_orders(variant_id):
         # Orders that wait get units first. The pages get only the rest, so new buyers do not overtake these orders.
-        return _("%(said)s Orders that wait for it: %(count)d. They get theirs first.") % {
+        return _("%(said)s Waiting orders: %(count)d. They are filled first.") % {
             "said": said,
             "count": len(waiting),
         }
@@ -185,7 +183,7 @@ def _book_count(
     """Book a count of units. Return whether this call booked it. If it cannot be booked, the form has an error."""
     clean = form.cleaned_data
     if numbers is None:
-        form.add_error("units", _("Nothing has arrived here yet. Enter what arrives as received."))
+        form.add_error("units", _("No stock here yet. Receive the first units instead."))
         return False
     more = clean["units"] - numbers.on_hand
     if clean["seen"] != numbers.on_hand:
@@ -210,7 +208,7 @@ def _book_count(
     except NotEnoughAvailable as refused:
         form.add_error(
             "units",
-            _("Orders have reserved %(units)d of these. Cancel or change them first.")
+            _("Orders hold %(units)d of these. Cancel or change those orders first.")
             % {"units": numbers.on_hand - refused.available},
         )
     return False
@@ -218,13 +216,11 @@ def _book_count(
 
 def _booked_text(row: Row) -> str:
     if row.state == "received":
-        return _("This form was already booked: %(units)d received.") % {"units": row.quantity}
-    return _("This form was already booked: corrected by %(units)s.") % {
+        return _("This form was already saved: %(units)d received.") % {"units": row.quantity}
+    return _("This form was already saved: adjusted by %(units)s.") % {
         "units": f"{row.quantity:+d}"
     }
 
 
 def _changed_text(on_hand: int) -> str:
-    return _("Meanwhile %(units)d lie there. Save again if your count still holds.") % {
-        "units": on_hand
-    }
+    return _("There are %(units)d now. Save again if your count is right.") % {"units": on_hand}

@@ -10,7 +10,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input, text_input
+from adminpanel.forms import choice_errors, short_input, text_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -70,7 +70,7 @@ class StockListForm(FilterForm):
     )
     show = forms.ChoiceField(choices=list(LIST_LABELS.items()), required=False)
     q = forms.CharField(
-        label=gettext_lazy("SKU begins with"),
+        label=gettext_lazy("SKU starts with"),
         required=False,
         max_length=MAX_SKU_LENGTH,
         widget=text_input(
@@ -112,7 +112,7 @@ class PlaceForm(Form):
     """The form of a variant's place in a warehouse, such as a shelf. `seen_place` is the place that the page showed."""
 
     place = forms.CharField(
-        label=gettext_lazy("Place"),
+        label=gettext_lazy("Location"),
         required=False,
         max_length=MAX_PLACE_LENGTH,
         widget=short_input(spellcheck="false"),
@@ -129,8 +129,12 @@ class StockTransferForm(Form):
     """The form that sends units to another warehouse. `key` is unique to the page, so the units are sent only once."""
 
     key = forms.UUIDField(widget=forms.HiddenInput)
-    source = forms.ChoiceField(label=gettext_lazy("From"))
-    destination = forms.ChoiceField(label=gettext_lazy("To"))
+    source = forms.ChoiceField(
+        label=gettext_lazy("From"), error_messages=choice_errors(gettext_lazy("Choose a warehouse"))
+    )
+    destination = forms.ChoiceField(
+        label=gettext_lazy("To"), error_messages=choice_errors(gettext_lazy("Choose a warehouse"))
+    )
     units = units_field(gettext_lazy("Units"), min_value=1)
     reason = forms.CharField(
         label=gettext_lazy("Note"), required=False, max_length=200, widget=text_input()

@@ -174,7 +174,7 @@ class StockHistoryLine:
     @property
     def what(self) -> str:
         if self.row.warehouse_id == BACKORDER_WAREHOUSE:
-            return _("Limit of what is sold before it arrives")
+            return _("Backorder limit")
         return str(HISTORY_LABELS[self.row.kind])
 
     @property

@@ -28,7 +28,7 @@ class TextPageForm(Form):
         label=gettext_lazy("Address"),
         max_length=60,
         help_text=gettext_lazy(
-            "What follows /help/ in the page’s address. Links to a former address lead to the new one."
+            "The part after /help/ in the page’s address. Former addresses redirect to the new one."
         ),
         error_messages={
             "invalid": gettext_lazy("Enter small letters, digits and hyphens, such as size-guide")
@@ -48,9 +48,7 @@ class TextPageForm(Form):
             "Markdown: # heading, - list, **bold**, *italic*, [link](/contact/). A heading that ends with {#name} can be linked to."
         ),
     )
-    live_from = moment_field(
-        gettext_lazy("Live from"), gettext_lazy("Leave it empty to publish at once.")
-    )
+    live_from = moment_field(gettext_lazy("Live from"), gettext_lazy("Leave empty to publish now."))
 
     def __init__(
         self, key: str, shown: PageVersion | None, saved: int, data: Mapping[str, Any] | None = None

@@ -101,7 +101,7 @@ def _edit(request: HttpRequest, page: TextPage | None) -> HttpResponse:
         return _show(request, page, form, 409)
     note_changes(request, {"version": str(saved)}, {"version": str(after.saved)})
     if typed.head.live_from > now:
-        messages.success(request, _("Saved. It goes live at the time that you chose."))
+        messages.success(request, _("Scheduled. It goes live at the chosen time."))
     else:
         messages.success(request, _("Published. Shoppers see it within seconds."))
     return redirect("adminpanel:text_page", key=key)
@@ -109,7 +109,7 @@ def _edit(request: HttpRequest, page: TextPage | None) -> HttpResponse:
 
 def _refuse_address(request: HttpRequest, form: TextPageForm) -> HttpResponse:
     """Refuse the address of a new page, which is its key: there must be no such key yet."""
-    form.add_error("slug", _("This address is taken. Enter another one"))
+    form.add_error("slug", _("This address is already used. Enter another one"))
     return _show(request, None, form, 422)
 
 
@@ -191,10 +191,10 @@ def take_back_text_page(request: HttpRequest, key: str, number: int) -> HttpResp
         messages.error(request, str(refused))
         return redirect("adminpanel:text_page", key=key)
     if any(each.number == number for each in page.heads):
-        messages.error(request, _("The version is live already. Publish another one instead."))
+        messages.error(request, _("This version is already live. Publish another one instead."))
     else:
         note_changes(request, {"version": str(number)}, {"version": ""})
-        messages.success(request, _("The version doesn’t go live."))
+        messages.success(request, _("Publication cancelled."))
     return redirect("adminpanel:text_page", key=key)
 
 

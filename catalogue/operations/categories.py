@@ -137,7 +137,7 @@ def _fingerprint(slug: str, name: str, parent_id: UUID | None, description: str)
 
 def _check_length(text: str, most: int, field: str) -> None:
     if len(text) > most:
-        message = _("This can have at most %(most)d characters.") % {"most": most}
+        message = _("Enter at most %(most)d characters.") % {"most": most}
         raise CategoryRefused(message, field)
 
 
@@ -155,29 +155,28 @@ def check_category(
     """Check a category's address and its place in the tree. `before` is None for a new category. Raises CategoryRefused."""
     if not SLUG.fullmatch(slug):
         raise CategoryRefused(
-            _("An address has small letters, digits and single hyphens, such as oak-stools."),
-            "slug",
+            _("Enter lower-case letters, digits and single hyphens, such as oak-stools."), "slug"
         )
     parent = tree.by_id.get(parent_id) if parent_id else None
     if parent_id and parent is None:
-        raise CategoryRefused(_("There is no such category any more."), "parent")
+        raise CategoryRefused(_("This category no longer exists."), "parent")
     owner = tree.by_slug.get(slug) or tree.by_former_slug.get(slug)
     if owner and slug in (owner.slug, *owner.former_slugs) and owner is not before:
         raise CategoryRefused(
-            _("This address leads to %(name)s already.") % {"name": owner.name}, "slug"
+            _("This address already redirects to %(name)s.") % {"name": owner.name}, "slug"
         )
     if parent and before in parent.path:
-        raise CategoryRefused(_("A category can’t stand below itself."), "parent")
+        raise CategoryRefused(_("A category can’t be its own parent."), "parent")
     below = max((each.depth for each in before.subtree), default=0) - before.depth if before else 0
     if (parent.depth if parent else 0) + 1 + below > MAX_DEPTH:
         raise CategoryRefused(
-            _("Categories have %(most)d levels at most.") % {"most": MAX_DEPTH}, "parent"
+            _("Categories can have at most %(most)d levels.") % {"most": MAX_DEPTH}, "parent"
         )
     if before is None and (
         len(tree.by_id) >= MAX_CATEGORIES or tree.row_count >= MAX_CATEGORY_ROWS
     ):
         raise CategoryRefused(
-            _("There are %(most)d categories already.") % {"most": len(tree.by_id)}
+            _("The limit of %(most)d categories is reached.") % {"most": len(tree.by_id)}
         )
 
 
@@ -239,9 +238,9 @@ def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) 
 
 def _check_picture(picture: str, alt: str) -> None:
     if picture and not is_picture(picture):
-        raise CategoryRefused(_("There is no such picture."))
+        raise CategoryRefused(_("This picture no longer exists."))
     if parse_photo(picture) and not alt.strip():
-        raise CategoryRefused(_("Say what the picture shows."), "alt")
+        raise CategoryRefused(_("Enter the alt text."), "alt")
     _check_length(alt, MAX_ALT_LENGTH, "alt")
 
 
@@ -402,7 +401,7 @@ def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> Cate
         if _apply_to_tree(tree, writes):
             queries.clear_category_cache()
             return queries.get_category_tree_at_quorum()
-    raise CategoryRefused(_("Others are changing the categories at this moment. Please try again."))
+    raise CategoryRefused(_("Someone else is changing the categories. Try again."))
 
 
 def _apply_to_tree(tree: CategoryTree, writes: Sequence[BoundStatement]) -> bool:

@@ -145,7 +145,7 @@ def _count_orders(task: SpreadsheetTask) -> int:
     ids = file_of(row.order_id.bytes for row in iterate_orders(chosen))
     total = ids.size // _ID_BYTES
     if not total:
-        end_task(task, entities.REFUSED, _("No order is listed like this any more."))
+        end_task(task, entities.REFUSED, _("No order matches the filter any more."))
         return 1
     stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids)
     outcome = NOTE_COUNTED.apply(

@@ -119,7 +119,7 @@ def read_on(task: SpreadsheetTask, most: int) -> int:
         _end_reading(task, entities.REFUSED, done, encoding, str(refused))
         return done - task.handled
     if is_over:
-        problem = "" if done else _("The file has no lines below its head.")
+        problem = "" if done else _("The file has no lines below the column names.")
         _end_reading(task, entities.READ if done else entities.REFUSED, done, encoding, problem)
     else:
         note_handled(task, done, total=done)

@@ -23,7 +23,7 @@ def open_stored(name: str) -> IO[bytes]:
                 copy.write(part)
     except FileNotFoundError as error:
         copy.close()
-        raise FileRefused(_("The file was not read within a day. Send it again.")) from error
+        raise FileRefused(_("The file wasn’t processed within a day. Upload it again.")) from error
     copy.seek(0)
     return copy
 

@@ -73,7 +73,7 @@ def note_failure(task: SpreadsheetTask) -> None:
     if failures < MAX_FAILURES:
         NOTE_FAILURE.apply(if_lost=SEND_AGAIN, **task.key, failures=failures, state=task.state)
         return
-    said = _("The shop could not go on with it. What its rows say was changed, was changed.")
+    said = _("The import stopped because of an error. Rows marked as changed were changed.")
     end_task(task, entities.REFUSED, said)
 
 

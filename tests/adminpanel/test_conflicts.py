@@ -51,7 +51,7 @@ def test_x89_both_states_stand_side_by_side_and_only_a_choice_writes_over_the_ne
 
 def test_x89_two_who_entered_the_same_are_told_so() -> None:
     page = render("_conflict.html", conflict=Conflict("", None, "7", ()), form_id="product")
-    assert "Both of you entered the same." in page.text_content()
+    assert "You both entered the same values." in page.text_content()
     assert not page.cssselect("table")
 
 

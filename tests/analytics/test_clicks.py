@@ -189,4 +189,4 @@ def test_x339_x340_staff_see_searches_and_clicks_and_add_a_synonym(hour: datetim
     words = analyst.get(url, days | {"format": "words"}).content.decode().splitlines()
     assert words[1:] == ["mug & bowl,4,0", "'=couch,3,3"]
     nobody = analyst.get(url, {"first": "1901-01-01", "last": "1901-01-02"}).content.decode()
-    assert "Nobody searched on these days." in nobody
+    assert "There were no searches on these days." in nobody

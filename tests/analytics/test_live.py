@@ -73,7 +73,7 @@ def test_x206_analysts_see_the_last_half_hour_and_an_open_page_only_what_is_new(
     client, url = Client(), reverse("adminpanel:live")
     sign_in_staff(client, make_user(role="analyst"))
     empty = client.get(url)
-    assert "Nobody was counted in the last 30 minutes." in empty.content.decode()
+    assert "There were no visitors in the last 30 minutes." in empty.content.decode()
     EventWriter().write(make_batches([event(hour, 1), event(hour, 1, "order")]))
     seen = {"seen": empty.context["live"].fingerprint}
     part = client.get(url, seen, headers={"hx-request": "true", "x-refreshes-itself": "1"})

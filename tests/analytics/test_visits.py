@@ -294,7 +294,7 @@ def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     assert answer["Content-Type"].startswith("text/csv")
     assert answer.content.decode().splitlines()[1].startswith(f"{day},4,6,0,0,0,0.00,,")
     empty = analyst.get(url, {"first": "1901-01-01", "last": "1901-01-02"})
-    assert "Nobody was counted on these days." in empty.content.decode()
+    assert "There were no visitors on these days." in empty.content.decode()
 
 
 def test_x203_a_conversion_is_at_most_a_hundred_per_cent() -> None:

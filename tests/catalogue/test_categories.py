@@ -198,7 +198,7 @@ def test_x97_there_is_a_bound_on_categories(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(
         category_tree, "MAX_CATEGORIES", len(queries.get_category_tree_at_quorum().by_id)
     )
-    with pytest.raises(CategoryRefused, match="categories already"):
+    with pytest.raises(CategoryRefused, match="categories is reached"):
         make_category("One too many")
     assert change(node, name="Still changed").name == "Still changed"
 

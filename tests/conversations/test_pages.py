@@ -183,7 +183,7 @@ def test_x372_bad_input_is_explained_beside_its_field_and_keeps_the_words(
         ({"files": SimpleUploadedFile("jug.png", b"\x89PNG\r\n\x1a\nx")}, "field__error"),
     ]
     subjects = [
-        ({"subject": ""}, "Enter subject"),
+        ({"subject": ""}, "Enter a subject"),
         ({"subject": "x" * 151}, "at most 150 characters"),
         ({"subject": "Jug\r\nBcc: eve@example.com"}, "Enter the subject in one line"),
     ]
@@ -428,7 +428,7 @@ def test_x377_members_have_labels_with_a_name_and_a_colour(user: User, member: C
     garden = get_label(user.pk, "garden")
     address = url("label", garden.label_id)
     cases = [
-        ({"name": ""}, "Enter name"),
+        ({"name": ""}, "Enter a name"),
         ({"name": "gifts"}, "Another label"),
         ({"color": "x"}, "one of the"),
     ]

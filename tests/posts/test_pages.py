@@ -342,7 +342,9 @@ def test_x417_the_staff_decide_about_posts_and_comments(client: Client, ben: Use
         assert url in queue
         version = str(existing(state()).version)
         assert "Publish" in read(staff, url)
-        assert "Enter why you refuse it" in send(staff, decide, 422, act="refuse", version=version)
+        assert "Enter a reason for refusing it" in send(
+            staff, decide, 422, act="refuse", version=version
+        )
         send(staff, decide, act="refuse", reason="It shows a person", version=version)
         assert "It shows a person" in read(staff, url)
         assert existing(state()).state == REFUSED

@@ -171,7 +171,7 @@ def test_x418_what_is_wrong_is_told_beside_its_field_and_nothing_is_lost(
     send(client, post_id, file(raw=b"no picture"), version="2")
     work(post_id)
     page = client.get(address(post_id)).content.decode()
-    assert "This is no JPEG, PNG, WebP or AVIF picture." in page
+    assert "This isn’t a JPEG, PNG, WebP or AVIF picture." in page
     monkeypatch.setattr("posts.pictures.add_upload", Mock(side_effect=MediaUnavailable))
     answer = send(client, post_id, file(3), version=str(own(post_id).version))
     assert "can’t be taken in at the moment" in refused(answer)

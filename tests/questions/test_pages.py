@@ -211,13 +211,13 @@ def test_x241_staff_decide_and_answer(client: Client, product: Product, alice: U
         for name in ("question", "question_decide", "question_answer")
     )
     assert detail in read(sam, reverse("adminpanel:reviews"))
-    assert "It has a link" in read(sam, detail)
+    assert "Contains a link" in read(sam, detail)
     assert "Publish the question first" in post(sam, answer, 422, body="It is not.")
 
     def act(status: int = 302, at: str = decide, **fields: Any) -> str:
         return post(sam, at, status, **{"version": str(now_of(text).version)} | fields)
 
-    assert "Enter why you refuse it" in act(422, act="refuse")
+    assert "Enter a reason for refusing it" in act(422, act="refuse")
     assert "Choose what to do" in act(422, act="burn")
     act(404, act="withdraw")
     act(act="refuse", reason="Please leave out the link.")
@@ -226,10 +226,10 @@ def test_x241_staff_decide_and_answer(client: Client, product: Product, alice: U
     assert "Please leave out the link." in read(client, own)
     stale = act(409, act="publish", version="1", reason="Typed meanwhile")
     assert "has changed since you opened the page" in stale
-    assert "Decide again" in stale
+    assert "Change decision" in stale
     act(act="hold")
     act(act="publish")
-    assert "Nobody has answered it" in read(sam, detail)
+    assert "Unanswered" in read(sam, detail)
     assert detail in read(sam, reverse("adminpanel:reviews"))
     assert "Enter an answer of 2 characters or more" in post(sam, answer, 422, body="?")
     post(sam, answer, body="It is another one, ours is heavier.")

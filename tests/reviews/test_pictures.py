@@ -136,7 +136,7 @@ def test_x244_pictures_are_shown_once_the_staff_have_seen_them(
     review = own(product, ann.user_id)
     assert (review.state, review.held_for, len(review.new_pictures)) == (PUBLISHED, "pictures", 2)
     staff = sign_in_staff(Client(), make_user("Sam", role="support"))
-    assert "It has new pictures" in staff.get(reverse("adminpanel:reviews")).content.decode()
+    assert "New pictures" in staff.get(reverse("adminpanel:reviews")).content.decode()
     where = (product.product_id, ann.user_id)
     detail = reverse("adminpanel:review", args=where)
     assert staff.get(detail).content.decode().count("review-pictures") == 1
@@ -187,7 +187,7 @@ def test_x245_files_that_are_no_pictures_too_many_or_too_large_are_told_beside_t
     work(product, ann.user_id)
     assert len(own(product, ann.user_id).new_pictures) == 1
     page = client.get(address(product)).content.decode()
-    assert "This is no JPEG, PNG, WebP or AVIF picture." in page
+    assert "This isn’t a JPEG, PNG, WebP or AVIF picture." in page
     owner = pictures.picture_owner(product.product_id, ann.user_id)
     (refused,) = list_uploads(owner)
     send(client, product, version="2", read=str(refused.upload_id))

@@ -523,7 +523,7 @@ def test_x272_the_preview_reports_all_that_applying_would_refuse() -> None:
         (
             7,
             "compare_at",
-            "Nothing can be crossed out yet: this was not sold at another price before.",
+            "There is no former price yet: this variant was never sold at another price.",
         ),
         (8, "sku", f"The SKU {sku(vase)} belongs to another product."),
     ]
@@ -535,7 +535,7 @@ def test_x272_the_preview_reports_all_that_applying_would_refuse() -> None:
     inventory.reserve_stock(uuid4(), wanted, datetime.now(UTC), 9)
     head = ["sku", "warehouse", "units", "shipped"]
     task = read(csv_of([head, [sku(other), "berlin", "3", ""]]), "stock")
-    assert faults_of(task) == [(2, "units", "Only 1 are free: orders have the others.")]
+    assert faults_of(task) == [(2, "units", "Only 1 are available. Orders hold the others.")]
     task = read(csv_of([head, [sku(other), "berlin", "3", "999999999"]]), "stock")
     assert [(line, column) for line, column, _text in faults_of(task)] == [(2, "units")]
     assert apply(read(csv_of([head, [sku(other), "berlin", "4", ""]]), "stock")).results == {
@@ -604,7 +604,7 @@ def test_s110_a_product_that_cannot_be_read_costs_a_file_its_own_rows_only() -> 
         with collect_failed_rows() as failed:
             read_stock = read(stock, "stock")
             exported = export("prices", products=[broken, mug]).decode()
-    text = "The shop cannot read this product."
+    text = "This product can’t be read."
     assert faults_of(read_prices) == [(2, "sku", text)]
     assert faults_of(read_products) == [(2, "product", text)]
     assert faults_of(read_stock) == []

@@ -43,8 +43,8 @@ def change_products(request: HttpRequest) -> HttpResponse:
     data = request.POST if request.method == "POST" else request.GET
     ids, total = _list_selected(data)
     if not ids or total > MAX_ITEMS:
-        too_many = _("A change may have %(most)d products. Filter them first.")
-        nothing = _("Tick the products first, or choose all that are listed.")
+        too_many = _("Select at most %(most)d products. Narrow the list with filters first.")
+        nothing = _("Select products first, or select all of them.")
         messages.error(request, too_many % {"most": MAX_ITEMS} if ids else nothing)
         return redirect("adminpanel:products")
     chosen = ACT_FORMS.get(data.get("act", ""))
@@ -166,7 +166,7 @@ def undo_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
     if change.finished_at:
         undo = bulk_changes.start_undo(change, current_member(request).user_id, current_time())
     if undo is None:
-        messages.error(request, _("There is nothing to take back."))
+        messages.error(request, _("There is nothing to undo."))
         return redirect("adminpanel:bulk_change", change_id=change_id)
     note_changes(request, {}, {"act": describe_act(change.act), "products": str(undo.total)})
     return _answer_started(request, undo)

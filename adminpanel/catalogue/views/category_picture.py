@@ -95,9 +95,7 @@ def upload_category_pictures(request: HttpRequest, category_id: UUID) -> HttpRes
 def _refuse_more(count: int, uploads: Sequence[PictureUpload]) -> str:
     waiting = sum(each.state == "waiting" for each in uploads)
     if len(list_ready_pictures(uploads)) + waiting + count > MAX_FILES:
-        return _(
-            "At most %(most)d pictures wait here to be chosen. Discard some of them first."
-        ) % {"most": MAX_FILES}
+        return _("Up to %(most)d pictures can wait here. Discard some first.") % {"most": MAX_FILES}
     return ""
 
 
@@ -168,7 +166,7 @@ def _conflict_page(
 ) -> HttpResponse:
     """Show the page again after a conflict, with status 409: the saved and the typed values of `form`, if there is one."""
     if form is None:
-        messages.error(request, _("Someone else has changed this meanwhile. Nothing was removed."))
+        messages.error(request, _("Someone else has changed this. Nothing was removed."))
         return _page(request, node, uploads, status=409)
     fields = compare_fields(
         _describe(node.picture, node.picture_alt), _describe(form.text, form.cleaned_data["alt"])
@@ -179,7 +177,7 @@ def _conflict_page(
 
 def _describe(picture: str, alt: str) -> dict[str, str]:
     """Return the picture and its text in words, for a conflict and for the audit log."""
-    return {_("Picture"): picture, _("What the picture shows"): alt}
+    return {_("Picture"): picture, _("Alt text"): alt}
 
 
 def _sign_former(node: CategoryNode) -> str:

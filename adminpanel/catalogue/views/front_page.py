@@ -24,18 +24,18 @@ ROWS = {
     "popular": (
         gettext_lazy("Popular now"),
         gettext_lazy(
-            "What was bought and looked at most in the last 30 days follows, counted anew every night."
+            "The most bought and viewed products of the last 30 days follow, updated every night."
         ),
     ),
     "deals": (
         gettext_lazy("On sale"),
         gettext_lazy(
-            "Those with the largest reductions follow. What is pinned stands here while its price is reduced."
+            "Products with the largest reductions follow. A pinned product is shown while its price is reduced."
         ),
     ),
     "featured": (
         gettext_lazy("Our favourites"),
-        gettext_lazy("Products that are marked for the front page follow, the newest first."),
+        gettext_lazy("Products marked for the front page follow, newest first."),
     ),
 }
 assert ROWS.keys() == set(FEATURE_TYPES)

@@ -289,9 +289,9 @@ def change_labels(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
             relabel(SHOP_MAILBOX, [found.conversation_id], *form.changes)
             messages.success(request, _("Saved."))
             return redirect("adminpanel:conversation", conversation_id)
-        form.add_error(None, _("A label that you ticked is no longer there."))
+        form.add_error(None, _("A selected label no longer exists."))
     except NoSuchLabel:
-        form.add_error(None, _("A label that you ticked is no longer there."))
+        form.add_error(None, _("A selected label no longer exists."))
     except TooManyLabels:
         form.add_error(
             None, _("A conversation has at most %(most)d labels.") % {"most": MAX_LABELS}

@@ -56,7 +56,7 @@ def block_sender(request: HttpRequest) -> HttpResponse:
         return _render_list(request, form, 422)
     email = form.cleaned_data["email"]
     operations.block_sender(email, current_member(request).pk, current_time())
-    messages.success(request, _("We take no more messages from this address."))
+    messages.success(request, _("Messages from this address are now refused."))
     return _redirect_back(request)
 
 
@@ -68,7 +68,7 @@ def unblock_sender(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _render_list(request, form, 422)
     operations.unblock_sender(form.cleaned_data["email"])
-    messages.success(request, _("We take messages from this address again."))
+    messages.success(request, _("Messages from this address are accepted again."))
     return _redirect_back(request)
 
 

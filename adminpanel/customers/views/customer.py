@@ -174,7 +174,7 @@ def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
         # The account has just got a role. Show its present page.
         return _render_customer(request, user_id, status=409)
     messages.success(
-        request, _("The account is being deleted. What is held about the person goes in minutes.")
+        request, _("The account is being deleted. Personal data is removed within minutes.")
     )
     return redirect("adminpanel:customers")
 

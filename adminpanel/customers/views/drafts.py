@@ -172,9 +172,7 @@ def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
     except DraftOrdered:
         return redirect("adminpanel:draft", draft_id)
     except DraftChanged:
-        messages.error(
-            request, _("Nothing was deleted: somebody has changed this draft meanwhile.")
-        )
+        messages.error(request, _("Nothing was deleted: someone else has changed this draft."))
         return _saved_page(request, queries.get_draft(draft_id) or draft, status=409)
     note_changes(request, {}, {"act": "deleted"})
     messages.success(request, _("The draft is deleted."))
@@ -240,11 +238,11 @@ def _submit(
             else each
             for each in lines
         ]
-        problem = _("Nothing was ordered: there is less in stock than this.")
+        problem = _("Nothing was ordered: there isn’t enough in stock.")
     except (CheckoutBusy, CheckoutAbandoned):
-        listed, problem = lines, _("It is being ordered at this moment. Try again in some seconds.")
+        listed, problem = lines, _("The order is being placed. Try again in a few seconds.")
     except CustomerRefused:
-        listed, problem = lines, _("This customer is blocked, and gets no orders.")
+        listed, problem = lines, _("This customer is blocked and can’t place orders.")
     except GatewayUnavailable as refused:
         listed, problem = lines, str(refused)
     # The typed draft may be saved already. The form continues from the newest saved draft.
@@ -303,7 +301,7 @@ def _conflict_page(
     lines: list[DraftLine],
 ) -> HttpResponse:
     if current is None:
-        messages.error(request, _("Somebody has deleted this draft meanwhile."))
+        messages.error(request, _("Someone else has deleted this draft."))
         return redirect("adminpanel:drafts")
     fields = compare_fields(
         conflict_values(current, DraftForm(draft=current)), conflict_values(draft, form)

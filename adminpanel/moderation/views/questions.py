@@ -56,18 +56,16 @@ def question_decide(
     try:
         if typed["act"] == PUBLISH:
             operations.publish_text(text, **change)
-            messages.success(request, _("It is published."))
+            messages.success(request, _("Published."))
         elif typed["act"] == HOLD:
             operations.hold_text(text, **change)
-            messages.success(request, _("It waits again."))
+            messages.success(request, _("It’s back in the queue."))
         elif typed["act"] == WITHDRAW:
             operations.withdraw_text(text, **change)
             messages.success(request, _("The answer is removed."))
         else:
             operations.refuse_text(text, typed["reason"], **change)
-            messages.success(
-                request, _("It is refused. Whoever wrote it gets an email with your reason.")
-            )
+            messages.success(request, _("Refused. The writer gets an email with your reason."))
     except NoSuchText as error:
         raise Http404 from error
     except QuestionFull as full:

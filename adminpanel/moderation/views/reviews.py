@@ -100,11 +100,11 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
             messages.success(request, _("The review is published."))
         elif typed["act"] == HOLD:
             operations.hold_review(product_id, user_id, **change)
-            messages.success(request, _("The review waits again."))
+            messages.success(request, _("The review is back in the queue."))
         else:
             operations.refuse_review(product_id, user_id, typed["reason"], **change)
             messages.success(
-                request, _("The review is refused. Its writer gets an email with your reason.")
+                request, _("Review refused. The writer gets an email with your reason.")
             )
     except NoSuchText as error:
         raise Http404 from error

@@ -46,7 +46,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
         try:
             operations.set_threshold(variant_id, warehouse, threshold, seen=seen)
         except LookupError:
-            form.add_error("threshold", _("Nothing has arrived here yet."))
+            form.add_error("threshold", _("No stock here yet."))
         except StockChanged:
             status = 409
             row = prefetch_stock_numbers(variant_id, warehouse).one()
@@ -54,14 +54,14 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
             form.keep_typed(seen=now_seen)
             form.add_error(
                 "threshold",
-                _("Meanwhile it is %(units)d. Save again if yours is right.") % {"units": now_seen},
+                _("It’s %(units)d now. Save again to replace it.") % {"units": now_seen},
             )
         else:
             operations.copy_stock(product_id, [(variant_id, warehouse)])
             note_changes(request, {"low at": seen}, {"low at": threshold, "sku": variant.sku})
-            said = _("%(sku)s is never called low in %(warehouse)s.")
+            said = _("%(sku)s has no low-stock threshold in %(warehouse)s.")
             if threshold:
-                said = _("%(sku)s is low in %(warehouse)s at %(units)d.")
+                said = _("The low-stock threshold of %(sku)s in %(warehouse)s is %(units)d.")
             _say(request, said, variant, warehouse, units=threshold)
             return redirect("adminpanel:stock_item", product_id, variant_id)
     return render_stock_item(request, product_id, variant_id, form=form, status=status)
@@ -79,20 +79,19 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
         try:
             operations.set_place(variant_id, warehouse, place, seen=seen)
         except LookupError:
-            form.add_error("place", _("Nothing has arrived here yet."))
+            form.add_error("place", _("No stock here yet."))
         except PlaceChanged as changed:
             status = 409
             form.keep_typed(seen_place=changed.place)
             form.add_error(
                 "place",
-                _("Meanwhile it is “%(place)s”. Save again if yours is right.")
-                % {"place": changed.place},
+                _("It’s “%(place)s” now. Save again to replace it.") % {"place": changed.place},
             )
         else:
             note_changes(request, {"place": seen}, {"place": place, "sku": variant.sku})
-            said = _("%(sku)s has no place in %(warehouse)s.")
+            said = _("%(sku)s has no location in %(warehouse)s.")
             if place:
-                said = _("%(sku)s lies at %(place)s in %(warehouse)s.")
+                said = _("The location of %(sku)s in %(warehouse)s is %(place)s.")
             _say(request, said, variant, warehouse, place=place)
             return redirect("adminpanel:stock_item", product_id, variant_id)
     return render_stock_item(request, product_id, variant_id, form=form, status=status)

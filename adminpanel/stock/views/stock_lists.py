@@ -73,9 +73,9 @@ def set_stock_mail(request: HttpRequest) -> HttpResponse:
     before = bool(member.low_stock_mail)
     save_low_stock_mail(member.pk, wanted=wanted)
     note_changes(request, {"mail about low stock": before}, {"mail about low stock": wanted})
-    said = _("You get no more emails about low stock.")
+    said = _("You no longer get low-stock emails.")
     if wanted:
-        said = _("You get an email every morning on which something is low.")
+        said = _("You get an email each morning when stock is low.")
     messages.success(request, said)
     return redirect("adminpanel:stock")
 

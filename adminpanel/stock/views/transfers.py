@@ -73,22 +73,20 @@ def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
     try:
         operations.start_transfer(transfer)
     except LookupError:
-        form.add_error("source", _("Nothing has arrived there yet."))
+        form.add_error("source", _("No stock there yet."))
     except NotEnoughAvailable as short:
         form.add_error(
             "units",
-            _("Only %(units)d are free there: orders have the others.")
+            _("Only %(units)d are available there. Orders hold the others.")
             % {"units": short.available},
         )
     except TooManyTransfers:
-        form.add_error(
-            None, _("Too many transfers are under way. Book those that have arrived first.")
-        )
+        form.add_error(None, _("Too many transfers are in transit. Book the arrived ones first."))
     except TransferRefused as refused:
         known = refused.transfer
         form.add_error(
             "units",
-            _("This form was sent already: %(units)d from %(source)s to %(destination)s.")
+            _("This form was already saved: %(units)d from %(source)s to %(destination)s.")
             % {
                 "units": known.units,
                 "source": find_warehouse_name(known.source),

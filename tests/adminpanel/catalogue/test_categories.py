@@ -62,12 +62,12 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
     below = make_category("Below", parent=node)
     violations: list[Any] = []
     for fields, sentence in (
-        ({"name": ""}, "Enter name"),
+        ({"name": ""}, "Enter a name"),
         ({"name": "x" * 101}, "at most 100 characters"),
-        ({"slug": "Not An Address"}, "small letters, digits and single hyphens"),
+        ({"slug": "Not An Address"}, "lower-case letters, digits and single hyphens"),
         ({"slug": other.slug}, "leads to Other already"),
-        ({"parent": str(below.category_id)}, "A category can’t stand below itself."),
-        ({"parent": str(node.category_id)}, "A category can’t stand below itself."),
+        ({"parent": str(below.category_id)}, "A category can’t be its own parent."),
+        ({"parent": str(node.category_id)}, "A category can’t be its own parent."),
         ({"parent": "no id"}, "Choose a category"),
         ({"description": "x" * 1001}, "at most 1000 characters"),
     ):
@@ -97,9 +97,9 @@ def test_x98_what_follows_is_said_before_it_is_saved(cleo: Client) -> None:
     assert answer.status_code == 422
     for sentence in (
         "1 product moves with it to New home.",
-        "They leave the lists of: Old home.",
-        "They join the lists of: New home.",
-        f"Its address becomes /c/{slug}/. /c/{node.slug}/ leads there from now on.",
+        "They are removed from: Old home.",
+        "They are added to: New home.",
+        f"Its address becomes /c/{slug}/. /c/{node.slug}/ redirects there.",
         "Nothing has been saved yet.",
     ):
         assert sentence in page
@@ -114,8 +114,8 @@ def test_x98_what_follows_is_said_before_it_is_saved(cleo: Client) -> None:
     assert saved.parent
     assert (saved.slug, saved.parent.category_id) == (slug, new.category_id)
     page = cleo.get(address(node)).content.decode()
-    assert "Its products are following the last change." in page
-    assert f"These addresses lead here: /c/{node.slug}/" in page
+    assert "The last change is being applied." in page
+    assert f"Addresses that redirect here: /c/{node.slug}/" in page
 
 
 def test_x97_of_two_who_change_one_category_the_later_sees_both_states(cleo: Client) -> None:
@@ -125,7 +125,7 @@ def test_x97_of_two_who_change_one_category_the_later_sees_both_states(cleo: Cli
     answer = cleo.post(address(node), late)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "Someone else has changed this meanwhile" in page
+    assert "Someone else has changed this" in page
     assert all(text in page for text in ("Carpets", 'value="Mats"', "For the hall"))
     assert stored(node.category_id).name == "Carpets"
     newer = operations.fingerprint_category(stored(node.category_id))

@@ -63,11 +63,11 @@ def test_x146_an_uploaded_picture_is_described_and_shown_where_the_drawing_was()
     assert cleo.get(address(node)).content.decode().count("Being prepared") == 2
     (picture,) = decode(node)
     page = cleo.get(address(node)).content.decode()
-    assert "This is no JPEG" in page
+    assert "This isn’t a JPEG" in page
     # Without words nothing is shown, and what is shown already stays.
     answer = cleo.post(address(node), typed(node, picture, " "))
     assert (answer.status_code, stored_category(node).picture) == (422, "mug/c8724c-efeae0")
-    assert "Say what the picture shows" in answer.content.decode()
+    assert "Enter the alt text" in answer.content.decode()
     sent = typed(node, picture, "A lamp beside a bed")
     for _sent_twice in range(2):
         assert cleo.post(address(node), sent).status_code == 303
@@ -120,7 +120,7 @@ def test_x146_a_picture_is_replaced_removed_and_put_back(cleo: Client) -> None:
         answer = cleo.post(address(node), sent)
         assert (stored_category(node).picture, stored_category(node).picture_alt) == expected
         page = cleo.get(answer["Location"]).content.decode()
-        notice = page.partition("The former picture isn’t shown any more.")[0]
+        notice = page.partition("The former picture was removed.")[0]
         back = dict(re.findall(r'name="(version|picture|alt)" value="([^"]*)"', notice))
         cleo.post(address(node), {name: unescape(text) for name, text in back.items()})
         assert (stored_category(node).picture, stored_category(node).picture_alt) == (
@@ -171,7 +171,7 @@ def test_s89_a_category_is_shown_by_nothing_but_what_was_uploaded_for_it(cleo: C
     for sent in (theirs, theirs | {"picture": make_photo()}, theirs | {"picture": "javascript:x"}):
         answer = cleo.post(address(node), sent)
         assert answer.status_code == 422
-        assert "There is no such picture." in answer.content.decode()
+        assert "This picture no longer exists." in answer.content.decode()
     too_long = cleo.post(address(node), typed(node, make_photo(), "x" * 251))
     assert (too_long.status_code, "x" * 251 in too_long.content.decode()) == (422, True)
     assert stored_category(node).picture == before

@@ -148,8 +148,8 @@ def test_x482_a_block_says_what_is_wrong_with_it(cleo: Client) -> None:
         [
             ({"link": "/nowhere/", "link_label": "Go"}, "The shop has no page at this address"),
             ({"link": "javascript:alert(1)", "link_label": "Go"}, "Enter an address of the shop"),
-            ({"link": "/new/"}, "Enter words for the button"),
-            ({"picture": "mug/c8724c-efeae0"}, "Enter what the picture shows"),
+            ({"link": "/new/"}, "Enter the button text"),
+            ({"picture": "mug/c8724c-efeae0"}, "Enter the alt text"),
             ({"picture": "https://elsewhere.example/x.png", "alt": "X"}, "field__error"),
             (
                 {"starts_at": "2031-01-02T10:00", "ends_at": "2031-01-02T10:00"},

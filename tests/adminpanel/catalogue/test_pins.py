@@ -47,7 +47,7 @@ def test_x109_buttons_numbers_and_skus_put_products_in_their_order(cleo: Client)
     a, b, c, d = (str(each.product_id) for each in products)
     address = reverse("adminpanel:category_order", args=(node.category_id,))
     page = cleo.get(address).content.decode()
-    assert "Nothing is pinned." in page
+    assert "No pinned products." in page
     assert f'name="pin" value="{a}"' in page
     for fields, expected in (
         ({"pin": a}, "A"),
@@ -86,7 +86,7 @@ def test_x109_of_two_who_order_at_once_none_loses_what_was_typed(cleo: Client) -
     answer = cleo.post(address, typed)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "Someone else has changed this order meanwhile" in page
+    assert "Someone else has changed this order" in page
     assert order_of(node).pinned_ids == ids[::-1], "a late form has put them in another order"
     # As it is now, with what was typed: C's place, which is the first one there already.
     assert f'value="{" ".join(map(str, ids[::-1]))}"' in page
@@ -106,12 +106,12 @@ def test_x109_bad_input_is_said_beside_its_field(cleo: Client) -> None:
         lambda fields: cleo.post(address, sent(node, **fields)),
         (
             *(
-                ({"line_0": bad}, "Enter a place from 1 to 48")
+                ({"line_0": bad}, "Enter a position from 1 to 48")
                 for bad in ("0", "-1", "1e9", "", "x")
             ),
             ({"sku": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
             ({"rule": "weight"}, "Choose an order"),
-            ({"pin": str(uuid4())}, "There is no such product any more."),
+            ({"pin": str(uuid4())}, "This product no longer exists."),
         ),
     )
     full = ListOrder("newest", tuple(uuid4() for _ in range(48)))

@@ -102,7 +102,7 @@ def test_x393_who_else_reads_it_is_shown(desk: Client, conversation_id: UUID) ->
     other = sign_in_staff(Client(), make_user("Max", role="admin"))
     other.get(url("conversation", conversation_id))
     (viewers,) = parse(desk.get(url("conversation", conversation_id))).cssselect("#viewers")
-    assert "Max is in this conversation, too" in " ".join(viewers.text_content().split())
+    assert "Max is also viewing this conversation" in " ".join(viewers.text_content().split())
     itself = {"X-Refreshes-Itself": "1"}
     assert desk.get(viewers.get("hx-get"), headers=itself).status_code == 204
     other.get(url("conversation_viewers", conversation_id) + "?left=1")
@@ -240,7 +240,7 @@ def test_x398_a_sender_is_blocked_from_the_conversation(desk: Client) -> None:
     page = url("conversation", start(customer))
     form = form_of(parse(desk.get(page)), url("sender_block"))
     assert desk.post(url("sender_block"), form)["Location"] == page
-    assert "We take no messages from this address." in text_of(desk.get(page))
+    assert "Messages from this address are refused." in text_of(desk.get(page))
     assert customer.email in text_of(desk.get(url("blocked_senders")))
     desk.post(url("sender_unblock"), form)
     assert customer.email not in text_of(desk.get(url("blocked_senders")))

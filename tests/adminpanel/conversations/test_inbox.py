@@ -152,7 +152,7 @@ def test_x392_a_conversation_has_ten_labels_at_most(desk: Client) -> None:
     labels = [make_label() for _ in range(11)]
     relabel(SHOP_MAILBOX, [full], [label.label_id for label in labels[:10]], [])
     said = change(desk, [full, free], f"label:{labels[10].label_id}")
-    assert "1 conversation changed. Skipped: 1 with as many labels as fit." in said
+    assert "1 conversation changed. Skipped: 1 with the maximum number of labels." in said
     assert "1 conversation changed." in change(desk, [full], f"unlabel:{labels[0].label_id}")
 
 
@@ -196,8 +196,8 @@ def test_x391_the_search_finds_by_customer_order_and_words_and_says_how_far_it_l
     assert "@" not in desk.get(INBOX, {"q": member.email})["Location"]
     with patch.object(search, "MAX_LOOKED_AT", 1):
         said = text_of(desk.get(INBOX, {"q": "nonesuch"}))
-        assert "Looked at the newest 1 conversations outside of spam and trash, back to" in said
-    assert "Looked at all" in text_of(desk.get(INBOX, {"q": "nonesuch"}))
+        assert "Searched the newest 1 conversations outside spam and trash, back to" in said
+    assert "Searched all" in text_of(desk.get(INBOX, {"q": "nonesuch"}))
     too_long = desk.get(INBOX, {"q": "x" * 201})
     assert too_long.status_code == 422
     assert "x" * 201 in too_long.content.decode()

@@ -271,12 +271,12 @@ def test_x133_the_log_and_an_orders_history_speak_in_words(staff_client: Client,
     assert ("Asked for people", "–", "Refused: not for warehouse") in rows
     (role,) = (row for row in rows if row[0] == "Changed a role")
     (status,) = (row for row in rows if row[1].startswith("Teapot"))
-    (note,) = (row for row in rows if row[2] == "Refused: something had to be corrected")
+    (note,) = (row for row in rows if row[2] == "Refused: corrections were needed")
     (move,) = (row for row in rows if "Packed" in row[1])
     assert role[1] == f"Sam, {about.email}Role: none → support"
     assert role[2] == "Done"
-    assert status[1:] == ("TeapotStatus: lost", "Refused: there is no such thing")
-    assert note[1:] == (order.number, "Refused: something had to be corrected")
+    assert status[1:] == ("TeapotStatus: lost", "Refused: not found")
+    assert note[1:] == (order.number, "Refused: corrections were needed")
     assert move[1] == f"{order.number}Step: PackedParcels: none → 1: packed"
     assert move[2] == "Done"
     text = repr((role, status, note, move))
@@ -289,7 +289,7 @@ def test_x133_the_log_and_an_orders_history_speak_in_words(staff_client: Client,
     outcomes = ("failed: TypeError", "failed (503)", "done: all others", "refused", "as it was")
     assert [audit_labels.describe_outcome(each) for each in outcomes] == [
         "Failed: an error in the shop",
-        "Failed: the database was away",
+        "Failed: the database was unavailable",
         "Done: all others",
         "Refused",
         "as it was",

@@ -83,7 +83,7 @@ def test_x471_staff_change_the_texts_of_a_mail_and_the_next_one_has_them(
     [
         ("subject", "Hello {nobody}", "You can’t use {nobody} here. You can use: {order}"),
         ("subject", "Hello {name}", "You can’t use {name} here"),
-        ("subject", "", "Enter subject"),
+        ("subject", "", "Enter a subject"),
         ("intro", "Order {order", "A brace is open"),
         ("intro", "Order {order.total}", "A brace is open"),
         ("closing", "Order {order!r:>99}", "A brace is open"),

@@ -105,7 +105,7 @@ def test_x155_who_asked_gets_one_mail_a_day_however_often_the_job_dies(
             jobs.send_low_stock_mails(morning)
         monkeypatch.undo()
         monkeypatch.setattr(low_stock, "list_staff", lambda: list(people.values()))
-        assert jobs.send_low_stock_mails(morning) == "1 mail about low stock"
+        assert jobs.send_low_stock_mails(morning) == "1 low-stock email"
         assert get_position(jobs.NAME)
     assert [len(subjects(each)) for each in (wim, cem, ann, eve)] == [1, 0, 0, 0]
     (mail,) = list_recipient_mails(wim.email)

@@ -76,7 +76,7 @@ def test_x475_bad_input_is_said_beside_its_field_and_stays_typed(ada: Client) ->
         ({"text": "x" * 40_001}, "at most 40000 characters"),
         ({"slug": "Über uns"}, "Enter small letters"),
         ({"slug": "delivery"}, "Another page has or had this address"),
-        ({"title": ""}, "Enter title"),
+        ({"title": ""}, "Enter a title"),
         ({"live_from": yesterday}, "Enter a later time"),
     ):
         answer = ada.post(TERMS, TYPED | changes)
@@ -93,7 +93,7 @@ def test_x477_a_page_is_added_taken_offline_and_never_over_another(ada: Client) 
     assert get_page("size-guide").saved == 1
     for taken in ({"title": "Another"}, {"slug": "terms"}, {"slug": "new"}):
         answer = ada.post(NEW, sent | taken)
-        assert (answer.status_code, "This address is taken" in words(answer)) == (422, True)
+        assert (answer.status_code, "This address is already used" in words(answer)) == (422, True)
     offline = reverse("adminpanel:text_page_offline", args=["size-guide"])
     assert ada.post(offline, {"offline": "yes"})["Location"] == own
     assert Client().get("/help/size-guide/").status_code == 404
@@ -121,7 +121,9 @@ def test_x476_a_version_is_planned_taken_back_and_used_again(ada: Client) -> Non
     later = localtime(current_time() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
     ada.post(TERMS, TYPED | {"version": "1", "live_from": later})
     page = words(ada.get(TERMS))
-    assert ("Planned" in page, "Take back" in page, "Came with the shop" in page) == (True,) * 3
+    assert ("Scheduled" in page, "Cancel publication" in page, "Default version" in page) == (
+        True,
+    ) * 3
     take_back = reverse("adminpanel:text_page_take_back", args=["terms", 2])
     for _ in range(2):
         assert ada.post(take_back)["Location"] == TERMS
@@ -139,8 +141,8 @@ def test_x476_a_version_that_is_live_is_not_said_to_be_taken_back(
     save("terms", 1, text="It went live while the page was open")
     take_back = reverse("adminpanel:text_page_take_back", args=["terms", 1])
     answer = ada.post(take_back, follow=True)
-    assert "The version is live already." in words(answer)
-    assert "The version doesn’t go live." not in words(answer)
+    assert "This version is already live." in words(answer)
+    assert "Publication cancelled." not in words(answer)
     assert "It went live" in words(Client().get("/help/terms/"))
     # Others who save settings at the same time are no error of the shop.
     monkeypatch.setattr(operations, "change_page", Mock(side_effect=SettingsBusy()))
@@ -152,7 +154,7 @@ def test_x476_a_new_page_whose_only_version_was_taken_back_is_not_planned(ada: C
     save("faq", 1, "faq", live_from=current_time() + timedelta(days=1))
     ada.post(reverse("adminpanel:text_page_take_back", args=["faq", 1]))
     row = html.fromstring(ada.get(LIST).content).cssselect("#row-faq")[0].text_content()
-    assert ("Not published" in row, "Planned" in row) == (True, False)
+    assert ("Not published" in row, "Scheduled" in row) == (True, False)
 
 
 def test_x479_what_a_crash_left_is_in_the_list_and_in_the_conflict(ada: Client) -> None:
