@@ -100,7 +100,7 @@ def _save_under_free_address(product: Product, now: datetime, save_id: UUID) -> 
 
 def book_stock(
     product: Product, edit: ProductEdit, actor: str, now: datetime
-) -> tuple[dict[str, object], dict[str, object], list[RefusedCell]]:
+) -> tuple[dict[str, int], dict[str, int], list[RefusedCell]]:
     """Book the stock cells of a saved edit. Return the units before and after, keyed by cell in words, and the refused cells."""
     cells = edit.grid.list_stock_cells()
     reason = edit.form.cleaned_data["stock_reason"] or _("Changed on the product’s page")

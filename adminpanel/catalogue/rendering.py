@@ -79,11 +79,11 @@ def render_product_page(
 
 def _render(
     request: HttpRequest,
-    context: dict[str, object],
+    page: Mapping[str, object],
     form: ProductForm,
     grid: VariantGrid,
     status: int,
 ) -> HttpResponse:
     uploads = PageUploads("", "", (), (), is_polled=False)
-    context |= {"form": form, "grid": grid, "uploads": uploads, "most_variants": MAX_VARIANTS}
-    return render_page(request, "adminpanel/catalogue/product.html", context, status=status)
+    own = {"form": form, "grid": grid, "uploads": uploads, "most_variants": MAX_VARIANTS}
+    return render_page(request, "adminpanel/catalogue/product.html", {**page, **own}, status=status)

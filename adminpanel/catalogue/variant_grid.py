@@ -192,6 +192,10 @@ class VariantRow:
         return ", ".join(self.option_values) or self.name
 
     @property
+    def is_saved(self) -> bool:
+        return self.variant is not None and self.variant.price_from is not None
+
+    @property
     def has_planned(self) -> bool:
         return bool(self.variant and self.variant.planned)
 
@@ -286,13 +290,9 @@ class VariantGrid:
     row_by_variant: dict[UUID, VariantRow] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, product: Product, stock: Mapping[UUID, Stock], *, is_new: bool = False) -> Self:
+    def of(cls, product: Product, stock: Mapping[UUID, Stock]) -> Self:
         """Return the grid of a product. All sold variants are shown, and others up to `rules.MAX_VARIANTS` rows."""
         columns = list_columns({key for each in stock.values() for key in each.by_warehouse})
-        options = [
-            OptionField(number, name, join_list(values))
-            for number, (name, values) in enumerate(list_used_options(product).items())
-        ]
         sold = sum(each.sold for each in product.variants)
         room = max(0, rules.MAX_VARIANTS - sold)
         kept = [each for each in product.variants if not each.sold][:room]
@@ -302,9 +302,9 @@ class VariantGrid:
                 each for each in product.variants if each.sold or each in kept
             )
         ]
-        if is_new:
+        if not rows:
             rows = [VariantRow(0, columns, {SOLD.name: "on"}, name=_("New variant"))]
-        return cls(product, columns, _with_empty(options), rows)
+        return cls(product, columns, _with_empty(_show_options(product)), rows)
 
     @classmethod
     def sent(cls, product: Product, data: Mapping[str, str]) -> Self:
@@ -322,6 +322,8 @@ class VariantGrid:
         ]
         rows = [_read_row(number, columns, product, data) for number in _list_numbers(_ROW, data)]
         named = [each for each in options if each.name or each.values]
+        if not options:
+            named = _show_options(product)
         grid = cls(product, columns, _with_empty(named), rows)
         for row in rows:
             row.parse(product)
@@ -351,10 +353,6 @@ class VariantGrid:
     def blank_row(self) -> VariantRow:
         """The row that scripts copy for a new variant."""
         return VariantRow("__n__", self.columns, {SOLD.name: "on"}, name=_("New variant"))
-
-    @property
-    def blank_option(self) -> OptionField:
-        return OptionField("__n__")
 
     @property
     def errors(self) -> list[CellError]:
@@ -446,7 +444,9 @@ class VariantGrid:
         """Show the typed numbers of refused stock cells, each with its reason."""
         rows = {row.variant_id: row for row in self.rows}
         for each in refused:
-            row, name = rows[each.cell.variant_id], f"{_STOCK}{each.cell.warehouse_id}"
+            row, name = rows.get(each.cell.variant_id), f"{_STOCK}{each.cell.warehouse_id}"
+            if row is None:
+                continue
             row.texts[name], row.errors[name] = str(each.cell.units), each.reason
             row.shown[name] = "" if each.available is None else str(each.available)
 
@@ -460,6 +460,13 @@ class VariantGrid:
 
 def _list_numbers(name: re.Pattern[str], data: Mapping[str, str]) -> list[int]:
     return sorted({int(found[1]) for each in data if (found := name.fullmatch(each))})
+
+
+def _show_options(product: Product) -> list[OptionField]:
+    return [
+        OptionField(0, name, join_list(values))
+        for name, values in list_used_options(product).items()
+    ]
 
 
 def _with_empty(options: list[OptionField]) -> list[OptionField]:

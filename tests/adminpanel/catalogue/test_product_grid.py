@@ -40,11 +40,11 @@ def corrections(product: Product, warehouse: str = "berlin") -> list[int]:
     ]
 
 
-def wrong_in(*products: Product) -> list[str]:
+def wrong_in(*products: Product, more: tuple[str, ...] = ()) -> list[str]:
     """What the consistency check says of products, what they have claimed and where they are listed, and of their stock."""
     variants = frozenset(each.variant_id for product in products for each in product.variants)
     only = Scope(products=frozenset(each.product_id for each in products), variants=variants)
-    return found(only, "I1", "I13", "I14", "I16", "I18", "I20", "I26")
+    return found(only, "I1", "I13", "I14", "I16", "I18", "I20", *more)
 
 
 def errors_in(content: bytes) -> dict[str, str]:
@@ -115,12 +115,12 @@ def test_x501_a_new_product_has_its_variants_stock_and_pictures_by_one_save(cleo
     assert (answer.status_code, answer["Location"]) == (303, address(made))
     # The fourth combination had no row: it costs what the first one does.
     assert [(each.label, int(each.price.amount)) for each in made.variants] == [
-        *(("S, Oat", 10), ("S, Blue, pale", 11), ("M, Oat", 12), ("M, Blue, pale", 10))
+        *(("Oat, S", 10), ("Blue, pale, S", 11), ("Oat, M", 12), ("Blue, pale, M", 10))
     ]
     assert [units(made, n) for n in range(4)] == [1, 2, 3, 0]
     assert len({each.sku for each in made.variants}) == 4
     assert [each.file_name for each in queries.list_uploads(made.product_id)] == ["oak.jpg"]
-    assert wrong_in(made) == []
+    assert wrong_in(made, more=("I26",)) == []
 
 
 def test_x501_changed_options_make_variants_and_keep_what_was_typed(cleo: Client) -> None:
@@ -214,7 +214,6 @@ def test_x502_bad_cells_are_marked_one_by_one_and_nothing_is_saved(cleo: Client)
         assert sentence in " ".join(errors_in(refused.content).values())
     assert stored(product.product_id) == before
     assert (units(product), units(product, 1)) == (5, 0)
-    assert wrong_in(product) == []
 
 
 def test_x502_stock_that_has_moved_is_refused_in_its_cell_and_the_rest_is_saved(
@@ -277,7 +276,7 @@ def test_x502_a_form_that_is_sent_twice_books_once(cleo: Client) -> None:
     # Sold since, and sent once more: the correction is not made again.
     book(product, -3)
     assert cleo.post(address(product), sent).status_code == 303
-    assert (units(product), corrections(product)) == (6, [4, -3])
+    assert (units(product), sorted(corrections(product))) == (6, [-3, 4])
     # The same page with another number is another save, from a stale page.
     assert cleo.post(address(product), sent | {"variant-0-stock-berlin": "20"}).status_code == 409
     assert units(product) == 6
@@ -314,12 +313,13 @@ def test_x502_a_save_that_is_killed_at_any_write_is_finished_by_sending_it_again
 
 
 def test_x501_two_hundred_variants_are_saved_at_once_within_bounds(cleo: Client) -> None:
-    product = make_product("Bowl", options={"N": [str(n) for n in range(200)]}, stock=1)
+    options = {"Size": [str(n) for n in range(20)], "Colour": [f"No. {n}" for n in range(10)]}
+    product = make_product("Bowl", options=options, stock=1)
     page = cleo.get(address(product))
     assert read_cost(page) <= (9, 4)
     assert len(page.content) < 1_500_000
     cells = {f"variant-{n}-price": "12.50" for n in range(200)}
-    cells |= {f"variant-{n}-stock-berlin": str(n + 2) for n in range(200)}
+    cells |= {f"variant-{n}-stock-berlin": str(n + 2) for n in range(0, 200, 5)}
     sent = typed(product, cells)
     names, size = len(sent), sum(len(f"{name}={value}&") for name, value in sent.items())
     assert names < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS / 3
@@ -327,6 +327,6 @@ def test_x501_two_hundred_variants_are_saved_at_once_within_bounds(cleo: Client)
     answer = cleo.post(address(product), sent)
     assert answer.status_code == 303
     statements, rounds = read_cost(answer)
-    assert statements <= 200 * 12
-    assert rounds <= 200 * 4
-    assert sum(units(product, n) for n in (0, 99, 199)) == 2 + 101 + 201
+    assert statements <= 800 + 40 * 10
+    assert rounds <= 400
+    assert [units(product, n) for n in (0, 100, 195)] == [2, 102, 197]
