@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from moneyed import EUR, Money
 
 from adminpanel.catalogue.product_forms import ProductForm
-from adminpanel.catalogue.product_pages import options_text
-from adminpanel.catalogue.variant_forms import OptionsForm, PlannedPriceForm, VariantForm
+from adminpanel.catalogue.variant_forms import PlannedPriceForm
+from adminpanel.catalogue.variant_grid import VALUES, VariantGrid
 from catalogue.entities import CategoryNode, Product
 from catalogue.queries import get_category_tree_at_quorum
 from catalogue.rules import list_refusals
-from catalogue.variants import list_options
+from catalogue.variants import list_used_options
+from spreadsheets.cells import join_list
 from spreadsheets.columns import (
     VARIANT_COLUMNS,
     Column,
@@ -34,6 +35,7 @@ from spreadsheets.errors import CellRefused
 from spreadsheets.files import csv_line, open_table
 from spreadsheets.layouts import LAYOUTS
 from spreadsheets.products import product_lines
+from tests.adminpanel.catalogue.product_page import sent_grid
 from tests.factories import make_category
 from web.text import clean_text
 
@@ -145,23 +147,25 @@ def as_sent(form: forms.Form, **typed: str) -> QueryDict:
 
 
 def through_forms(product: Product, **typed: str) -> Product | None:
-    """What its three forms make of a product, with some fields typed anew; None where they refuse it."""
+    """What its page makes of a product, with some fields and cells typed anew; None where it refuses it."""
     form = ProductForm(as_sent(ProductForm.of(product, []), **typed))
-    variant = product.variants[0]
-    own = VariantForm(variant, "", as_sent(VariantForm(variant, ""), **typed))
-    if not (form.is_valid() and own.is_valid()):
+    cells = {f"variant-0-{name}": text for name, text in typed.items()}
+    sent = sent_grid(VariantGrid.of(product, {})) | cells
+    if "sold" in typed and typed["sold"] in ("no", "0"):
+        del sent["variant-0-sold"]
+    grid = VariantGrid.sent(product, sent)
+    if not form.is_valid() or grid.errors:
         return None
-    return replace(form.apply_to(product, (), None), variants=(own.build(),))
+    return grid.apply_to(form.apply_to(product, (), None))
 
 
-def parse_options(text: str) -> Any:
-    """What the form of options makes of a text; None where it refuses it."""
-    form = OptionsForm(as_sent(OptionsForm(initial={"options": text})))
-    return form.cleaned_data["options"] if form.is_valid() else None
-
-
-def sold_options(product: Product) -> dict[str, tuple[str, ...]]:
-    return {name: values for name, values in list_options(product).items() if values}
+def parse_options(options: dict[str, tuple[str, ...]]) -> Any:
+    """What the page makes of these options, as it shows them; None where it refuses them."""
+    sent: dict[str, str] = {}
+    for number, (name, values) in enumerate(options.items()):
+        sent |= {f"option-{number}-name": name, f"option-{number}-values": join_list(values)}
+    grid = VariantGrid.sent(blank(), sent)
+    return None if grid.errors else grid.typed_options
 
 
 # A failure is shown as it was found: to look for a smaller one takes minutes.
@@ -173,8 +177,9 @@ FEW = settings(
     suppress_health_check=list(HealthCheck),
 )
 # What names other things, or says how the form was shown.
-NOT_TYPED = {"version", "seen", "category_id", "category_ids", "related", "successor", "picture"}
-FIELDS = [*(ProductForm.base_fields | VariantForm.base_fields).keys() - NOT_TYPED]
+NOT_TYPED = {"version", "save_id", "product_id", "stock_reason"}
+NOT_TYPED |= {"category_id", "category_ids", "related", "successor"}
+FIELDS = [*({*ProductForm.base_fields, *(each.name for each in VALUES), "sold"} - NOT_TYPED)]
 
 
 @FEW
@@ -187,7 +192,7 @@ def test_x270_what_a_file_accepts_the_forms_and_a_file_return_unchanged(
     for column in columns:
         product = write(product, column, data.draw(typed_in(column.name), column.name))
     assert through_forms(product) == product
-    assert parse_options(options_text(product)) == sold_options(product)
+    assert parse_options(list_used_options(product)) == list_used_options(product)
     assert through_file(product) == product
 
 
@@ -205,13 +210,14 @@ def test_x270_what_the_forms_accept_a_file_and_the_forms_return_unchanged(
     for name in data.draw(st.lists(st.sampled_from(sorted(FIELDS)), max_size=6, unique=True)):
         after = through_forms(product, **{name: data.draw(typed_in(name), name)})
         product = product if after is None or any(list_refusals(after, NOW)) else after
-    options = parse_options(data.draw(typed_in("options"), "options")) or {}
+    typed = [data.draw(WORDS, "an option") for _ in range(4)]
+    options = parse_options({typed[0]: tuple(typed[1:3]), typed[3]: (typed[0],)}) or {}
     variant = replace(
         product.variants[0], options={name: each[0] for name, each in options.items()}
     )
     chosen = replace(product, option_names=tuple(options), variants=(variant,))
     product = product if any(list_refusals(chosen, NOW)) else chosen
-    assert parse_options(options_text(product)) == sold_options(product)
+    assert parse_options(list_used_options(product)) == list_used_options(product)
     assert through_file(product) == product
     assert through_forms(product) == product
 
