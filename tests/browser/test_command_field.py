@@ -16,7 +16,7 @@ def test_x495_the_command_field_is_used_by_keyboard(open_page: OpenPage, shop: S
     page.keyboard.press("Control+k")
     expect(box).to_be_focused()
     page.keyboard.type("re")
-    expect(options.filter(has_text="Reports")).to_be_visible()
+    expect(options.filter(has_text="Reports")).to_be_in_viewport()
     expect(said).to_have_text(re.compile("^[0-9]+ results$"))
     for width in (390, 1280):
         for scheme in ("light", "dark"):
