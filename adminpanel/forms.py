@@ -19,7 +19,7 @@ def split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def text_input(**attributes: str) -> forms.TextInput:
+def text_input(**attributes: StrOrPromise) -> forms.TextInput:
     """Return a widget for one line of text. Browsers do not fill it in."""
     return forms.TextInput({"autocomplete": "off", **attributes})
 
