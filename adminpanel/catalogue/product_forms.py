@@ -224,6 +224,11 @@ def make_save_id(save_id: UUID, data: QueryDict) -> UUID:
     return uuid5(save_id, sha256(repr(sent).encode()).hexdigest())
 
 
+def fingerprint_status(product: Product) -> str:
+    """Return a text that changes with a product's status and with all else that its page lets staff change."""
+    return f"{product.status}-{fingerprint_product(product)}"
+
+
 def fingerprint_product(product: Product) -> str:
     """Return a hash of all values that the product's page lets staff change, but for its stock and pictures."""
     plain = [getattr(product, name) for name in SHARED_FIELDS]

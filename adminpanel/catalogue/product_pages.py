@@ -15,7 +15,7 @@ from moneyed import Money
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
 from adminpanel.catalogue.product_forms import FIELD_COLUMNS, ProductForm
 from adminpanel.catalogue.variant_forms import PriceForm
-from adminpanel.catalogue.variant_grid import VALUES
+from adminpanel.catalogue.variant_rows import VALUES
 from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries

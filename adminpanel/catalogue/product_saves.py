@@ -16,7 +16,8 @@ from adminpanel.catalogue.product_forms import (
 )
 from adminpanel.catalogue.product_pages import find_related_ids
 from adminpanel.catalogue.stock_cells import Booking, book_stock_cells
-from adminpanel.catalogue.variant_grid import RefusedCell, VariantGrid
+from adminpanel.catalogue.variant_grid import VariantGrid
+from adminpanel.catalogue.variant_rows import RefusedCell
 from adminpanel.conflicts import get_seen_version
 from catalogue import operations, queries
 from catalogue.entities import Product

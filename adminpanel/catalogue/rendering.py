@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from adminpanel.catalogue.product_forms import ProductForm
+from adminpanel.catalogue.product_forms import ProductForm, fingerprint_status
 from adminpanel.catalogue.product_pages import (
     preview_url,
     related_skus,
@@ -67,6 +67,7 @@ def render_product_page(
         "own_url": address,
         "save_url": upload_url(request, address),
         "conflict": conflict,
+        "status_version": fingerprint_status(product),
         "status_label": label,
         "status_tone": tone,
         "is_on_sale": product.is_on_sale(now),

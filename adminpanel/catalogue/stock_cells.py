@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
 
-from adminpanel.catalogue.variant_grid import RefusedCell, StockCell
+from adminpanel.catalogue.variant_rows import RefusedCell, StockCell
 from cassandra_db import Row, run_side_by_side
 from inventory import operations
 from inventory.entities import BACKORDER_WAREHOUSE, DEFAULT_THRESHOLD

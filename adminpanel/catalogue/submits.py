@@ -1,7 +1,6 @@
 """Saves the forms of products and variants. If the catalogue refuses to save, the errors are shown beside the fields."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -53,12 +52,6 @@ def show_product_refusal(
 def list_others(product: Product, variant: Variant) -> list[Variant]:
     """Return all variants of a product except this one."""
     return [each for each in product.variants if each.variant_id != variant.variant_id]
-
-
-def with_seen_version(request: HttpRequest, product: Product) -> Product:
-    """Return the product with its version replaced by the version that the submitted page showed."""
-    seen = request.POST.get("version", "")
-    return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
 
 
 def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str]:

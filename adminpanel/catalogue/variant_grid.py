@@ -1,281 +1,44 @@
-"""The options and variants in a product's form: a grid with a row for each variant and a cell for each of its values.
+"""The options and variants in a product's form: a grid with a row for each variant and a cell for each of its values."""
 
-The grid is read from plain inputs, because a Django form for each of 200 rows would take half a second to render. The inputs
-are named `variant-<n>-<column>`, and those of the options `option-<n>-name` and `option-<n>-values`.
-"""
-
-import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from adminpanel.parameters import parse_id
+from adminpanel.catalogue.variant_rows import (
+    SOLD,
+    STOCK,
+    CellError,
+    GridColumn,
+    OptionField,
+    RefusedCell,
+    StockCell,
+    VariantRow,
+    list_columns,
+    list_option_values,
+    read_row,
+    show_variant,
+)
 from catalogue import rules
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductRefused
 from catalogue.variants import find_variant_id, generate_variants, list_used_options, make_sku
-from inventory.entities import BACKORDER_WAREHOUSE, Stock
-from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
+from inventory.entities import Stock
 from spreadsheets.cells import join_list
-from spreadsheets.errors import CellRefused
-from spreadsheets.typed_values import (
-    format_content,
-    format_price,
-    format_whole_number,
-    parse_barcode,
-    parse_content,
-    parse_price,
-    parse_whole_number,
-    split_values,
-)
+from spreadsheets.typed_values import split_values
 from web.text import clean_text
-from web.types import StrOrPromise
 
-MAX_UNITS = 1_000_000
 # The page shows two empty rows for options.
 EMPTY_OPTIONS = 2
 _ROW = re.compile(r"variant-([0-9]{1,4})-id")
 _OPTION = re.compile(r"option-([0-9]{1,4})-name")
-_STOCK = "stock-"
 _STOCK_CELL = re.compile(r"variant-[0-9]{1,4}-stock-(.+)")
-# A variant's picture that is no picture of its product, such as a drawing. It stays if its cell is not changed.
-_OTHER_PICTURE = "–"
-
-
-@dataclass(frozen=True)
-class GridColumn:
-    """A column of the grid. `show` returns the text of a value, `parse` the value of a text; it raises CellRefused."""
-
-    name: str
-    label: StrOrPromise
-    show: Callable[[Any], str] = str
-    parse: Callable[[str], Any] = str
-    inputmode: str = ""
-
-
-def _parse_former_price(text: str) -> Money | None:
-    return parse_price(text) if text.strip(" 0.,") else None
-
-
-def _parse_weight(text: str) -> int:
-    return parse_whole_number(text, rules.MAX_WEIGHT_GRAMS, empty=0)
-
-
-PRICES = (
-    GridColumn("price", gettext_lazy("Price"), format_price, parse_price, "decimal"),
-    GridColumn(
-        "compare_at", gettext_lazy("Former price"), format_price, _parse_former_price, "decimal"
-    ),
-)
-OTHERS = (
-    GridColumn("sku", gettext_lazy("SKU"), parse=rules.normalize_sku),
-    GridColumn("barcode", gettext_lazy("Barcode"), parse=parse_barcode, inputmode="numeric"),
-    GridColumn(
-        "weight_grams", gettext_lazy("Weight (g)"), format_whole_number, _parse_weight, "numeric"
-    ),
-    GridColumn("content", gettext_lazy("Content"), format_content, parse_content, "decimal"),
-)
-PICTURE = GridColumn("picture", gettext_lazy("Picture"), inputmode="numeric")
-SOLD = GridColumn("sold", gettext_lazy("Available"))
-# The columns that are values of a variant by the same name.
-VALUES = (*PRICES, *OTHERS)
-
-
-def list_columns(used: Collection[str]) -> tuple[GridColumn, ...]:
-    """Return the grid's columns, with one for each open warehouse and for each of the `used` ones."""
-    shown = {*used, *(each.key for each in list_open_warehouses())}
-    cells = (
-        GridColumn(
-            f"{_STOCK}{key}",
-            _("Stock, %(warehouse)s") % {"warehouse": find_warehouse_name(key)},
-            inputmode="numeric",
-        )
-        for key in list_warehouses()
-        if key in shown
-    )
-    return (*PRICES, *cells, *OTHERS, PICTURE, SOLD)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """An input of the grid. `name` is its name and its id."""
-
-    name: str
-    column: str
-    label: StrOrPromise
-    value: str
-    error: str
-    inputmode: str
-
-    @property
-    def is_checkbox(self) -> bool:
-        return self.column == SOLD.name
-
-
-@dataclass(frozen=True)
-class CellError:
-    """A refused cell, or a refused option, for the list of the page's errors."""
-
-    field_id: str
-    label: str
-    text: str
-
-
-@dataclass(frozen=True)
-class StockCell:
-    """A typed number of units of a variant in a warehouse. `seen` is the number that the page showed; None: no stock yet."""
-
-    variant_id: UUID
-    warehouse_id: str
-    seen: int | None
-    units: int
-
-
-@dataclass(frozen=True)
-class RefusedCell:
-    """A stock cell that was not booked, why, and how many units there are now; None: no stock yet."""
-
-    cell: StockCell
-    reason: str
-    available: int | None
-
-
-@dataclass
-class OptionField:
-    """An option as the page shows it: its name, and its values with commas between them."""
-
-    number: int | str
-    name: str = ""
-    values: str = ""
-    error: str = ""
-
-
-@dataclass
-class VariantRow:
-    """A variant's row: its texts and errors, keyed by column. `variant` is None for a variant that is not saved yet."""
-
-    number: int | str
-    columns: Sequence[GridColumn]
-    texts: dict[str, str]
-    variant: Variant | None = None
-    option_values: tuple[str, ...] = ()
-    shown: dict[str, str] = field(
-        default_factory=dict
-    )  # the stock and the picture, as the page showed them
-    picture: str = ""
-    name: str = ""  # of a product without options
-    errors: dict[str, str] = field(default_factory=dict)
-    parsed: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def variant_id(self) -> UUID | str:
-        return self.variant.variant_id if self.variant else ""
-
-    @property
-    def values_text(self) -> str:
-        return json.dumps(self.option_values, ensure_ascii=False)
-
-    @property
-    def seen(self) -> str:
-        return json.dumps(self.shown, ensure_ascii=False) if self.shown else ""
-
-    @property
-    def label(self) -> str:
-        return ", ".join(self.option_values) or self.name
-
-    @property
-    def is_saved(self) -> bool:
-        return self.variant is not None and self.variant.price_from is not None
-
-    @property
-    def has_planned(self) -> bool:
-        return bool(self.variant and self.variant.planned)
-
-    @property
-    def cells(self) -> list[Cell]:
-        return [
-            Cell(
-                f"variant-{self.number}-{each.name}",
-                each.name,
-                each.label,
-                self.texts.get(each.name, ""),
-                self.errors.get(each.name, ""),
-                each.inputmode,
-            )
-            for each in self.columns
-        ]
-
-    def parse(self, product: Product) -> None:
-        """Set the row's values, and an error for each cell that has none."""
-        self._parse(VALUES)
-        if self.variant and self.parsed.get("sku") == "":
-            self.errors["sku"] = _("Enter a SKU")
-        self._parse(
-            replace(each, parse=lambda text: parse_whole_number(text, MAX_UNITS))
-            for each in self.columns
-            if self._is_stock_typed(each.name)
-        )
-        if self.texts.get(PICTURE.name, "") != self.shown.get(PICTURE.name, ""):
-            self._parse([replace(PICTURE, parse=lambda text: _parse_picture(text, product))])
-
-    def _parse(self, columns: Iterable[GridColumn]) -> None:
-        for each in columns:
-            try:
-                self.parsed[each.name] = each.parse(self.texts.get(each.name, ""))
-            except CellRefused as refused:
-                self.errors[each.name] = str(refused)
-
-    def _is_stock_typed(self, name: str) -> bool:
-        return name.startswith(_STOCK) and self.texts.get(name, "") != self.shown.get(name, "")
-
-    def apply_to(self, variant: Variant) -> Variant:
-        """Return the variant with the row's values. An empty SKU leaves the variant's SKU."""
-        typed = {name: value for name, value in self.parsed.items() if not name.startswith(_STOCK)}
-        sku = typed["sku"] or variant.sku
-        return replace(variant, **typed | {"sku": sku, "sold": bool(self.texts.get(SOLD.name))})
-
-    def list_stock_cells(self, variant_id: UUID) -> list[StockCell]:
-        """Return the valid row's stock cells that were typed anew."""
-        return [
-            StockCell(
-                variant_id,
-                name.removeprefix(_STOCK),
-                int(self.shown[name]) if self.shown.get(name, "").isdecimal() else None,
-                units,
-            )
-            for name, units in self.parsed.items()
-            if name.startswith(_STOCK)
-        ]
-
-
-def _parse_picture(text: str, product: Product) -> str:
-    """Return the product's picture of a typed number, the first is 1; "" for no text. Raises CellRefused."""
-    if not text.strip():
-        return ""
-    number = parse_whole_number(text, len(product.pictures))
-    if not number:
-        raise CellRefused(_("Enter the number of a picture."))
-    return product.pictures[number - 1].picture
-
-
-def _picture_text(product: Product, variant: Variant) -> str:
-    if not variant.picture:
-        return ""
-    numbers = {each.picture: str(number) for number, each in enumerate(product.pictures, start=1)}
-    return numbers.get(variant.picture, _OTHER_PICTURE)
-
-
-def _option_values(product: Product, variant: Variant) -> tuple[str, ...]:
-    named = [variant.options[name] for name in product.option_names if name in variant.options]
-    return tuple(named if len(named) == len(variant.options) else variant.options.values())
 
 
 @dataclass
@@ -297,7 +60,7 @@ class VariantGrid:
         room = max(0, rules.MAX_VARIANTS - sold)
         kept = [each for each in product.variants if not each.sold][:room]
         rows = [
-            _show_variant(number, columns, product, each, stock.get(each.variant_id, Stock()))
+            show_variant(number, columns, product, each, stock.get(each.variant_id, Stock()))
             for number, each in enumerate(
                 each for each in product.variants if each.sold or each in kept
             )
@@ -320,7 +83,7 @@ class VariantGrid:
             )
             for number in _list_numbers(_OPTION, data)
         ]
-        rows = [_read_row(number, columns, product, data) for number in _list_numbers(_ROW, data)]
+        rows = [read_row(number, columns, product, data) for number in _list_numbers(_ROW, data)]
         named = [each for each in options if each.name or each.values]
         if not options:
             named = _show_options(product)
@@ -381,6 +144,14 @@ class VariantGrid:
         ]
         options, former = self.typed_options, list_used_options(product)
         is_same = list(options.items()) == list(former.items()) and bool(variants)
+        if not is_same:
+            # A row can say which combination its variant becomes.
+            variants = [
+                _with_options(each, by_id[each.variant_id].option_values, options)
+                if each.variant_id in by_id
+                else each
+                for each in variants
+            ]
         changed = replace(product, variants=tuple(variants or [self._first_variant(product)]))
         by_values = {row.option_values: row for row in self.rows if not row.variant}
         first_id = find_variant_id(product.product_id, {})
@@ -392,7 +163,7 @@ class VariantGrid:
         for each in changed.variants:
             variant, row = each, by_id.get(each.variant_id)
             if row is None and each.sold:
-                values = _option_values(changed, each)
+                values = list_option_values(changed, each)
                 # The row that had no options yet belongs to the first combination.
                 row = by_values.get(
                     values, by_values.get(()) if each.variant_id == first_id else None
@@ -444,7 +215,7 @@ class VariantGrid:
         """Show the typed numbers of refused stock cells, each with its reason."""
         rows = {row.variant_id: row for row in self.rows}
         for each in refused:
-            row, name = rows.get(each.cell.variant_id), f"{_STOCK}{each.cell.warehouse_id}"
+            row, name = rows.get(each.cell.variant_id), f"{STOCK}{each.cell.warehouse_id}"
             if row is None:
                 continue
             row.texts[name], row.errors[name] = str(each.cell.units), each.reason
@@ -476,10 +247,21 @@ def _with_empty(options: list[OptionField]) -> list[OptionField]:
     return [replace(each, number=number) for number, each in enumerate([*options, *empty])]
 
 
+def _with_options(
+    variant: Variant, values: Sequence[str], options: Mapping[str, Sequence[str]]
+) -> Variant:
+    """Return the variant with these values of the options, or unchanged if they are no combination of the options."""
+    chosen = dict(zip(options, values, strict=False))
+    is_whole = len(values) == len(options) and _are_values(chosen, options)
+    return replace(variant, options=chosen) if is_whole else variant
+
+
+def _are_values(chosen: Mapping[str, str], options: Mapping[str, Sequence[str]]) -> bool:
+    return all(value in options.get(name, ()) for name, value in chosen.items())
+
+
 def _has_all_values(variant: Variant | None, options: Mapping[str, Sequence[str]]) -> bool:
-    return variant is not None and all(
-        value in options.get(name, ()) for name, value in variant.options.items()
-    )
+    return variant is not None and _are_values(variant.options, options)
 
 
 def _with_skus(product: Product) -> Product:
@@ -491,53 +273,3 @@ def _with_skus(product: Product) -> Product:
         taken.add(sku)
         made.append(replace(each, sku=sku))
     return replace(product, variants=tuple(made))
-
-
-def _show_variant(
-    number: int, columns: Sequence[GridColumn], product: Product, variant: Variant, stock: Stock
-) -> VariantRow:
-    shown = {
-        f"{_STOCK}{key}": str(units)
-        for key, units in stock.by_warehouse.items()
-        if key != BACKORDER_WAREHOUSE
-    } | {PICTURE.name: _picture_text(product, variant)}
-    texts = {each.name: each.show(getattr(variant, each.name)) for each in VALUES}
-    texts |= {SOLD.name: "on" if variant.sold else ""} | shown
-    return VariantRow(
-        number,
-        columns,
-        texts,
-        variant,
-        _option_values(product, variant),
-        shown,
-        product.picture_of(variant),
-        product.name,
-    )
-
-
-def _read_row(
-    number: int, columns: Sequence[GridColumn], product: Product, data: Mapping[str, str]
-) -> VariantRow:
-    def read(name: str) -> str:
-        return clean_text(data.get(f"variant-{number}-{name}", "")).strip()
-
-    variant_id = parse_id(read("id"))
-    variant = product.get_variant(variant_id) if variant_id else None
-    values, shown = _read_json(read("values")), _read_json(read("seen"))
-    return VariantRow(
-        number,
-        columns,
-        {each.name: read(each.name) for each in columns},
-        variant,
-        tuple(map(str, values)) if isinstance(values, list) else (),
-        {str(key): str(text) for key, text in shown.items()} if isinstance(shown, dict) else {},
-        product.picture_of(variant) if variant else "",
-        product.name,
-    )
-
-
-def _read_json(text: str) -> Any:
-    try:
-        return json.loads(text) if text else None
-    except ValueError:
-        return None

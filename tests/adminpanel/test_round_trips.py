@@ -16,7 +16,8 @@ from moneyed import EUR, Money
 
 from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.catalogue.variant_forms import PlannedPriceForm
-from adminpanel.catalogue.variant_grid import VALUES, VariantGrid
+from adminpanel.catalogue.variant_grid import VariantGrid
+from adminpanel.catalogue.variant_rows import VALUES
 from catalogue.entities import CategoryNode, Product
 from catalogue.queries import get_category_tree_at_quorum
 from catalogue.rules import list_refusals

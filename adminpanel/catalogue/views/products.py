@@ -17,7 +17,7 @@ from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.labels import STATUS_LABELS
 from adminpanel.catalogue.product_filter import ProductFilterForm
-from adminpanel.catalogue.product_forms import ProductForm, fingerprint_product
+from adminpanel.catalogue.product_forms import ProductForm, fingerprint_product, fingerprint_status
 from adminpanel.catalogue.product_pages import (
     SubmittedCount,
     describe_product,
@@ -38,12 +38,7 @@ from adminpanel.catalogue.rendering import (
     render_new_product_page,
     render_product_page,
 )
-from adminpanel.catalogue.submits import (
-    get_variant_or_404,
-    save_variant_form,
-    show_product_refusal,
-    with_seen_version,
-)
+from adminpanel.catalogue.submits import get_variant_or_404, save_variant_form, show_product_refusal
 from adminpanel.catalogue.variant_forms import PriceForm
 from adminpanel.catalogue.variant_grid import VariantGrid
 from adminpanel.conflicts import Conflict, compare_fields
@@ -61,6 +56,7 @@ from catalogue.staff_search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
     StaffSearchResult,
+    count_products_without_alt,
     find_products_for_staff,
 )
 from spreadsheets.columns import blank_product
@@ -106,6 +102,7 @@ def _list_page(
     context = {
         "form": form,
         "low_stock": list_low_stock(request),
+        "without_alt": count_products_without_alt(),
         "lines": lines,
         "line": lines[0] if lines else None,
         "found": found,
@@ -303,14 +300,14 @@ def _conflict_page(request: HttpRequest, saved: Product, edit: ProductEdit) -> H
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def change_product_status(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Set a product's status to active, archived or draft."""
+    """Set a product's status to active, archived or draft. A picture that was added meanwhile is no conflict."""
     product, status = get_product_or_404(product_id), request.POST.get("status", "")
     if status not in STATUS_LABELS:
         raise Http404("no such status")
     try:
-        operations.change_product_status(
-            with_seen_version(request, product), status, current_time()
-        )
+        if fingerprint_status(product) != request.POST.get("version", ""):
+            raise ProductChanged(product)
+        operations.change_product_status(product, status, current_time())
     except ProductChanged as changed:
         messages.error(request, str(changed))
         newer, stock = get_product_with_stock(product_id)

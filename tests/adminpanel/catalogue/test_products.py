@@ -17,7 +17,7 @@ from moneyed import EUR, Money
 
 from accounts import audit_log
 from accounts.models import User
-from adminpanel.catalogue.product_forms import fingerprint_product
+from adminpanel.catalogue.product_forms import fingerprint_product, fingerprint_status
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import Product
@@ -220,7 +220,7 @@ def test_a_product_comes_and_goes_by_its_status(cleo: Client) -> None:
     page = reverse("product", args=(product.slug,))
     seen = []
     for status in ("draft", "active", "archived", "active"):
-        sent = {"status": status, "version": stored(product.product_id).version}
+        sent = {"status": status, "version": fingerprint_status(stored(product.product_id))}
         answer = cleo.post(address(product, "product_status"), sent)
         assert (answer.status_code, answer["Location"]) == (303, address(product))
         seen.append(Client().get(page).status_code)
