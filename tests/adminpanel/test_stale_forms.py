@@ -72,7 +72,9 @@ class StaleForm:
         """The page as it is now, without what differs at each look."""
         text = client.get(self.page).content.decode()
         text = re.sub(r"\b[A-Za-z0-9]{64}\b|[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
-        return re.sub(r"[\w.-]+:1[\w-]{5}:[\w-]{20,}|\d+ (second|minute)s? ago|just now", "", text)
+        return re.sub(
+            r"[\w.-]+(:|%3A)1[\w-]{5}(:|%3A)[\w-]{20,}|\d+ (second|minute)s? ago|just now", "", text
+        )
 
 
 def url(name: str, *args: object) -> str:

@@ -153,6 +153,21 @@ def test_x501_changed_options_make_variants_and_keep_what_was_typed(cleo: Client
     assert wrong_in(saved) == []
 
 
+def test_x501_a_saved_row_goes_on_as_the_combination_that_it_names(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Size": ["S"]}, listed=True, stock=5)
+    cells = {
+        "option-1-name": "Colour",
+        "option-1-values": "Oat, Slate",
+        "variant-0-values": '["S", "Slate"]',
+        "variant-0-stock-berlin": "6",
+    }
+    assert cleo.post(address(product), typed(product, cells)).status_code == 303
+    labels = {each.label: each.variant_id for each in stored(product.product_id).variants}
+    assert labels.keys() == {"Oat, S", "Slate, S"}
+    assert labels["Slate, S"] == product.variants[0].variant_id
+    assert units(product) == 6
+
+
 def test_x501_a_variant_is_not_available_and_is_again(cleo: Client) -> None:
     product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
     sent = typed(product)
