@@ -231,9 +231,7 @@ class Order:
 
     def returnable_units_since(self, arrived_since: datetime | None) -> dict[int, int]:
         """Return the units, by line, that arrived since `arrived_since` (None: at any time) and have not come back."""
-        return returns.returnable_units(
-            self._parcels, self.returns, returns.refund_restocks(self.events), arrived_since
-        )
+        return returns.returnable_units(self._parcels, self.returns, self.events, arrived_since)
 
     def last_return_day(self, arrived_at: datetime) -> date:
         """Return the last day for returning items that arrived at this moment."""

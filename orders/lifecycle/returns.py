@@ -95,21 +95,15 @@ def _advanced_return(was: Return, event: Event) -> Return:
     )
 
 
-def refund_restocks(events: Iterable[Event]) -> list[dict[int, int]]:
-    """Return the units, by line, that each refund without a return put back into stock."""
-    refunds = (event for event in events if event.kind == "refund_owed")
-    return [parse_line_units(event.details.get("restock")) for event in refunds]
-
-
 def returnable_units(
     parcels: Iterable[Parcel],
     returns: Iterable[Return],
-    restocks: Iterable[Mapping[int, int]],
+    events: Iterable[Event],
     arrived_since: datetime | None = None,
 ) -> dict[int, int]:
     """Return the units, by line, that were delivered since `arrived_since` (None: at any time) and have not come back.
 
-    Units come back in a return, or by one of the `restocks` (see `refund_restocks`).
+    Units come back in a return, or with a refund in `events` that put them back into stock.
     """
     found = units_by_line(
         delivered_units(
@@ -118,6 +112,8 @@ def returnable_units(
             if each.delivered_at and (arrived_since is None or each.delivered_at >= arrived_since)
         )
     )
+    refunds = (event for event in events if event.kind == "refund_owed")
+    restocks = [parse_line_units(event.details.get("restock")) for event in refunds]
     returned = [each.lines for each in returns if each.state != REJECTED]
     for lines in (*returned, *restocks):
         for line, count in lines.items():

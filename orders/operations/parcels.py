@@ -46,9 +46,7 @@ def ship_order(
 ) -> Order:
     """Ship all packed parcels of an order; if there are none, all units to pack. Also raises TrackingNumberTaken."""
     details = {"carrier": choose_carrier(order, carrier, tracking), "tracking": tracking}
-    return transition_with_number(
-        order, Transition("shipped", actor=actor, at=now, details=details)
-    )
+    return _ship(order, details, actor, now)
 
 
 def ship_parcel(
@@ -66,6 +64,10 @@ def ship_parcel(
         "carrier": choose_carrier(order, carrier, tracking),
         "tracking": tracking,
     }
+    return _ship(order, details, actor, now)
+
+
+def _ship(order: Order, details: Mapping[str, str], actor: str, now: datetime) -> Order:
     return transition_with_number(
         order, Transition("shipped", actor=actor, at=now, details=details)
     )

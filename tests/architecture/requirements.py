@@ -17,10 +17,10 @@ _SEARCHED = {".py", ".md", ".html", ".css", ".js"}
 _MADE = {"staticfiles", "test-results"}
 # A browser that calls itself "X11; Linux" names no rule, nor does an Eircode that ends in X285, nor a linter's "noqa: S105".
 _NUMBER = re.compile(
-    r"(?<!noqa: )\b(?:[XSFI]\d{1,2}|X(?:1\d\d|2[0-7]\d|28[0-46-9]|29\d|[34]\d\d)|S1\d\d)\b(?!;)|\b[Ff]ault \d+\b"
+    r"(?<!noqa: )\b(?:[XSFI]\d{1,2}|X(?:1\d\d|2[0-7]\d|28[0-46-9]|29\d|[3-5]\d\d)|S1\d\d)\b(?!;)|\b[Ff]ault \d+\b"
 )
 _NUMBER_IN_NAME = re.compile(
-    r"(?<=_)(?:[xsfi]\d{1,2}|x(?:1\d\d|2[0-7]\d|28[0-46-9]|29\d|[34]\d\d)|s1\d\d|fault_\d+)(?=_)"
+    r"(?<=_)(?:[xsfi]\d{1,2}|x(?:1\d\d|2[0-7]\d|28[0-46-9]|29\d|[3-5]\d\d)|s1\d\d|fault_\d+)(?=_)"
 )
 _TEST = re.compile(r"^def (test_\w+).*\n(?:(?:[ )].*)?\n)*", re.MULTILINE)
 _LINE = re.compile(r"^- ([XSFI]\d+|fault \d+): (.+)$", re.MULTILINE)

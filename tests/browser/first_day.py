@@ -117,19 +117,18 @@ def make_product(page: Page, shop: str) -> None:
     submit(page, "Add category")
     page.goto(f"{shop}/staff/products/")
     page.locator("main a", has_text="Add product").first.click()
-    fill(page, name="Round vase", brand="Miller", sku="VASE-1", price="24", weight_grams="900")
+    fill(page, name="Round vase", brand="Miller")
+    cells = {"sku": "VASE-1", "price": "24", "weight_grams": "900", "stock-berlin": "12"}
+    fill(page, **{f"variant-0-{column}": text for column, text in cells.items()})
     page.locator("main [name=category_id]").select_option(label="Vases")
     take_picture(page, "5-product")
     submit(page, "Save draft")
     fill(page, description="A vase for *a few* flowers, glazed in **white**.")
-    fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin, hello@example.com")
+    fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin", maker_contact="hello@example.com")
     submit(page, "Save product")
     submit(page, "Put on sale")
     take_picture(page, "6-on-sale")
-    page.locator("main a", has_text="Receive units").click()
-    fill(page, units="12")
-    submit(page, "Receive")
-    page.locator("body", has_text="12 received").wait_for()
+    page.locator("main a", has_text="Stock by warehouse").click()
     take_picture(page, "7-stock")
 
 
@@ -163,7 +162,7 @@ def send(page: Page, shop: str) -> None:
     page.locator("body", has_text="Pack parcel").wait_for()
     page.locator("summary", has_text="Pack").first.click()
     submit(page, "Pack parcel")
-    page.locator("main button", has_text="Mark as shipped").first.scroll_into_view_if_needed()
+    page.locator("#transition-shipped").scroll_into_view_if_needed()
     take_picture(page, "11-packed")
 
 
