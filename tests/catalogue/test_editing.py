@@ -166,10 +166,10 @@ def test_x90_a_claim_that_is_let_go_of_while_it_is_used_is_taken_again(
         real_apply, real_carried = product_saves._apply_save, name_claims._list_carried
         looks = list[int]()
 
-        def apply_save(saved: Product, rows: Any, bulk_change_id: UUID | None) -> bool:
+        def apply_save(*save: Any) -> bool:
             if release_before:
                 operations.release_claims(claims)
-            return real_apply(saved, rows, bulk_change_id)
+            return real_apply(*save)
 
         def list_carried(claims: Any) -> Any:
             found = real_carried(claims)
