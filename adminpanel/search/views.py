@@ -88,7 +88,7 @@ def command(request: HttpRequest) -> HttpResponse:
         groups = find_recent(member, now)
     said = _count_items(groups, is_search=is_search)
     context = {"groups": groups, "said": said}
-    return render_page(request, "adminpanel/search/command_results.html", context)
+    return render_page(request, "adminpanel/search/_command_results.html", context)
 
 
 def _count_items(groups: Sequence[FoundGroup], *, is_search: bool) -> str:
