@@ -89,7 +89,7 @@ def test_x271_a_file_and_a_save_know_the_categories_of_that_moment() -> None:
     stored = existing(queries.get_product_at_quorum(mug.product_id))
     operations.save_product(replace(stored, category_id=renamed.category_id), datetime.now(UTC))
     stored = existing(queries.get_product_at_quorum(mug.product_id))
-    with pytest.raises(ProductRefused, match="no such category"):
+    with pytest.raises(ProductRefused, match="no longer exists"):
         operations.save_product(replace(stored, category_id=gone.category_id), datetime.now(UTC))
 
 
