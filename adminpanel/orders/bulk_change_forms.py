@@ -98,7 +98,7 @@ class ShipForm(OrderActForm):
         max_length=40,
         required=False,
         widget=text_input(list="carriers"),
-        help_text=gettext_lazy("Leave empty to use the carrier of each order’s delivery method."),
+        help_text=gettext_lazy("Leave empty to go by each number, else by the order’s delivery method."),
     )
     tracking = forms.CharField(
         label=gettext_lazy("Tracking numbers"),
@@ -114,6 +114,8 @@ class ShipForm(OrderActForm):
         super().__init__(data, order_ids)
         if len(order_ids) <= PAGE_LENGTH:
             self.fields |= {name_number_field(each): TrackingField() for each in order_ids}
+            for each in order_ids[:1]:
+                self.fields[name_number_field(each)].widget.attrs["autofocus"] = True
 
     def get_number_field(self, order: Order) -> forms.BoundField | None:
         name = name_number_field(order.order_id)
