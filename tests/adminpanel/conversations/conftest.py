@@ -48,7 +48,7 @@ def text_of(answer: Any) -> str:
 
 def form_of(page: html.HtmlElement, action: str) -> dict[str, str]:
     """Return what a browser would send of the first form with this action, without its buttons."""
-    form = next(each for each in page.forms if each.get("action").partition("?")[0] == action)
+    form = next(each for each in page.forms if each.get("action", "").partition("?")[0] == action)
     return {
         name: value or ""
         for name, value in form.form_values()
