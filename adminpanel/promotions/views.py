@@ -1,7 +1,7 @@
 """Pages of promotions: list, create, change, duplicate, end or resume them."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -17,7 +17,6 @@ from adminpanel.promotions.forms import (
     get_version,
 )
 from adminpanel.promotions.pages import get_promotion_line, list_promotion_lines
-from adminpanel.settings.editing import get_posted
 from cassandra_db import current_time
 from jobs.minutes import parse_moment
 from promotions import operations, queries
@@ -39,7 +38,7 @@ def create_promotion(request: HttpRequest, kind: str) -> HttpResponse:
     """Create a promotion of a kind, with or without a code."""
     if kind not in FIELDS_BY_KIND:
         raise Http404("no such kind of promotion")
-    return _create(request, PromotionForm(kind, get_posted(request)))
+    return _create(request, PromotionForm(kind, _get_posted(request)))
 
 
 @staff_required(("catalogue",))
@@ -47,7 +46,7 @@ def create_promotion(request: HttpRequest, kind: str) -> HttpResponse:
 def duplicate_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """Create a promotion from another one's terms. The other one ends when the new one is saved."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
-    return _create(request, PromotionForm(found.kind, get_posted(request), replaces=found))
+    return _create(request, PromotionForm(found.kind, _get_posted(request), replaces=found))
 
 
 def _create(request: HttpRequest, form: PromotionForm) -> HttpResponse:
@@ -78,7 +77,7 @@ def _create(request: HttpRequest, form: PromotionForm) -> HttpResponse:
 def promotion_detail(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
     """Show a promotion; change its name and end, and raise its limits."""
     found = found_or_404(queries.get_promotion(trigger, name), "promotion")
-    form = PromotionChangeForm(found, get_posted(request))
+    form = PromotionChangeForm(found, _get_posted(request))
     conflict, status = None, 200
     if form.is_bound and not form.is_valid():
         status = 422
@@ -129,6 +128,10 @@ def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpRespo
     note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
     messages.success(request, _("Promotion %(name)s resumed.") % {"name": found.title})
     return redirect("adminpanel:promotions")
+
+
+def _get_posted(request: HttpRequest) -> QueryDict | None:
+    return request.POST if request.method == "POST" else None
 
 
 def _show_list(request: HttpRequest, status: int = 200) -> HttpResponse:
