@@ -41,7 +41,11 @@ class FrontBlockForm(SettingForm[Block]):
         max_length=2000,
         widget=forms.Textarea({"rows": 5}),
     )
-    source = forms.ChoiceField(label=gettext_lazy("Content"), required=False)
+    source = forms.ChoiceField(
+        label=gettext_lazy("Content"),
+        required=False,
+        error_messages={"required": gettext_lazy("Choose the content")},
+    )
     product_ids = forms.CharField(
         label=gettext_lazy("SKUs of the chosen products"),
         required=False,

@@ -166,7 +166,7 @@ def check_category(
             _("This address already redirects to %(name)s.") % {"name": owner.name}, "slug"
         )
     if parent and before in parent.path:
-        raise CategoryRefused(_("A category can’t be its own parent."), "parent")
+        raise CategoryRefused(_("Choose a parent outside this category."), "parent")
     below = max((each.depth for each in before.subtree), default=0) - before.depth if before else 0
     if (parent.depth if parent else 0) + 1 + below > MAX_DEPTH:
         raise CategoryRefused(

@@ -124,7 +124,7 @@ def test_x97_what_is_written_was_checked_on_the_tree_that_it_changes(
         return apply_to_tree(*args)
 
     monkeypatch.setattr(category_tree, "_apply_to_tree", come_late)
-    with pytest.raises(CategoryRefused, match="below itself"):
+    with pytest.raises(CategoryRefused, match="outside this category"):
         change(left, parent_id=right.category_id)
     assert stored_category(left).parent is None
 

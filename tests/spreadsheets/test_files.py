@@ -121,10 +121,10 @@ def test_s84_what_is_no_table_or_a_bomb_is_refused_with_a_sentence(
         "nothing": (b"", "empty"),
         "a mark alone": (b"\xef\xbb\xbf", "empty"),
         "an old Excel": (b"\xd0\xcf\x11\xe0" + bytes(500), "old Excel"),
-        "half an archive": (xlsx_of(LINES)[:2000], "broken"),
-        "another archive": (word, "broken"),
+        "half an archive": (xlsx_of(LINES)[:2000], "can’t be read"),
+        "another archive": (word, "can’t be read"),
         "a picture": (b"\x89PNG\r\n\x1a\n\x81" + bytes(range(256)) * 3000, ""),
-        "no end of a quote": (csv_of([HEAD]) + b'"' + b"x" * 500_000, "too long|cannot be read"),
+        "no end of a quote": (csv_of([HEAD]) + b'"' + b"x" * 500_000, "too long|can’t be read"),
         "a line of commas": (csv_of([HEAD]) + b"," * 5000, "columns"),
     }
     for name, (content, said) in cases.items():

@@ -65,9 +65,9 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
         ({"name": ""}, "Enter a name"),
         ({"name": "x" * 101}, "at most 100 characters"),
         ({"slug": "Not An Address"}, "lower-case letters, digits and single hyphens"),
-        ({"slug": other.slug}, "leads to Other already"),
-        ({"parent": str(below.category_id)}, "A category can’t be its own parent."),
-        ({"parent": str(node.category_id)}, "A category can’t be its own parent."),
+        ({"slug": other.slug}, "already redirects to Other"),
+        ({"parent": str(below.category_id)}, "Choose a parent outside this category."),
+        ({"parent": str(node.category_id)}, "Choose a parent outside this category."),
         ({"parent": "no id"}, "Choose a category"),
         ({"description": "x" * 1001}, "at most 1000 characters"),
     ):

@@ -160,7 +160,7 @@ def test_x482_a_block_says_what_is_wrong_with_it(cleo: Client) -> None:
     assert_explained(
         lambda values: add(cleo, "products", **values),
         [
-            ({"source": ""}, "Choose what it shows"),
+            ({"source": ""}, "Choose the content"),
             ({"source": "chosen"}, "Enter the SKU of a product"),
             ({"source": "chosen", "product_ids": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
         ],

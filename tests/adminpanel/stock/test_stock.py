@@ -281,7 +281,7 @@ def test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says
         ({"units": "x"}, "Enter a whole number from 1"),
         ({"destination": "berlin"}, "Choose another warehouse"),
         ({"destination": "ahead"}, "Choose a warehouse"),
-        ({"units": "11", "key": str(uuid4())}, "Only 10 are free there"),
+        ({"units": "11", "key": str(uuid4())}, "Only 10 are available there"),
         ({"source": "cork", "destination": "berlin"}, "No stock there yet."),
     ):
         answer = staff.post(here, form | wrong)
