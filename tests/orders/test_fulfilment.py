@@ -323,17 +323,29 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
     assert assert_order_consistent(order.order_id).payment == "refunded"
 
 
-def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
-    order, amount = make_delivered_order(1), Money("0.50", "EUR")
-    for times, name in enumerate(AFTERWARDS, 1):
+def test_x498_killed_while_money_and_units_go_back(subtests: pytest.Subtests) -> None:
+    targets = [*((effects, name) for name in AFTERWARDS), (inventory, "restock_units")]
+    order, amount = make_delivered_order(len(targets)), Money("0.50", "EUR")
+    variant_id = queries.list_items(order)[0].variant_id
+    for times, (module, name) in enumerate(targets, 1):
         with subtests.test(name):
-            order = fresh(order)
+            order, back = fresh(order), {"restock": {1: 1}}
             refund = partial(
-                operations.decide_refund, order, amount, {}, "Scratched", actor="Ann", now=now()
+                operations.decide_refund,
+                order,
+                amount,
+                {},
+                "Back",
+                actor="Ann",
+                now=now(),
+                more=back,
             )
-            kill_in(effects, name, refund)
+            kill_in(module, name, refund)
             run_worker(order)
             assert assert_order_consistent(order.order_id).refunded == amount * times
+            numbers = get_stock_numbers(variant_id)
+            sent = len(targets) - times
+            assert (numbers["shipped"], numbers["available"]) == (sent, 10 - sent)
 
 
 # ---- Late orders, and what an erased order still contains
