@@ -163,7 +163,7 @@ def check_category(
     owner = tree.by_slug.get(slug) or tree.by_former_slug.get(slug)
     if owner and slug in (owner.slug, *owner.former_slugs) and owner is not before:
         raise CategoryRefused(
-            _("This address already redirects to %(name)s.") % {"name": owner.name}, "slug"
+            _("This address is already used by %(name)s.") % {"name": owner.name}, "slug"
         )
     if parent and before in parent.path:
         raise CategoryRefused(_("Choose a parent outside this category."), "parent")

@@ -65,7 +65,7 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
         ({"name": ""}, "Enter a name"),
         ({"name": "x" * 101}, "at most 100 characters"),
         ({"slug": "Not An Address"}, "lower-case letters, digits and single hyphens"),
-        ({"slug": other.slug}, "already redirects to Other"),
+        ({"slug": other.slug}, "already used by Other"),
         ({"parent": str(below.category_id)}, "Choose a parent outside this category."),
         ({"parent": str(node.category_id)}, "Choose a parent outside this category."),
         ({"parent": "no id"}, "Choose a category"),
@@ -81,7 +81,7 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
     named = found(Scope(tables=frozenset(("categories",))), "I19", "I25")
     assert [each for each in named if str(node.category_id) in each] == []
     refused = cleo.post(NEW, {"category_id": str(uuid4()), "name": "Two", "slug": other.slug})
-    assert (refused.status_code, "leads to Other" in refused.content.decode()) == (422, True)
+    assert (refused.status_code, "already used by Other" in refused.content.decode()) == (422, True)
     assert cleo.post(NEW, {"category_id": "no id", "name": "Two"}).status_code == 422
 
 
