@@ -284,9 +284,10 @@
     });
     const pick = (test) => [...left].find((row) => test(row, saved.get(row)));
     match((key) => pick((row, before) => before && JSON.stringify(before.values) === key));
+    match((key) => pick((row, before) => before && JSON.stringify(valuesOf(row)) === key));
     match((key, values) => pick((row, before) => before?.isSold && goesOn(before.values, values, lists)));
     match((key) => pick((row, before) => !before && JSON.stringify(valuesOf(row)) === key) ?? spare.get(key));
-    match((key, values) => pick((row, before) => !before && startsAlike(valuesOf(row), values)));
+    match((key, values) => pick((row) => !row.hidden && startsAlike(valuesOf(row), values)));
     match((key, values) => grow(values));
     left.forEach((row) => {
       if (saved.has(row)) return show(row, false);

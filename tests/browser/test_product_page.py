@@ -94,6 +94,14 @@ def test_x505_variants_follow_the_chips_and_keep_what_was_typed(new: Page) -> No
     new.get_by_role("button", name="Save product").click()
     expect(new.get_by_text("Unsaved changes")).to_be_hidden()
     assert values(cells(new, "price")) == ["12.00", "12.00", "14.00", "15.00"]
+    # With one option more each goes on as the first variant that has its values.
+    skus = values(cells(new, "sku"))
+    type_option(new, 2, "Glaze", "Matt", "Gloss")
+    assert values(cells(new, "sku")) == [each for sku in skus for each in (sku, "")]
+    new.get_by_role("button", name="Save product").click()
+    expect(new.get_by_text("Unsaved changes")).to_be_hidden()
+    expect(rows).to_have_count(8)
+    assert values(cells(new, "sku"))[::2] == skus
 
 
 def test_x505_cells_are_filled_by_keys_by_a_pasted_block_and_all_at_once(new: Page) -> None:

@@ -184,7 +184,7 @@ def test_s89_a_category_is_shown_by_nothing_but_what_was_uploaded_for_it(cleo: C
         ([], "Choose a file."),
         ([*files, files[0]], "Choose at most 10 files at once."),
         (files, ""),
-        (files[:1], "At most 10 pictures wait here"),
+        (files[:1], "Up to 10 pictures can wait here"),
     ):
         answer = upload(cleo, node, *taken)
         assert answer.status_code == (422 if told else 303)

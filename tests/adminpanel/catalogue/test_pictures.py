@@ -4,6 +4,8 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from math import inf
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -13,7 +15,7 @@ import pytest
 import time_machine
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 
 from cassandra_db import current_time
@@ -23,6 +25,7 @@ from catalogue.errors import DecoderFailed
 from catalogue.operations import picture_uploads
 from catalogue.photos import Photo
 from catalogue.rules import MAX_PICTURES
+from catalogue.search_index import READER, build_index
 from catalogue.variants import fingerprint_pictures
 from storefront import choices
 from tests.adminpanel.catalogue import product_page
@@ -223,6 +226,22 @@ def test_x504_a_picture_is_shown_with_its_products_name_until_its_alt_text_is_co
     # An empty text waits again.
     cleo.post(address(product), typed(stored(product), line_0=""))
     assert alts(product) == ["", "A green mug"]
+
+
+def test_x504_alt_texts_to_confirm_are_counted_and_listed(tmp_path: Path) -> None:
+    product, other = make_product("Mug"), make_product("Jug")
+    operations.add_picture(product.product_id, make_photo(), current_time())
+    products = reverse("adminpanel:products")
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        build_index([stored(product), other])
+        READER.looked_at = -inf
+        admin = sign_in_staff(Client(), make_user("Alan", role="admin"))
+        board = admin.get(reverse("adminpanel:board")).content.decode()
+        assert f'href="{products}?no_alt=on">Products with alt text to confirm' in board
+        assert "1 product with alt text to confirm" in admin.get(products).content.decode()
+        listed = admin.get(products, {"no_alt": "on"}).content.decode()
+        assert address(product, "product") in listed
+        assert address(other, "product") not in listed
 
 
 def test_x504_a_picture_that_arrives_meanwhile_stays_behind_the_others(cleo: Client) -> None:
