@@ -3,6 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from uuid import uuid4
 
@@ -12,11 +14,12 @@ from cassandra_db import current_time, statements
 from cassandra_db.session import get_session
 from inventory.operations import adjust_stock, receive_stock
 from inventory.queries import get_stock_numbers
-from promotions.operations import PromotionTerms, create_promotion, end_promotion
-from promotions.queries import CODE
+from promotions.operations import PromotionTerms, change_promotion, create_promotion, end_promotion
+from promotions.queries import CODE, get_promotion
 from promotions.rules import PERCENTAGE, code_key
 from tests.architecture.apps import FILES, relative_path
 from tests.lost_answers import AnswerLosingSession
+from tests.reads import existing
 
 # What reads the clock itself, and why.
 CLOCKS = {
@@ -52,6 +55,10 @@ def test_a_write_that_is_sent_again_recognises_its_own_row(monkeypatch: pytest.M
         ("inventory/operations/receipts.py", "row.reserved_at == now"),
         ("promotions/operations.py", "row.made_at == now"),
         ("promotions/operations.py", "row.ended_at == now"),
+        (
+            "promotions/operations.py",
+            "(row.title, row.ends_at, row.uses, row.per_person) == changed",
+        ),
     }
     lossy = AnswerLosingSession(get_session())
     monkeypatch.setattr(statements, "get_session", lambda: lossy)
@@ -68,9 +75,13 @@ def test_a_write_that_is_sent_again_recognises_its_own_row(monkeypatch: pytest.M
         now=current_time(),
     )
     assert get_stock_numbers(variant_id, "berlin").available == 3
-    key = create_promotion(
-        PromotionTerms(code=code, title="Ten", kind=PERCENTAGE, percent=Decimal(10)), current_time()
-    )
+    terms = PromotionTerms(code=code, title="Ten", kind=PERCENTAGE, percent=Decimal(10))
+    key = create_promotion(terms, current_time())
     assert key == code_key(code)
-    assert end_promotion(CODE, key, current_time())
-    assert lossy.lost_count >= 4
+    old = existing(get_promotion(CODE, key))
+    changed = replace(old, title="Eleven", ends_at=current_time() + timedelta(days=1))
+    assert change_promotion(CODE, old, changed)
+    new_key = create_promotion(replace(terms, code=f"{code}2"), current_time(), replaces=changed)
+    assert existing(get_promotion(CODE, key)).ended_at
+    assert end_promotion(CODE, new_key, current_time())
+    assert lossy.lost_count >= 6
