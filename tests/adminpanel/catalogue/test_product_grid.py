@@ -202,8 +202,8 @@ def test_x502_bad_cells_are_marked_one_by_one_and_nothing_is_saved(cleo: Client)
         "variant-1-content": "-1",
     }
     answer = cleo.post(address(product), typed(product, cells, name="Not saved"))
-    said = errors_in(answer.content)
     assert answer.status_code == 422
+    said = errors_in(answer.content)
     assert said.keys() == cells.keys() - {"variant-1-barcode"}
     assert 'value="cheap"' in answer.content.decode()
     # What the catalogue refuses is marked in its cells, too.
@@ -244,8 +244,8 @@ def test_x502_stock_that_has_moved_is_refused_in_its_cell_and_the_rest_is_saved(
     sent = typed(product, cells)
     book(product, -2)
     answer = cleo.post(address(product), sent)
-    said = errors_in(answer.content)
     assert answer.status_code == 409
+    said = errors_in(answer.content)
     assert list(said) == ["variant-0-stock-berlin"]
     assert "there are 3 now" in said["variant-0-stock-berlin"]
     assert (units(product), units(product, 1)) == (3, 6)
