@@ -98,7 +98,9 @@ class ShipForm(OrderActForm):
         max_length=40,
         required=False,
         widget=text_input(list="carriers"),
-        help_text=gettext_lazy("Leave empty to go by each number, else by the order’s delivery method."),
+        help_text=gettext_lazy(
+            "Leave empty to go by each number, else by the order’s delivery method."
+        ),
     )
     tracking = forms.CharField(
         label=gettext_lazy("Tracking numbers"),
