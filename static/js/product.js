@@ -87,8 +87,6 @@
     if (key === "Enter") {
       event.preventDefault();
       go(field, event.shiftKey ? -1 : 1, 0);
-    } else if (key === "F2" && isText(field)) {
-      field.setSelectionRange(field.value.length, field.value.length);
     } else if (key === "Escape" && isText(field)) {
       field.select();
     } else if (steps[key] && !event.shiftKey && !(field.matches("select") && steps[key][0]) && (steps[key][0] || isWhole(field))) {

@@ -24,7 +24,7 @@ SPEAKING = [
 ]
 
 # Keys of the keyboard, as scripts name them.
-SCRIPT_NAMES = {"ArrowDown", "Enter", "Escape"}
+SCRIPT_NAMES = {"ArrowDown", "Backspace", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
