@@ -63,7 +63,7 @@ def member_required(
                 and not has_passed_second_factor(request.session, user)
             ):
                 return redirect_to_login(
-                    _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
+                    derive_return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
             return view(request, *args, **kwargs)
 
@@ -102,7 +102,7 @@ def staff_required(
                 raise Http404
             if second_factor and not has_passed_second_factor(request.session, user):
                 return redirect_to_login(
-                    _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
+                    derive_return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
             # From here on error pages are shown in the frame of the staff's pages, too.
             request.is_staff_page = second_factor  # type: ignore[attr-defined]
@@ -276,10 +276,11 @@ def current_member(request: HttpRequest) -> User:
 
 def redirect_to_login_page(request: HttpRequest) -> HttpResponse:
     """Redirect the visitor to the login, and after the login back to their page."""
-    return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
+    return redirect_to_login(derive_return_url(request), resolve_url("accounts:login"))
 
 
-def _return_url(request: HttpRequest) -> str:
+def derive_return_url(request: HttpRequest) -> str:
+    """Return the address on this site of the page that sent a request, or the profile's."""
     # A request by htmx or a form is no page of its own: return to the page that has sent it.
     htmx = getattr(request, "htmx", None)
     if htmx:

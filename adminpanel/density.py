@@ -2,9 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts.access import staff_required
+from accounts.access import derive_return_url, staff_required
 from web.cookies import set_cookie
 from web.decorators import post_only
 
@@ -22,9 +21,7 @@ def is_compact(request: HttpRequest) -> bool:
 @post_only("adminpanel:second_factor")
 def choose_density(request: HttpRequest) -> HttpResponse:
     """Save the density of lists in a cookie, and return to the page that sent the form."""
-    back = request.headers.get("Referer", "")
-    is_own = url_has_allowed_host_and_scheme(back, {request.get_host()})
-    answer = redirect(back if is_own else "adminpanel:second_factor")
+    answer = redirect(derive_return_url(request))
     chosen = COMPACT if request.POST.get("density") == COMPACT else ""
     set_cookie(answer, COOKIE, chosen, _DAYS * 24 * 3600)
     return answer

@@ -206,5 +206,5 @@ def test_x490_the_density_of_lists_is_kept_on_the_device(admin: Client) -> None:
     ]
     assert dense["X-Cassandra"].split(", reads")[0] == plain["X-Cassandra"].split(", reads")[0]
     answer = admin.post(density, {"density": "any"}, headers={"Referer": "https://evil.example/"})
-    assert answer["Location"] == reverse("adminpanel:second_factor")
+    assert answer["Location"] == reverse("accounts:profile")
     assert not parse(admin.get(people)).cssselect("body.staff--compact")

@@ -36,7 +36,7 @@ def weight(name: str) -> int:
 def test_the_stylesheet_and_the_script_stay_small() -> None:
     assert weight("css/stoa.css") <= 20 * 1024
     assert weight("js/stoa.js") <= 4 * 1024
-    assert weight("css/staff.css") <= 5 * 1024
+    assert weight("css/staff.css") <= 6 * 1024
     assert weight("css/posts.css") <= 2.5 * 1024
     assert weight("css/product.css") <= 1.5 * 1024
     assert weight("js/product.js") <= 6 * 1024
