@@ -33,7 +33,7 @@ from web.rendering import render_page
 class DecisionForm(ReviewDecisionForm):
     """The form of a decision about a post or a comment."""
 
-    reason_help = gettext_lazy("Whoever wrote it reads it.")
+    reason_help = gettext_lazy("The writer gets it as a notification.")
 
 
 _STATES = {**STATES, HIDDEN: (gettext_lazy("Hidden by the post’s author"), "calm")}
@@ -65,10 +65,12 @@ def decide_post(request: HttpRequest, post_id: UUID) -> HttpResponse:
             messages.success(request, _("The post is published."))
         elif typed["act"] == HOLD:
             posts.hold_post(post_id, **change)
-            messages.success(request, _("The post waits again."))
+            messages.success(request, _("The post is back in the queue."))
         else:
             posts.refuse_post(post_id, typed["reason"], **change)
-            messages.success(request, _("The post is refused. Its author is told your reason."))
+            messages.success(
+                request, _("Post refused. The writer gets a notification with your reason.")
+            )
     except NoSuchPost as error:
         raise Http404 from error
     except TextChanged:
@@ -147,10 +149,12 @@ def decide_comment(request: HttpRequest, user_id: UUID, comment_id: UUID) -> Htt
             messages.success(request, _("The comment is published."))
         elif typed["act"] == HOLD:
             comments.hold_comment(seen, **change)
-            messages.success(request, _("The comment waits again."))
+            messages.success(request, _("The comment is back in the queue."))
         else:
             comments.refuse_comment(seen, typed["reason"], **change)
-            messages.success(request, _("The comment is refused. Its writer is told your reason."))
+            messages.success(
+                request, _("Comment refused. The writer gets a notification with your reason.")
+            )
     except NoSuchText as error:
         raise Http404 from error
     except (TextChanged, PostBusy):

@@ -341,14 +341,16 @@ def test_x417_the_staff_decide_about_posts_and_comments(client: Client, ben: Use
     ):
         assert url in queue
         version = str(existing(state()).version)
-        assert "Publish" in read(staff, url)
+        assert "Publish" in (shown := read(staff, url))
+        assert "Reason for review" in shown
         assert "Enter a reason for refusing it" in send(
             staff, decide, 422, act="refuse", version=version
         )
         send(staff, decide, act="refuse", reason="It shows a person", version=version)
         assert "It shows a person" in read(staff, url)
         assert existing(state()).state == REFUSED
-        send(staff, decide, 409, act="publish", version=version)
+        stale = send(staff, decide, 409, act="publish", version=version)
+        assert "The current version is below." in stale
         send(staff, decide, act="hold", version=str(int(version) + 1))
         send(staff, decide, act="publish", version=str(int(version) + 2))
         assert existing(state()).state == PUBLISHED
