@@ -94,14 +94,14 @@ def _describe_move(node: CategoryNode, parent: CategoryNode | None) -> str:
     count = count_products([node]).get(node.category_id)
     if count is None:
         return _("All its products move with it to %(where)s.") % {"where": where}
-    if below:
-        return ngettext(
-            "%(count)s product moves with it and the %(below)s categories below it to %(where)s.",
-            "%(count)s products move with it and the %(below)s categories below it to %(where)s.",
-            count,
-        ) % {"count": count, "below": below, "where": where}
-    return ngettext(
+    moved = ngettext(
         "%(count)s product moves with it to %(where)s.",
         "%(count)s products move with it to %(where)s.",
         count,
     ) % {"count": count, "where": where}
+    if not below:
+        return moved
+    others = ngettext(
+        "%(below)s subcategory moves, too.", "%(below)s subcategories move, too.", below
+    ) % {"below": below}
+    return f"{moved} {others}"

@@ -14,7 +14,7 @@ AVAILABILITY_LABELS = {
     "in": gettext_lazy("In stock"),
     "few": gettext_lazy("Few left"),
     "ahead": gettext_lazy("Can be ordered ahead"),
-    "out": gettext_lazy("Sold out"),
+    "out": gettext_lazy("Out of stock"),
 }
 SORT_LABELS = {
     "changed": gettext_lazy("Last changed first"),

@@ -128,5 +128,5 @@ def _describe(cell: StockCell, why: str, row: Row | None) -> RefusedCell:
             cell, _("This warehouse is closed. Enter the units in another one"), None
         )
     available = stock_numbers_from_row(row).available
-    text = _("Not saved: there are %(units)d now. Save again if your number is right")
+    text = _("Not saved: it’s %(units)d now. Save again to replace it")
     return RefusedCell(cell, text % {"units": available}, available)

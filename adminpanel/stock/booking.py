@@ -154,7 +154,7 @@ def _book_stock(
         form.add_error("units", _booked_text(booked))
         form.keep_typed(key=uuid4())
         return ""
-    said = (_("%(units)d counted.") if form.is_count else _("%(units)d received.")) % {
+    said = (_("Adjusted to %(units)d.") if form.is_count else _("%(units)d received.")) % {
         "units": units
     }
     if waiting := list_waiting_orders(variant_id):
@@ -223,4 +223,4 @@ def _booked_text(row: Row) -> str:
 
 
 def _changed_text(on_hand: int) -> str:
-    return _("There are %(units)d now. Save again if your count is right.") % {"units": on_hand}
+    return _("It’s %(units)d now. Save again to replace it.") % {"units": on_hand}

@@ -110,7 +110,7 @@ def _row_context(name: str, form: PinsForm, reading: PendingResult) -> dict[str,
     def why_hidden(product: Product) -> str:
         if operations.can_be_shown(name, product, now):
             return ""
-        return _("Sold out") if product.availability == "out" else _("Not reduced")
+        return _("Out of stock") if product.availability == "out" else _("Not reduced")
 
     return {
         "name": name,

@@ -77,8 +77,7 @@ def _send(transfer: StockTransfer, form: StockTransferForm) -> bool:
     except NotEnoughAvailable as short:
         form.add_error(
             "units",
-            _("Only %(units)d are available there. Orders hold the others.")
-            % {"units": short.available},
+            _("Available there: %(units)d. Orders hold the others.") % {"units": short.available},
         )
     except TooManyTransfers:
         form.add_error(None, _("Too many transfers are in transit. Book the arrived ones first."))

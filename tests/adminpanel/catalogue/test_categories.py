@@ -88,6 +88,7 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
 def test_x98_what_follows_is_said_before_it_is_saved(cleo: Client) -> None:
     old, new = make_category("Old home"), make_category("New home")
     node = make_category("Lamps", parent=old)
+    make_category("Bulbs", parent=node)
     make_product(category=node, listed=True)
     index_products()
     slug = f"lights-{uuid4().hex[:8]}"
@@ -96,7 +97,7 @@ def test_x98_what_follows_is_said_before_it_is_saved(cleo: Client) -> None:
     page = answer.content.decode()
     assert answer.status_code == 422
     for sentence in (
-        "1 product moves with it to New home.",
+        "1 product moves with it to New home. 1 subcategory moves, too.",
         "They are removed from: Old home.",
         "They are added to: New home.",
         f"Its address becomes /c/{slug}/. /c/{node.slug}/ redirects there.",

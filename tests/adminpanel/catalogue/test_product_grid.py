@@ -247,7 +247,7 @@ def test_x502_stock_that_has_moved_is_refused_in_its_cell_and_the_rest_is_saved(
     assert answer.status_code == 409
     said = errors_in(answer.content)
     assert list(said) == ["variant-0-stock-berlin"]
-    assert "there are 3 now" in said["variant-0-stock-berlin"]
+    assert "it’s 3 now" in said["variant-0-stock-berlin"]
     assert (units(product), units(product, 1)) == (3, 6)
     assert stored(product.product_id).variants[1].price.amount == 20
     # The page keeps the number that was typed beside the one that there is. Sent again it counts.

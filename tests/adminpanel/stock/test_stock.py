@@ -91,7 +91,7 @@ def test_x111_a_count_sets_what_lies_there_and_says_why(staff: Client) -> None:
     late = staff.post(address(product), sent(product, 9, "count", reason="again", seen="10"))
     assert late.status_code == 409
     page = late.content.decode()
-    assert "There are 7 now." in page
+    assert "It’s 7 now." in page
     assert 'value="9"' in page
     assert 'name="seen" value="7"' in page
     refused = staff.post(address(product), sent(product, 2, "count", reason="gone"))
@@ -152,7 +152,7 @@ def test_x111_of_two_who_count_at_once_one_is_asked_to_look_again(
     monkeypatch.setattr(operations, "adjust_stock", come_late)
     answer = staff.post(address(product), sent(product, 8, "count", reason="stocktaking"))
     page = answer.content.decode()
-    assert (answer.status_code, "There are 15 now." in page) == (409, True)
+    assert (answer.status_code, "It’s 15 now." in page) == (409, True)
     assert 'value="8"' in page
     assert free(product) == 15, "five have come, and nobody has counted them"
 
@@ -281,7 +281,7 @@ def test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says
         ({"units": "x"}, "Enter a whole number from 1"),
         ({"destination": "berlin"}, "Choose another warehouse"),
         ({"destination": "ahead"}, "Choose a warehouse"),
-        ({"units": "11", "key": str(uuid4())}, "Only 10 are available there"),
+        ({"units": "11", "key": str(uuid4())}, "Available there: 10."),
         ({"source": "cork", "destination": "berlin"}, "No stock there yet."),
     ):
         answer = staff.post(here, form | wrong)
