@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import CategoryField, category_choices
 from adminpanel.catalogue.labels import STATUS_LABELS
-from adminpanel.forms import short_input
+from adminpanel.forms import choice_errors, short_input
 from adminpanel.parameters import parse_id
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
@@ -66,17 +66,17 @@ class PriceActForm(BulkActForm):
 
     act = "price"
     direction = forms.ChoiceField(
-        label=gettext_lazy("Prices"),
+        label=gettext_lazy("Price change"),
         choices=[("down", gettext_lazy("Lower")), ("up", gettext_lazy("Raise"))],
     )
     by = forms.DecimalField(
-        label=gettext_lazy("By"),
+        label=gettext_lazy("Amount"),
         min_value=Decimal("0.01"),
         max_value=Decimal(MAX_PRICE),
         decimal_places=2,
         widget=short_input(inputmode="decimal"),
         error_messages={
-            "required": gettext_lazy("Enter by how much"),
+            "required": gettext_lazy("Enter an amount"),
             "invalid": gettext_lazy("Enter a number, such as 10"),
             "min_value": gettext_lazy("Enter a number above 0"),
             "max_value": gettext_lazy("Enter a number of %(limit_value)s at most"),
@@ -88,7 +88,7 @@ class PriceActForm(BulkActForm):
         choices=[("percent", gettext_lazy("per cent")), ("amount", gettext_lazy("an amount"))],
     )
     ending = forms.ChoiceField(
-        label=gettext_lazy("Round"),
+        label=gettext_lazy("Rounding"),
         choices=[
             ("cent", gettext_lazy("to a cent")),
             ("90", gettext_lazy("to end in .90")),
@@ -124,7 +124,7 @@ class CategoryActForm(BulkActForm):
     act = "category"
     category_id = CategoryField(label=gettext_lazy("Category"))
     place = forms.ChoiceField(
-        label=gettext_lazy("What to do"),
+        label=gettext_lazy("Action"),
         choices=[
             ("category", gettext_lazy("Add them to it")),
             ("main_category", gettext_lazy("Make it their main category")),
@@ -159,6 +159,7 @@ class FeaturedActForm(BulkActForm):
     act = "featured"
     featured = forms.ChoiceField(
         label=gettext_lazy("Show them on the front page"),
+        error_messages=choice_errors(gettext_lazy("Choose yes or no")),
         choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],
     )
 

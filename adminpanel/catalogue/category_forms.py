@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import PinsChanged, PinsForm
-from adminpanel.forms import text_input
+from adminpanel.forms import choice_errors, text_input
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
     MAX_CATEGORY_DESCRIPTION,
@@ -37,9 +37,9 @@ class CategoryOrderForm(PinsForm):
 
     shown_rule = forms.CharField(widget=forms.HiddenInput, required=False, max_length=20)
     rule = forms.ChoiceField(
-        label=gettext_lazy("The others follow"),
+        label=gettext_lazy("Sort other products by"),
         choices=list(SORT_LABELS),
-        error_messages={"invalid_choice": gettext_lazy("Choose an order")},
+        error_messages=choice_errors(gettext_lazy("Choose an order")),
     )
 
     @classmethod

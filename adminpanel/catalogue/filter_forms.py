@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.forms import short_input
+from adminpanel.forms import choice_errors, short_input
 from adminpanel.settings.fields import count_field
 from adminpanel.settings.forms import SettingForm
 from catalogue.colour_settings import COLOURS, ColourSetting
@@ -22,7 +22,9 @@ class FilterForm(SettingForm[FilterName]):
     template = "adminpanel/catalogue/filter.html"
     name = forms.CharField(label=gettext_lazy("Name"), max_length=MAX_LABEL_LENGTH)
     filter_kind = forms.ChoiceField(
-        label=gettext_lazy("Shoppers filter by"), choices=list(KIND_LABELS.items())
+        label=gettext_lazy("Shoppers filter by"),
+        choices=list(KIND_LABELS.items()),
+        error_messages=choice_errors(gettext_lazy("Choose a type of filter")),
     )
     position = count_field(
         gettext_lazy("Position"),

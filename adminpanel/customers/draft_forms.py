@@ -102,7 +102,7 @@ class DraftForm(AddressFields):
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     added_to = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
     email = email_field("off")
-    delivery = forms.ChoiceField(label=gettext_lazy("Delivery"))
+    delivery = forms.ChoiceField(label=gettext_lazy("Delivery method"))
     discount_kind = forms.ChoiceField(
         label=gettext_lazy("Discount"),
         required=False,

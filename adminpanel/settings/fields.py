@@ -34,7 +34,7 @@ def count_field(
         widget=short_input(inputmode="numeric"),
         error_messages={
             name: complaint % {"least": least, "most": most}
-            for name in ("invalid", "min_value", "max_value")
+            for name in ("required", "invalid", "min_value", "max_value")
         },
     )
 
