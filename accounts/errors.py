@@ -58,7 +58,7 @@ class RoleChanged(Exception):
     """The role has changed since the page showed it; nothing was written."""
 
     def __str__(self) -> str:
-        return _("Someone else has changed this role in the meantime. This is what it is now.")
+        return _("Someone else has changed this role. The current role is shown.")
 
 
 class LastAdmin(Exception):

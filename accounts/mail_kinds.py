@@ -14,7 +14,7 @@ _LOOK = {"name": "Ada Lovelace"}
 MAILS = [
     MailKind(
         "registration",
-        _("Somebody asks for an account: the link that creates it."),
+        _("Someone requests an account: the link that creates it."),
         _("Finish creating your account at {shop}"),
         _(
             "Hello,\n\nYou, or someone who entered your email address, asked for an account at {shop}.\n\n"
@@ -27,7 +27,7 @@ MAILS = [
     ),
     MailKind(
         "registered_already",
-        _("Somebody asks for an account with an address that has one."),
+        _("Someone requests an account with an address that has one."),
         _("You already have an account at {shop}"),
         _(
             "Hello,\n\nYou, or someone who entered your email address, asked for an account at {shop}."
@@ -49,7 +49,7 @@ MAILS = [
     ),
     MailKind(
         "reset_unknown",
-        _("Somebody asks for a new password with an address that has no account."),
+        _("Someone requests a new password for an address without an account."),
         _("No account at {shop} for this email address"),
         _(
             "Hello,\n\nYou, or someone who entered your email address, asked for a new password at {shop}."
@@ -152,7 +152,7 @@ MAILS = [
     ),
     MailKind(
         "access_changed",
-        _("An admin has changed what somebody of the staff may do."),
+        _("An admin has changed a staff member’s role."),
         _("Your access to {shop} has changed"),
         _(
             "Hello {name},\n\n{details}\n\nYou’ve been signed out on all your devices. See where you’re signed in:"

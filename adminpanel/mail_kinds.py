@@ -7,11 +7,11 @@ from mail.kinds import MailKind, MailPlaceholder
 MAILS = [
     MailKind(
         "low_stock",
-        _("Every morning, to staff who asked: what is low in stock."),
+        _("Every morning, to staff who turned it on: the SKUs that are low in stock."),
         _("{headline}"),
         _("Good morning,\n\nThese are low in stock:"),
-        _("You asked for this email. Stop it at the foot of the page of stock."),
-        _("See all of it"),
+        _("You turned this email on. Stop it at the bottom of the stock page."),
+        _("View stock"),
         placeholders={"headline": MailPlaceholder(_("How many SKUs are low"), "headline")},
         template="low_stock",
         sample={

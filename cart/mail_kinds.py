@@ -7,7 +7,7 @@ from mail.kinds import SAMPLE_END, MailKind, MailPlaceholder
 MAILS = [
     MailKind(
         "cart_invitation",
-        _("A member shares a cart with somebody."),
+        _("A member shares a cart with someone."),
         _("Someone shared a cart with you at {shop}"),
         _("Hello,\n\n{details}\n\nTo join, open this link by {day}:"),
         _(

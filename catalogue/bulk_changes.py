@@ -227,7 +227,7 @@ def _note_result(row: Row, result: str, product: Product | None, reason: str = "
         if_lost=applied_if(lambda stored: bool(stored.result == result)),
         **STORE.rows.key_of(row),
         result=result,
-        label=product.name if product else _("A product that is gone"),
+        label=product.name if product else _("Product not found"),
         reason=reason or None,
         nothing=None,
         seen=row.version,

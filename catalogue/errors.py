@@ -41,7 +41,7 @@ class ProductChanged(Exception):
     """Somebody else has saved the product since it was read. `product` is the product as it is now."""
 
     def __init__(self, product: Product | None) -> None:
-        super().__init__(_("Someone else has changed this product in the meantime."))
+        super().__init__(_("Someone else has changed this product."))
         self.product = product
 
 
@@ -57,7 +57,7 @@ class CategoryChanged(Exception):
     """Somebody else has changed the category since it was read. `category` is the category as it is now; None if it was removed."""
 
     def __init__(self, category: CategoryNode | None) -> None:
-        super().__init__(_("Someone else has changed this category in the meantime."))
+        super().__init__(_("Someone else has changed this category."))
         self.category = category
 
 

@@ -7,11 +7,11 @@ from mail.kinds import NAME, MailKind, MailPlaceholder
 MAILS = [
     MailKind(
         "offer",
-        _("Staff have put an order together: the link to look at it, and order it."),
+        _("Staff send an offer: the link to view and order it."),
         _("Your offer from {shop}"),
         _("Hello {name},\n\n{details}"),
         _("Nothing is ordered before you do that. If you didn’t ask us for it, ignore this email."),
-        _("Look at the offer, and order it"),
+        _("View offer"),
         placeholders={
             "name": NAME,
             "details": MailPlaceholder(_("What the offer is for"), "details"),

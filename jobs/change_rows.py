@@ -226,6 +226,6 @@ class RowStore:
             )
             if failures >= MAX_FAILURES:
                 log.error("refused after %d failures: %s", failures, name)
-                said = _("The shop failed %(count)d times to change it. Check what it says now.")
+                said = _("The change failed %(count)d times. Check the current values.")
                 self.note_result(row, "refused", row.label, said % {"count": failures})
             raise

@@ -183,7 +183,7 @@ def _change_order(change: OrderChange, row: Row) -> None:
     """Change one order, unless the change was made before, and record the result."""
     order = queries.get_order(row.order_id)
     if order is None:
-        STORE.rows.note_result(row, "changed", _("An order that is gone"))
+        STORE.rows.note_result(row, "changed", _("Order not found"))
         return
     tracking = row.tracking or ""
     # A process that died before it wrote the event may have taken the tracking number.
@@ -219,4 +219,4 @@ def _change_order(change: OrderChange, row: Row) -> None:
             result = "changed" if is_overtaken else "refused"
             STORE.rows.note_result(row, result, order.number, str(refused))
             return
-    STORE.rows.note_result(row, "changed", order.number, _("Somebody else keeps changing it."))
+    STORE.rows.note_result(row, "changed", order.number, _("The order kept changing. Try again."))

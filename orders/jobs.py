@@ -233,11 +233,7 @@ def sweep_backorders(now: datetime) -> str:
     """Reserve arrived stock for the waiting orders, oldest first."""
     served = operations.allocate_backorders(now)
     return describe_count(
-        ngettext(
-            "%(count)s order got what it waited for",
-            "%(count)s orders got what they waited for",
-            served,
-        ),
+        ngettext("%(count)s waiting order allocated", "%(count)s waiting orders allocated", served),
         served,
     )
 
@@ -329,8 +325,7 @@ def go_on_with_bulk_changes(now: datetime) -> str:
     """Continue the bulk changes of orders, oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
     return describe_count(
-        ngettext("%(count)s order of bulk changes", "%(count)s orders of bulk changes", count),
-        count,
+        ngettext("%(count)s order edited in bulk", "%(count)s orders edited in bulk", count), count
     )
 
 

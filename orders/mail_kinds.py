@@ -43,7 +43,7 @@ _PURPOSES = {
     "changed": gettext_lazy("An order was changed."),
     "cancelled": gettext_lazy("An order was cancelled."),
     "withdrawn": gettext_lazy("A customer has withdrawn from an order: the acknowledgement."),
-    "return_requested": gettext_lazy("A return was asked for."),
+    "return_requested": gettext_lazy("A customer has requested a return."),
     "return_approved": gettext_lazy("A return is approved: where to send it."),
     "return_rejected": gettext_lazy("A return is rejected, with the reason."),
     "return_received": gettext_lazy("A return has arrived."),
@@ -132,9 +132,7 @@ MAILS = [
     *(_order_mail(event, purpose) for event, purpose in _PURPOSES.items()),
     MailKind(
         "withdrawal_received",
-        gettext_lazy(
-            "Somebody has withdrawn from an order that we can’t find: the acknowledgement."
-        ),
+        gettext_lazy("A withdrawal matches no order: the acknowledgement to the customer."),
         gettext_lazy("We’ve received your withdrawal: {order}"),
         gettext_lazy("Hello,\n\n{details}"),
         gettext_lazy(
@@ -147,8 +145,8 @@ MAILS = [
     ),
     MailKind(
         "withdrawal_unmatched",
-        gettext_lazy("The same, to the shop itself: which order may be meant?"),
-        gettext_lazy("Withdrawal that fits no order: {order}"),
+        gettext_lazy("A withdrawal matches no order: the notice to the shop."),
+        gettext_lazy("Withdrawal that matches no order: {order}"),
         gettext_lazy(
             "A customer has withdrawn from a contract, but no order has this number and this email address."
             " The withdrawal is valid if you can tell which order is meant: look for a letter that was mistyped, and"

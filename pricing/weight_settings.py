@@ -50,15 +50,12 @@ def _check(snapshot: SettingsSnapshot, today: date) -> None:
     """Check that the lightest band has no surcharge, and that no heavier band has a lower surcharge."""
     bands = get_bands(snapshot)
     if not bands:
-        raise SettingRefused(_("One weight has to stay: that of the heaviest parcel."), "kg_0")
+        raise SettingRefused(_("Enter at least the weight limit of a parcel."), "kg_0")
     if bands[0].surcharge:
-        raise SettingRefused(
-            _("The lightest parcels cost what their delivery method says: enter 0 here."),
-            "surcharge_0",
-        )
+        raise SettingRefused(_("The lightest parcels have no surcharge. Enter 0."), "surcharge_0")
     for number, (lighter, heavier) in enumerate(pairwise(bands), 1):
         if heavier.max_grams <= lighter.max_grams:
-            raise SettingRefused(_("Each weight stands on one line."), f"kg_{number}")
+            raise SettingRefused(_("Enter each weight only once."), f"kg_{number}")
         if heavier.surcharge < lighter.surcharge:
             raise SettingRefused(
                 _("A heavier parcel can’t cost less than a lighter one."), f"surcharge_{number}"

@@ -15,7 +15,7 @@ class SettingChanged(Exception):
     """The setting has changed since it was read."""
 
     def __init__(self) -> None:
-        super().__init__(_("Someone else has changed this meanwhile."))
+        super().__init__(_("Someone else has changed this."))
 
 
 class SettingsBusy(Exception):

@@ -9,7 +9,7 @@ _LOOK = {"name": _("Table lamp, Brass")}
 MAILS = [
     MailKind(
         "confirm_subscription",
-        _("A visitor asks to be told when something is back: the link that confirms it."),
+        _("A visitor requests a back-in-stock alert: the link that confirms it."),
         _("Confirm your back-in-stock alert for {product}"),
         _(
             "Hello,\n\nYou, or someone who entered your email address, asked to be told when this is back in stock"
@@ -22,7 +22,7 @@ MAILS = [
     ),
     MailKind(
         "back_in_stock",
-        _("Something is back in stock, for those who asked."),
+        _("A variant is back in stock: to everyone with an alert."),
         _("{product} is back in stock"),
         _("Hello,\n\nGood news: {product} is back in stock."),
         _(

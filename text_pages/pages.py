@@ -139,7 +139,7 @@ def _check(snapshot: SettingsSnapshot, today: date) -> None:
     for page in pages.values():
         if len(page.heads) > MAX_PLANNED + 1:
             raise SettingRefused(
-                _("Too many versions are planned. Take one back first."), "live_from"
+                _("Too many versions are scheduled. Cancel one first."), "live_from"
             )
         if page.saved > MAX_VERSIONS:
             raise SettingRefused(_("This page has too many versions. Add another page instead."))

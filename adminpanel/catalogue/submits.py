@@ -92,10 +92,7 @@ def _show_newer_variant(form: PriceForm, product: Product) -> None:
     if newer is None:
         return
     form.add_error(
-        None,
-        _(
-            "Someone else has changed this variant in the meantime. Save again to keep what you typed."
-        ),
+        None, _("Someone else has changed this variant. Save again to keep what you typed.")
     )
     typed = form.build()
     for name, text in PriceForm.describe(newer).items():

@@ -25,7 +25,7 @@ assert FORMAT_LABELS.keys() == set(FORMATS)
 class _LayoutForm(Form):
     task_id = forms.UUIDField(widget=forms.HiddenInput)
     layout = forms.ChoiceField(
-        label=gettext_lazy("What"), error_messages=choice_errors(gettext_lazy("Choose one"))
+        label=gettext_lazy("Type"), error_messages=choice_errors(gettext_lazy("Choose one"))
     )
 
     def __init__(self, layouts: Iterable[Layout], *args: Any, **kwargs: Any) -> None:

@@ -259,7 +259,7 @@ class UntagForm(TagsForm):
 class MailForm(OrderActForm):
     """The form that sends the orders' customers an earlier mail again."""
 
-    act, title = "mailed", gettext_lazy("Send an email again")
+    act, title = "mailed", gettext_lazy("Resend an email")
     hint = gettext_lazy(
         "Sends the same text to each order’s current address. Emails are kept for 30 days."
     )

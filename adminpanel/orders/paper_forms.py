@@ -16,7 +16,7 @@ class PaperForm(Form):
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(
-        label=gettext_lazy("What"),
+        label=gettext_lazy("Document"),
         widget=forms.RadioSelect,
         error_messages=choice_errors(gettext_lazy("Choose one")),
     )

@@ -188,7 +188,7 @@ class TermsForm(SettingForm[Terms]):
     refund_code_above = count_field(
         gettext_lazy("Refund limit without a code"),
         gettext_lazy(
-            "In euros: in total for an order, for a bulk action, and for one member of staff within an hour."
+            "In euros: in total for an order, for a bulk edit, and for one member of staff within an hour."
         ),
         most=1_000_000,
     )

@@ -13,7 +13,7 @@ LABELS = {
     "account search": gettext_lazy("Customer search"),
     "attachments": gettext_lazy("Message attachments"),
     "bulk changes": gettext_lazy("Bulk edits of products"),
-    "bulk changes of orders": gettext_lazy("Bulk actions on orders"),
+    "bulk changes of orders": gettext_lazy("Bulk edits of orders"),
     "carts": gettext_lazy("Removal of stale carts"),
     "catalogue schedule": gettext_lazy("Scheduled prices and products"),
     "categories": gettext_lazy("Category changes"),

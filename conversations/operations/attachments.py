@@ -178,8 +178,7 @@ def sweep_attachments(now: datetime) -> str:
                     if not _is_sent(row):
                         _delete(row.attachment_id, row.chunk_count, row.written)
     return describe_count(
-        ngettext("%(count)s upload looked at", "%(count)s uploads looked at", sweep.count),
-        sweep.count,
+        ngettext("%(count)s upload checked", "%(count)s uploads checked", sweep.count), sweep.count
     )
 
 

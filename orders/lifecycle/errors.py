@@ -81,10 +81,7 @@ class OrderChanged(OrderError):
     """Another write has changed the order since it was read. `order` is the changed order, `event` the event that changed it."""
 
     def __init__(self, order: Order) -> None:
-        super().__init__(
-            _("Someone else has changed order %(number)s in the meantime.")
-            % {"number": order.number}
-        )
+        super().__init__(_("Someone else has changed order %(number)s.") % {"number": order.number})
         self.order = order
         self.event = next((event for event in order.events if event.kind != "note"), None)
 

@@ -37,7 +37,7 @@ def resend_mail(
         mail, derive_mail_id(mail_id, f"again {submit_id}"), order.email, now, about=order.user_id
     )
     with submit_under_way(submit_id):
-        text = _("Email sent again: %(subject)s") % {"subject": mail.subject}
+        text = _("Email resent: %(subject)s") % {"subject": mail.subject}
         # All callers get the time of the first queueing, so they write one note.
         return add_note(order, text, actor=actor, now=queued_at, once=submit_id)
 
@@ -51,11 +51,11 @@ def check_resend(order: Order, mail_id: UUID) -> Row:
         raise MailRefused(_("The customer’s data was deleted, so no email can be sent."))
     if order.is_unproved:
         raise MailRefused(
-            _("Nobody has confirmed this order’s email address yet, so it gets no more emails.")
+            _("This order’s email address isn’t confirmed yet, so it gets no more emails.")
         )
     if mails.get_undeliverable_address(order.email):
         raise MailRefused(
-            _("Emails to this address came back, so it gets none. Allow it under “Emails” first.")
+            _("Emails to this address bounced permanently. Allow it under “Emails” first.")
         )
     return mail
 

@@ -108,7 +108,7 @@ def draw_everything(
 ) -> bytes:
     """Return the picking list, the packing slips and the address labels as one PDF file, in this order."""
     with TemporaryDirectory() as folder:
-        page = _Paper(Path(folder), _("Papers"), now)
+        page = _Paper(Path(folder), _("Documents"), now)
         page.foot = _("Picking list")
         page.write_picking_list(picks, now)
         page.write_slips(slips)

@@ -150,6 +150,7 @@ def test_x86_errors_stand_in_the_frame_also_while_the_database_is_away(
         answer = cleo.get(reverse("adminpanel:promotions"))
         (home,) = parse(answer).cssselect(".error-page a[href^='/staff/']")
         assert parse(answer).cssselect(".bar nav")
+        assert len(parse(answer).cssselect(".error-page .button")) == 1
         return answer.status_code, home.get("href"), answer.content.decode()
 
     assert refuse(CassandraUnavailable("away"))[:2] == (503, "/staff/products/")

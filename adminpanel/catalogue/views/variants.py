@@ -53,8 +53,7 @@ def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> 
         )
     except ProductChanged as changed:
         messages.error(
-            request,
-            _("Someone else has changed this variant in the meantime. This is what it costs now."),
+            request, _("Someone else has changed this variant. Its current price is shown.")
         )
         product, status = changed.product or product, 409
     except ProductRefused as refused:

@@ -29,7 +29,7 @@ def list_fields(page: str) -> dict[str, str]:
 def test_x172_orders_are_looked_at_shipped_and_answered_for_each(ann: Client) -> None:
     paid, unpaid = make_order(paid=True), make_order()
     chosen = {"orders": f"{paid.order_id},{unpaid.order_id}"}
-    assert "Change 2 orders" in ann.get(NEW, chosen).content.decode()
+    assert "Edit 2 orders" in ann.get(NEW, chosen).content.decode()
     number = f"T{uuid4().hex[:12]}"
     sent = chosen | {"act": "shipped", "carrier": "DHL", "tracking": f"{paid.number}\t{number}"}
     page = ann.post(PREVIEW, sent).content.decode()
@@ -52,15 +52,15 @@ def test_x197_mails_are_sent_again_by_those_who_may_on_an_orders_page(ann: Clien
     order = make_order(paid=True)
     sent = {"orders": str(order.order_id), "act": "mailed", "mail": "confirmation"}
     # A warehouse sends none, not even by a form of its own.
-    assert "Send an email again" not in ann.post(PREVIEW, sent).content.decode()
+    assert "Resend an email" not in ann.post(PREVIEW, sent).content.decode()
     sam = sign_in_staff(Client(), make_user("Sam", role="support"))
     page = sam.post(PREVIEW, sent).content.decode()
-    assert "Send an email again: Order confirmation" in page
+    assert "Resend an email: Order confirmation" in page
     fields = sent | list_fields(page)
     assert "1 order" not in ann.post(NEW, fields).content.decode()
     assert not fresh(order).events[0].note
     assert sam.post(NEW, fields).status_code == 303
-    assert "Email sent again" in fresh(order).events[0].note
+    assert "Email resent" in fresh(order).events[0].note
 
 
 def test_x172_what_was_not_looked_at_is_not_done(ann: Client) -> None:
