@@ -105,7 +105,7 @@ class ProductForm(Form):
         help_text=gettext_lazy("SKU of the product to offer once this one is archived."),
         widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
-    tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
+    tax_class = forms.ChoiceField(label=gettext_lazy("Tax rate"), choices=list(TAX_LABELS.items()))
     slug = forms.CharField(
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],

@@ -137,7 +137,8 @@ def test_x99_all_that_match_are_changed_and_not_what_matches_later(
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "one"):
         build_index(products[:1])
         alone = cleo.get(LIST, {"brand": brand}).content.decode()
-        assert "Select all" in alone and "Select all 1" not in alone
+        assert "Select all" in alone
+        assert "Select all 1" not in alone
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "before"):
         build_index(products[:2])
         listed = cleo.get(LIST, {"brand": brand}).content.decode()
