@@ -194,6 +194,8 @@ FILTERS_OF_CARDS = {
 }
 # What names and shows the product as a whole: its words are searched for.
 _OF_THE_PRODUCT = {"name", "slug", "variant_query", "picture", "is_eager", "is_first"}
+# The price filters; what a unit of it costs only tells more about that.
+_OF_THE_PRICE = {"unit_price", "unit"}
 
 
 def test_x343_whatever_a_card_shows_can_be_filtered(
@@ -202,7 +204,7 @@ def test_x343_whatever_a_card_shows_can_be_filtered(
     drawn = (settings.BASE_DIR / "templates/catalogue/_card.html").read_text()
     shown = {each for each in re.findall(r"card\.(\w+)", drawn) if each != "product"}
     shown |= set(re.findall(r"card\.product\.(\w+)", drawn))
-    assert shown == FILTERS_OF_CARDS.keys() | _OF_THE_PRODUCT
+    assert shown == FILTERS_OF_CARDS.keys() | _OF_THE_PRODUCT | _OF_THE_PRICE
     first, other = products
     variants = tuple(
         replace(each, compare_at=Money(40, EUR), options=each.options | {"Size": "L"})

@@ -14,8 +14,8 @@ from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.order_page import get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
+from adminpanel.orders.shipping import ship_order
 from adminpanel.orders.submits import answer_submit, order_submit
-from adminpanel.orders.views.parcels import ship_order
 from adminpanel.other_viewers import list_other_viewers
 from cassandra_db import current_time
 from orders import operations

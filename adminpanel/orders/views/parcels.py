@@ -9,7 +9,7 @@ from accounts.access import staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import OrderForm
 from adminpanel.orders.order_page import get_order_or_404, get_order_page
-from adminpanel.orders.parcel_forms import PackForm, ParcelForm, ShipForm, TrackingForm
+from adminpanel.orders.parcel_forms import PackForm, ParcelForm, TrackingForm
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import handle_submit, order_submit
 from orders import operations
@@ -57,19 +57,6 @@ def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResp
         )
     status = 200 if form.count_scan() else 422
     return render_order_page(request, get_order_page(order), form=form, status=status)
-
-
-def ship_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Ship an order as one parcel, with the submitted carrier and tracking number."""
-
-    def build_form(order: Order, items: tuple[Item, ...]) -> ShipForm | None:
-        return ShipForm(order, request.POST) if ShipForm.is_possible(order) else None
-
-    def apply(order: Order, form: ShipForm, actor: str, now: datetime) -> Order:
-        carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
-        return operations.ship_order(order, carrier, tracking, actor=actor, now=now)
-
-    return handle_submit(request, order, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
