@@ -1,7 +1,8 @@
 """Decorators that say who may see a page."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cache, wraps
 from typing import cast, overload
@@ -80,12 +81,14 @@ def staff_required(
     lists: Collection[str] = (),
     is_about_people: bool = True,
     only_reads: bool = False,
+    unlogged: re.Pattern[str] | None = None,
 ) -> Callable[[View[P]], View[P]]:
     """Let in staff with one of these roles, or with any role if none is named. Log each change in the audit log.
 
     Staff pass the second factor first; `second_factor=False` is for the page that asks for it. Guests are sent to the login, shoppers get
     a 404. `lists` names the form fields that may have several values. If `is_about_people`, the audit log keeps no names from the form.
-    A form that `only_reads`, and is sent to keep what was typed out of addresses, is not logged: its view records looks.
+    The view notes the changes of the fields whose names match `unlogged`. A form that `only_reads` is not logged: it stores nothing in
+    the database, and its view records looks.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -112,7 +115,14 @@ def staff_required(
             if request.method in _SAFE or only_reads:
                 return view(request, *args, **kwargs)
             renew_settings()
-            return _run_audited(view, request, user, lists, is_about_people, *args, **kwargs)
+            fields = {
+                name: values
+                for name, values in request.POST.lists()
+                if not (unlogged and unlogged.fullmatch(name))
+            }
+            return _run_audited(
+                view, request, user, fields, lists, is_about_people, *args, **kwargs
+            )
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
@@ -196,6 +206,7 @@ def _run_audited(
     request: HttpRequest,
     user: User,
     lists: Collection[str],
+    fields: Mapping[str, Sequence[str]],
     is_about_people: bool,
     /,
     *args: P.args,
@@ -209,12 +220,12 @@ def _run_audited(
         by=user.pk,
         name=str(user),
         subject=" ".join(str(each) for each in found.kwargs.values()) if found else "",
-        fields=dict(request.POST.lists()),
+        fields=fields,
         is_about_people=is_about_people,
     )
     setattr(request, _ENTRY, entry)
     try:
-        if not audit_log.can_log_all_fields(request.POST, lists):
+        if not audit_log.can_log_all_fields(fields, lists):
             raise SuspiciousOperation("more was sent than the audit log can hold")
         response = view(request, *args, **kwargs)
     except Exception as error:

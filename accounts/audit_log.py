@@ -21,7 +21,6 @@ from cassandra.util import (
     min_uuid_from_time,
     uuid_from_time,
 )
-from django.http import QueryDict
 from django.utils.crypto import salted_hmac
 
 from cassandra_db import (
@@ -112,8 +111,6 @@ MONEY_RETENTION = timedelta(days=1)
 MAX_FIELDS, MAX_FIELD_LENGTH = 40, 200  # the most logged fields, and characters of each
 # The number of an order's line in a field's name.
 _LINE = re.compile(r"line_([0-9]{1,4})")
-# The fields of a grid of many rows: their changes are logged instead.
-_GRID_CELL = re.compile(r"(?:option|variant)-[0-9]{1,4}-[a-z0-9_-]+")
 _SECRET = re.compile(r"passw|(?<!bar)code|token|secret|card|cvc|key", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
@@ -253,11 +250,11 @@ def add_entry(
     _enter(entry, 0, _plain(outcome))
 
 
-def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
+def can_log_all_fields(sent: Mapping[str, Sequence[str]], lists: Collection[str] = ()) -> bool:
     """Return whether an entry can hold all fields of a form. A field that `lists` does not name may be sent only once."""
-    names = [name for name in sent if not (_LINE.fullmatch(name) or _GRID_CELL.fullmatch(name))]
+    names = [name for name in sent if not _LINE.fullmatch(name)]
     return len(names) <= MAX_FIELDS and all(
-        len(values) == 1 or name in lists for name, values in sent.lists()
+        len(values) == 1 or name in lists for name, values in sent.items()
     )
 
 
@@ -440,7 +437,6 @@ def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Seque
     loggable = [
         (name, values)
         for name, values in fields
-        if name != "csrfmiddlewaretoken"
-        and not (_LINE.fullmatch(name) or _GRID_CELL.fullmatch(name))
+        if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)
     ]
     return loggable[:MAX_FIELDS]

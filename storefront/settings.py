@@ -90,6 +90,8 @@ MIDDLEWARE = [
     # Around all other middlewares: static files and the redirect to HTTPS get the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Before any form is parsed.
+    "web.middleware.FieldCountMiddleware",
     # Before all expensive work. The request is not checked yet, and is only returned to its sender, to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
     # Before all middlewares that compress.
@@ -368,6 +370,8 @@ CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", defaul
 # variants, 200 of them new, with up to ten warehouses each.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 512 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+# The limit for all other addresses (web.middleware).
+MAX_FORM_FIELDS = 200
 FILE_UPLOAD_HANDLERS = ["web.uploads.MarkedViewsHandler"]
 
 LANGUAGE_CODE = "en-ie"

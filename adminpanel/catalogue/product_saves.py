@@ -45,7 +45,7 @@ class ProductEdit:
         changed = self.form.apply_to(product, self.related_ids, self.successor_id)
         if not changed.slug:
             skus = [row.texts["sku"] for row in self.grid.rows]
-            slugs = map(make_slug, (changed.name, *skus[:1]))
+            slugs = (product.slug, *map(make_slug, (changed.name, *skus[:1])))
             changed = replace(changed, slug=next(filter(None, slugs), product.product_id.hex))
         return self.grid.apply_to(changed)
 

@@ -1,7 +1,7 @@
 """The options and variants in a product's form: a grid with a row for each variant and a cell for each of its values."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Self
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from adminpanel.catalogue.variant_rows import (
+    GONE_PICTURE,
     SOLD,
     STOCK,
     CellError,
@@ -22,6 +23,7 @@ from adminpanel.catalogue.variant_rows import (
     VariantRow,
     list_columns,
     list_option_values,
+    number_pictures,
     read_row,
     show_variant,
 )
@@ -36,6 +38,8 @@ from web.text import clean_text
 
 # The page shows two empty rows for options.
 EMPTY_OPTIONS = 2
+# The fields of the grid. The audit log has their changes instead.
+GRID_FIELD = re.compile(r"(?:option|variant)-[0-9]{1,4}-[a-z0-9_-]+")
 _ROW = re.compile(r"variant-([0-9]{1,4})-id")
 _OPTION = re.compile(r"option-([0-9]{1,4})-name")
 _STOCK_CELL = re.compile(r"variant-[0-9]{1,4}-stock-(.+)")
@@ -53,9 +57,14 @@ class VariantGrid:
     row_by_variant: dict[UUID, VariantRow] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, product: Product, stock: Mapping[UUID, Stock]) -> Self:
-        """Return the grid of a product. All sold variants are shown, and others up to `rules.MAX_VARIANTS` rows."""
-        columns = list_columns({key for each in stock.values() for key in each.by_warehouse})
+    def of(cls, product: Product, stock: Mapping[UUID, Stock], used: Collection[str] = ()) -> Self:
+        """Return the grid of a product. All sold variants are shown, and others up to `rules.MAX_VARIANTS` rows.
+
+        The `used` warehouses have a column even if they are closed and without stock.
+        """
+        columns = list_columns(
+            {*used, *(key for each in stock.values() for key in each.by_warehouse)}
+        )
         sold = sum(each.sold for each in product.variants)
         room = max(0, rules.MAX_VARIANTS - sold)
         kept = [each for each in product.variants if not each.sold][:room]
@@ -83,7 +92,15 @@ class VariantGrid:
             )
             for number in _list_numbers(_OPTION, data)
         ]
-        rows = [read_row(number, columns, product, data) for number in _list_numbers(_ROW, data)]
+        now = number_pictures(product)
+        moved = {
+            str(number): now.get(picture, GONE_PICTURE)
+            for number, picture in enumerate(data.get("shown_pictures", "").split(), start=1)
+        }
+        rows = [
+            read_row(number, columns, product, data, moved)
+            for number in _list_numbers(_ROW, data)[: rules.MAX_VARIANT_ROWS]
+        ]
         named = [each for each in options if each.name or each.values]
         if not options:
             named = _show_options(product)
@@ -111,6 +128,11 @@ class VariantGrid:
     def typed_options(self) -> dict[str, tuple[str, ...]]:
         """The values of each option, keyed by its name."""
         return {each.name: split_values(each.values) for each in self.options if each.name}
+
+    @property
+    def shown_pictures(self) -> str:
+        """The pictures whose numbers the page shows, in their order."""
+        return " ".join(number_pictures(self.product))
 
     @property
     def blank_row(self) -> VariantRow:
@@ -162,7 +184,8 @@ class VariantGrid:
         made = []
         for each in changed.variants:
             variant, row = each, by_id.get(each.variant_id)
-            if row is None and each.sold:
+            # A variant that is not sold can have been saved by a first submit of this form.
+            if row is None and (each.sold or (is_same and _has_all_values(each, former))):
                 values = list_option_values(changed, each)
                 # The row that had no options yet belongs to the first combination.
                 row = by_values.get(
@@ -225,7 +248,8 @@ class VariantGrid:
         """Show what was typed in the grid `typed`, whose rows had not been saved."""
         for row in self.rows:
             if sent := typed.row_by_variant.get(UUID(str(row.variant_id))):
-                row.texts |= {name: text for name, text in sent.texts.items() if text}
+                texts = {name: text for name, text in sent.texts.items() if text}
+                row.texts |= texts | {SOLD.name: row.texts[SOLD.name]}
                 row.shown = sent.shown
 
 

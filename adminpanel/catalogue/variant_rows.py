@@ -5,6 +5,7 @@ are named `variant-<n>-<column>`, and those of the options `option-<n>-name` and
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,6 +38,9 @@ from web.types import StrOrPromise
 STOCK = "stock-"
 # A variant's picture that is no picture of its product, such as a drawing. It stays if its cell is not changed.
 _OTHER_PICTURE = "–"
+# A picture that was removed after the page had been shown. It is no number, so a cell with it is refused.
+GONE_PICTURE = "?"
+_UNITS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -237,7 +241,7 @@ class VariantRow:
             StockCell(
                 variant_id,
                 name.removeprefix(STOCK),
-                int(self.shown[name]) if self.shown.get(name, "").isdecimal() else None,
+                int(seen) if _UNITS.fullmatch(seen := self.shown.get(name, "")) else None,
                 units,
             )
             for name, units in self.parsed.items()
@@ -249,17 +253,23 @@ def _parse_picture(text: str, product: Product) -> str:
     """Return the product's picture of a typed number, the first is 1; "" for no text. Raises CellRefused."""
     if not text.strip():
         return ""
+    if text == GONE_PICTURE:
+        raise CellRefused(_("This picture was removed. Enter the number of another one."))
     number = parse_whole_number(text, len(product.pictures))
     if not number:
         raise CellRefused(_("Enter the number of a picture."))
     return product.pictures[number - 1].picture
 
 
+def number_pictures(product: Product) -> dict[str, str]:
+    """Return the number that the page shows for each picture of the product."""
+    return {each.picture: str(number) for number, each in enumerate(product.pictures, start=1)}
+
+
 def _picture_text(product: Product, variant: Variant) -> str:
     if not variant.picture:
         return ""
-    numbers = {each.picture: str(number) for number, each in enumerate(product.pictures, start=1)}
-    return numbers.get(variant.picture, _OTHER_PICTURE)
+    return number_pictures(product).get(variant.picture, _OTHER_PICTURE)
 
 
 def list_option_values(product: Product, variant: Variant) -> tuple[str, ...]:
@@ -292,30 +302,45 @@ def show_variant(
 
 
 def read_row(
-    number: int, columns: Sequence[GridColumn], product: Product, data: Mapping[str, str]
+    number: int,
+    columns: Sequence[GridColumn],
+    product: Product,
+    data: Mapping[str, str],
+    moved: Mapping[str, str],
 ) -> VariantRow:
-    """Return a submitted row, not parsed yet."""
+    """Return a submitted row, not parsed yet. `moved` has the present number of each picture, by the number that was shown."""
 
     def read(name: str) -> str:
         return clean_text(data.get(f"variant-{number}-{name}", "")).strip()
 
     variant_id = parse_id(read("id"))
     variant = product.get_variant(variant_id) if variant_id else None
-    values, shown = _read_json(read("values")), _read_json(read("seen"))
+    texts = {each.name: read(each.name) for each in columns}
+    shown = {_clean(name): _clean(text) for name, text in _read_json(read("seen"), dict).items()}
+    for cells in (texts, shown):
+        if PICTURE.name in cells:
+            cells[PICTURE.name] = moved.get(cells[PICTURE.name].lstrip("0"), cells[PICTURE.name])
     return VariantRow(
         number,
         columns,
-        {each.name: read(each.name) for each in columns},
+        texts,
         variant,
-        tuple(map(str, values)) if isinstance(values, list) else (),
-        {str(key): str(text) for key, text in shown.items()} if isinstance(shown, dict) else {},
+        tuple(map(_clean, _read_json(read("values"), list))),
+        shown,
         product.picture_of(variant) if variant else "",
         product.name,
     )
 
 
-def _read_json(text: str) -> Any:
+def _read_json(text: str, kind: type) -> Any:
+    """Return the list or the dict that a hidden field has as JSON, or else an empty one."""
     try:
-        return json.loads(text) if text else None
-    except ValueError:
-        return None
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return kind()
+    return found if isinstance(found, kind) else kind()
+
+
+def _clean(text: object) -> str:
+    """Return a text without characters that no page can contain; "" for anything else."""
+    return clean_text(text).encode(errors="ignore").decode() if isinstance(text, str) else ""

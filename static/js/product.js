@@ -59,7 +59,7 @@
   const bar = form.querySelector("[data-save-bar]");
   const unsaved = [make("strong", {}, texts.unsaved), bar.querySelector("[data-discard]")];
   const tell = (isChanged) => unsaved.forEach((part) => { part.hidden = !isChanged; });
-  bar.prepend(unsaved[0]);
+  bar.append(unsaved[0]);
   tell(Boolean(document.querySelector("[data-error-summary], #changes-title")));
   ["input", "change"].forEach((name) => form.addEventListener(name, () => tell(true)));
 
@@ -194,7 +194,7 @@
   const unique = (values) => [...new Set(values)];
   const options = all("[data-option]", form).map((part) => {
     const [name, field] = ["name", "values"].map((ending) => part.querySelector(`input[name$="-${ending}"]`));
-    const entry = make("input", { id: `${field.id}-entry`, autocomplete: "off", className: "tokens__entry" });
+    const entry = make("input", { id: field.id, autocomplete: "off", className: "tokens__entry" });
     const box = make("span", { className: "tokens input" }, entry);
     const values = () => unique(split(field.value));
     const show = () => {
@@ -225,9 +225,9 @@
     });
     entry.addEventListener("input", () => { if (entry.value.includes(",")) take(); });
     entry.addEventListener("change", take);
-    part.querySelector(`label[for="${field.id}"]`)?.setAttribute("for", entry.id);
     ["aria-describedby", "aria-invalid"].forEach((each) => field.hasAttribute(each) && entry.setAttribute(each, field.getAttribute(each)));
     field.type = "hidden";
+    field.removeAttribute("id"); // the label and the list of errors lead to the entry
     field.after(box);
     show();
     name.addEventListener("change", () => follow());
@@ -255,14 +255,17 @@
     count += 1;
     const shared = (other) => valuesOf(other).filter((value, place) => value === values[place]).length;
     const [like] = [...body.rows].sort((one, other) => shared(other) - shared(one));
-    if (like) ["price", "compare_at", "weight_grams"].forEach((ending) => { own(row, ending).value = own(like, ending).value; });
+    if (like) ["price", "weight_grams", "content"].forEach((ending) => { own(row, ending).value = own(like, ending).value; });
     return row;
   };
   const show = (row, isShown) => {
     const sold = own(row, "sold");
     if (row.hidden === !isShown) return;
     row.hidden = !isShown;
-    if (!isShown) sold.dataset.was = sold.checked;
+    if (!isShown) {
+      sold.dataset.was = sold.checked;
+      all("[data-misfit]", row).forEach((field) => put(field, field.defaultValue));
+    }
     sold.checked = isShown && sold.dataset.was === "true";
   };
   const follow = () => {

@@ -35,7 +35,7 @@ def cells(page: Page, column: str) -> Locator:
 
 def type_option(page: Page, number: int, name: str, *values: str) -> None:
     page.locator(f"[name=option-{number}-name]").fill(name)
-    page.locator(f"#option-{number}-values-entry").focus()
+    page.locator(f"#option-{number}-values").focus()
     for each in values:
         page.keyboard.type(each)
         page.keyboard.press("Enter")
@@ -49,10 +49,15 @@ def test_x505_variants_follow_the_chips_and_keep_what_was_typed(new: Page) -> No
     rows = new.locator("#variants-grid tbody:not([data-all]) tr:visible [data-variant-label]")
     expect(new.get_by_text("Unsaved changes")).to_be_visible()
     expect(rows).to_have_count(1)
-    cells(new, "price").fill("12.00")
+    for name, text in (("price", "12.00"), ("compare_at", "15.00"), ("content", "250")):
+        cells(new, name).fill(text)
     type_option(new, 0, "Size", "S", "M")
     assert rows.all_inner_texts() == ["S", "M"]
     assert values(cells(new, "price")) == ["12.00", "12.00"]
+    # A new variant has the content of the one it is like, but no former price: it was never sold.
+    assert values(cells(new, "content")) == ["250", "250"]
+    assert values(cells(new, "compare_at")) == ["15.00", ""]
+    cells(new, "compare_at").first.fill("")
     cells(new, "price").nth(1).fill("14.00")
     type_option(new, 1, "Colour", "Oat", "Slate, dark")
     assert rows.all_inner_texts() == [
@@ -102,6 +107,13 @@ def test_x505_variants_follow_the_chips_and_keep_what_was_typed(new: Page) -> No
     expect(new.get_by_text("Unsaved changes")).to_be_hidden()
     expect(rows).to_have_count(8)
     assert values(cells(new, "sku"))[::2] == skus
+    # A cell that does not fit goes with its variant, and keeps nothing from being saved.
+    second = cells(new, "price").nth(1)
+    second.evaluate(PASTE, "12\t\nsoon\t")
+    expect(new.get_by_text("“soon” doesn’t fit here")).to_be_visible()
+    new.get_by_role("button", name="Remove Matt").click()
+    new.get_by_role("button", name="Save product").click()
+    expect(new.get_by_text("Unsaved changes")).to_be_hidden()
 
 
 def test_x505_cells_are_filled_by_keys_by_a_pasted_block_and_all_at_once(new: Page) -> None:
@@ -143,8 +155,12 @@ def test_x505_cells_are_filled_by_keys_by_a_pasted_block_and_all_at_once(new: Pa
     new.get_by_label("Set all: Weight").fill("450")
     new.keyboard.press("Enter")
     assert values(weight) == ["450", "450", "450"]
+    new.locator("[name=option-1-name]").fill("Colour")
     new.get_by_role("button", name="Save draft").click()
-    expect(new.locator("[data-error-summary]")).to_be_visible()
+    summary = new.locator("[data-error-summary]")
+    summary.get_by_role("link", name="Enter the values of").click()
+    expect(new.locator("#option-1-values")).to_be_focused()
+    new.locator("[name=option-1-name]").fill("")
     assert "/staff/products/new/" in new.url
     # Neither has the third one a price.
     expect(new.locator("#variants-grid [aria-invalid=true]")).to_have_count(2)

@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 from typing import cast
 from unittest import mock
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -136,6 +137,25 @@ def test_s82_only_an_address_that_was_signed_not_long_ago_takes_more_than_a_form
     assert tuple(
         getattr(settings, each.session_setting) for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
     ) == (sessions.MAX_STAFF_SESSION_SECONDS, sessions.MAX_SESSION_SECONDS)
+
+
+def test_s67_only_a_page_of_staff_has_an_address_that_takes_many_fields(settings: Settings) -> None:
+    """Each field takes time before anybody is asked who they are."""
+    login, request = "/account/login/", ask_as(make_user())
+    few, many = ({f"f{n}": "" for n in range(count)} for count in (150, 250))
+    signed = {each: upload_url(request, login, each) for each in (SHOPPER_UPLOADS, STAFF_UPLOADS)}
+    for address, sent, status in (
+        (login, few, 422),
+        (login, many, 400),
+        (f"{login}?upload=x", many, 400),
+        (signed[SHOPPER_UPLOADS], many, 400),
+        (signed[STAFF_UPLOADS], many, 422),
+    ):
+        assert Client().post(address, sent).status_code == status, address
+        answer = Client().post(address, urlencode(sent), "application/x-www-form-urlencoded")
+        assert answer.status_code == status, address
+    settings.MAX_STAFF_SESSION_SECONDS = -1
+    assert Client().post(signed[STAFF_UPLOADS], many).status_code == 400
 
 
 def test_s103_an_address_is_good_for_one_person_or_for_one_browser(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -9,6 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -40,8 +42,9 @@ from adminpanel.catalogue.rendering import (
 )
 from adminpanel.catalogue.submits import get_variant_or_404, save_variant_form, show_product_refusal
 from adminpanel.catalogue.variant_forms import PriceForm
-from adminpanel.catalogue.variant_grid import VariantGrid
+from adminpanel.catalogue.variant_grid import GRID_FIELD, VariantGrid
 from adminpanel.conflicts import Conflict, compare_fields
+from adminpanel.parameters import found_or_404
 from adminpanel.picture_uploads import refuse_count, take_in_files
 from adminpanel.stock.booking import book_submitted
 from adminpanel.stock.low_stock import list_low_stock
@@ -172,7 +175,9 @@ def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
     )
 
 
-@staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
+@staff_required(
+    CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False, unlogged=GRID_FIELD
+)
 @takes_files(MAX_PHOTO_BYTES)
 @get_or_post
 def create_product(request: HttpRequest) -> HttpResponse:
@@ -183,7 +188,9 @@ def create_product(request: HttpRequest) -> HttpResponse:
     return render_new_product_page(request, form, grid)
 
 
-@staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
+@staff_required(
+    CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False, unlogged=GRID_FIELD
+)
 @takes_files(MAX_PHOTO_BYTES)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
@@ -218,10 +225,8 @@ def _submit(request: HttpRequest, product: Product | None) -> HttpResponse:
         show_product_refusal(form, grid, error, base.variants)
         return _show_again(request, product, form, grid, 422)
     except ProductChanged as changed:
-        if product is None:
-            messages.info(request, _("This product is already saved. Check its values."))
-            return redirect("adminpanel:product", product_id=product_id)
-        return _conflict_page(request, changed.product or product, edit)
+        saved = found_or_404(changed.product or product, "product")
+        return _conflict_page(request, saved, edit)
     return _finish_save(request, product, saved, edit, files)
 
 
@@ -236,9 +241,16 @@ def _show_again(
     request: HttpRequest, product: Product | None, form: ProductForm, grid: VariantGrid, status: int
 ) -> HttpResponse:
     """Show the page with all that was typed."""
+    _ask_for_files(request)
     if product is None:
         return render_new_product_page(request, form, grid, status=status)
     return render_product_page(request, product, grid, form=form, status=status)
+
+
+def _ask_for_files(request: HttpRequest) -> None:
+    """Say that the chosen files have to be chosen again: no page can fill in their field."""
+    if request.FILES:
+        messages.warning(request, _("Choose the pictures again. They are not saved yet."))
 
 
 def _finish_save(
@@ -263,9 +275,11 @@ def _finish_save(
     if refused:
         messages.error(request, _("Saved, except for the stock that is marked below."))
         product, stock = get_product_with_stock(saved.product_id)
-        grid = VariantGrid.of(product, stock)
+        grid = VariantGrid.of(product, stock, {each.cell.warehouse_id for each in refused})
         grid.mark_stock(refused)
-        return render_product_page(request, product, grid, status=409)
+        form = ProductForm.of(product, related_skus(product), successor_sku(product))
+        form.initial["stock_reason"] = clean["stock_reason"]
+        return render_product_page(request, product, grid, form=form, status=409)
     if before is None:
         messages.success(request, _("%(name)s is saved as a draft.") % {"name": saved.name})
     else:
@@ -285,7 +299,12 @@ def _saved_text(changed: Sequence[str], pictures: int) -> str:
 
 def _conflict_page(request: HttpRequest, saved: Product, edit: ProductEdit) -> HttpResponse:
     """Show the page again after a conflict: the saved and the typed product side by side, with status 409."""
+    _ask_for_files(request)
     clean = edit.form.cleaned_data
+    if not clean["slug"]:
+        data = cast("MultiValueDict[str, Any]", edit.form.data).copy()
+        data["slug"] = saved.slug
+        edit.form.data = data
     typed = edit.apply_to(saved)
     fields = compare_fields(
         describe_product(saved, related_skus(saved), successor_sku(saved)),

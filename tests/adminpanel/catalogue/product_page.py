@@ -27,7 +27,7 @@ def stored(product_id: UUID) -> Product:
 
 def sent_grid(grid: VariantGrid) -> dict[str, str]:
     """What the options and rows of a grid send."""
-    sent = {}
+    sent = {"shown_pictures": grid.shown_pictures}
     for option in grid.options:
         sent[f"option-{option.number}-name"] = option.name
         sent[f"option-{option.number}-values"] = option.values

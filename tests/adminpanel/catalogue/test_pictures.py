@@ -196,6 +196,21 @@ def test_x102_pictures_are_moved_removed_and_put_back(cleo: Client) -> None:
     assert alts(other) == []
 
 
+def test_x501_a_typed_number_is_that_of_the_picture_which_the_page_showed(cleo: Client) -> None:
+    product = show(make_product("Mug", options={"Colour": ["Olive", "Oat"]}), "One", "Two", "Three")
+    _one, two, three = (each.picture for each in product.pictures)
+    chosen = product_page.typed(product, {"variant-0-picture": "2"})
+    cleo.post(address(product), typed(product, act=f"up {two}"))
+    assert cleo.post(address(product, "product"), chosen).status_code == 303
+    product = stored(product)
+    assert product.variants[0].picture == two
+    chosen = product_page.typed(product, {"variant-1-picture": "3"})
+    cleo.post(address(product), typed(product, act=f"remove {three}"))
+    refused = cleo.post(address(product, "product"), chosen)
+    assert refused.status_code == 422
+    assert "This picture was removed" in refused.content.decode()
+
+
 def test_x504_a_picture_is_shown_with_its_products_name_until_its_alt_text_is_confirmed(
     cleo: Client,
 ) -> None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
+import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -12,7 +13,10 @@ from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
-from catalogue import queries
+from adminpanel.catalogue import stock_cells, variant_rows
+from adminpanel.catalogue.variant_grid import VariantGrid
+from adminpanel.catalogue.views import products
+from catalogue import queries, rules
 from catalogue.entities import Product
 from consistency.findings import Scope
 from inventory.operations import adjust_stock, copy_stock
@@ -23,7 +27,7 @@ from tests.catalogue.photo_files import make_file
 from tests.clock import now
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_product, make_stock
-from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+from tests.orders.crashes import first_and_last_writes, kill_at_write, kill_in, record_writes
 
 
 def units(product: Product, number: int = 0, warehouse: str = "berlin") -> int:
@@ -131,7 +135,10 @@ def test_x501_changed_options_make_variants_and_keep_what_was_typed(cleo: Client
         "option-1-values": "S, L",
         "variant-0-price": "15.00",
     }
-    # Without scripts a look at the new rows comes first; it saves nothing.
+    # Without scripts a look at the new rows comes first; it saves nothing, and a variant whose value went is not sold.
+    fewer = cleo.post(address(product), typed(product, {"option-0-values": "Oat"}, act="variants"))
+    rows = dict(html.fromstring(fewer.content).get_element_by_id("product-form").form_values())
+    assert [name for name in rows if name.endswith("-sold")] == ["variant-0-sold"]
     look = cleo.post(address(product), typed(product, cells, act="variants"))
     form = html.fromstring(look.content).get_element_by_id("product-form")
     shown = dict(form.form_values())
@@ -169,20 +176,22 @@ def test_x501_a_saved_row_goes_on_as_the_combination_that_it_names(cleo: Client)
 
 
 def test_x501_a_variant_is_not_available_and_is_again(cleo: Client) -> None:
-    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    options = {"Colour": ["Oat", "Slate"], "Size": ["S", "L"]}
+    product = make_product("Bowl", options=options, listed=True)
     sent = typed(product)
-    del sent["variant-0-sold"]
+    del sent["variant-1-sold"]
     assert cleo.post(address(product), sent).status_code == 303
     off = stored(product.product_id)
-    assert [each.sold for each in off.variants] == [False, True]
-    # Another value for the option does not sell it again.
-    more = typed(off, {"option-0-values": "Slate, Moss"})
+    assert [each.sold for each in off.variants] == [True, False, True, True]
+    # Another value of an option does not sell it again.
+    more = typed(off, {"option-1-values": "S, L, M"})
     assert cleo.post(address(product), more).status_code == 303
-    both = {each.label: each.sold for each in stored(product.product_id).variants}
-    assert both == {"Slate": True, "Moss": True, "Oat": False}
+    sold = {each.label: each.sold for each in stored(product.product_id).variants}
+    assert (len(sold), [label for label, is_sold in sold.items() if not is_sold]) == (6, ["Oat, L"])
     again = typed(stored(product.product_id))
-    row = next(name for name, each in again.items() if each == '["Oat"]')
-    assert cleo.post(address(product), again | {row.replace("values", "sold"): "on"})
+    row = next(name for name, each in again.items() if each == '["Oat", "L"]')
+    again |= {row.replace("values", "sold"): "on"}
+    assert cleo.post(address(product), again).status_code == 303
     assert all(each.sold for each in stored(product.product_id).variants)
 
 
@@ -201,8 +210,10 @@ def test_x502_bad_cells_are_marked_one_by_one_and_nothing_is_saved(cleo: Client)
         "variant-1-sku": "",
         "variant-1-content": "-1",
     }
-    answer = cleo.post(address(product), typed(product, cells, name="Not saved"))
+    chosen = SimpleUploadedFile("oak.jpg", make_file())
+    answer = cleo.post(address(product), typed(product, cells, name="Not saved", pictures=chosen))
     assert answer.status_code == 422
+    assert "Choose the pictures again" in answer.content.decode()
     said = errors_in(answer.content)
     assert said.keys() == cells.keys() - {"variant-1-barcode"}
     assert 'value="cheap"' in answer.content.decode()
@@ -241,10 +252,11 @@ def test_x502_stock_that_has_moved_is_refused_in_its_cell_and_the_rest_is_saved(
         "variant-1-stock-berlin": "6",
         "variant-1-price": "20.00",
     }
-    sent = typed(product, cells)
+    sent = typed(product, cells, stock_reason="Counted anew")
     book(product, -2)
     answer = cleo.post(address(product), sent)
     assert answer.status_code == 409
+    assert 'value="Counted anew"' in answer.content.decode()
     said = errors_in(answer.content)
     assert list(said) == ["variant-0-stock-berlin"]
     assert "it’s 3 now" in said["variant-0-stock-berlin"]
@@ -257,6 +269,32 @@ def test_x502_stock_that_has_moved_is_refused_in_its_cell_and_the_rest_is_saved(
     assert cleo.post(address(product), again).status_code == 303
     assert (units(product), units(product, 1)) == (9, 6)
     assert wrong_in(stored(product.product_id)) == []
+
+
+def test_x502_stock_of_a_warehouse_that_was_closed_meanwhile_is_refused_in_its_cell(
+    cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = make_product("Bowl", listed=True)
+    sent = typed(product, {"variant-0-stock-berlin": "4"})
+    for module in (stock_cells, variant_rows):
+        monkeypatch.setattr(module, "list_open_warehouses", lambda: ())
+    refused = cleo.post(address(product), sent)
+    assert refused.status_code == 409
+    assert "closed" in errors_in(refused.content)["variant-0-stock-berlin"]
+
+
+def test_x502_what_no_page_sends_is_refused_or_ignored(cleo: Client) -> None:
+    product = make_product("Bowl", listed=True, stock=5)
+    for seen in ("[" * 100_000, '{"stock-berlin": "%s"}' % ("9" * 5000), '{"\\ud800": "\\ud800"}'):
+        cells = {"variant-0-seen": seen, "variant-0-values": seen, "variant-0-price": "cheap"}
+        assert cleo.post(address(product), typed(product, cells)).status_code == 422
+        cells |= {"variant-0-price": "12.00", "variant-0-stock-berlin": "9"}
+        sent = typed(stored(product.product_id), cells | {"variant-0-picture": ""})
+        refused = cleo.post(address(product), sent)
+        assert list(errors_in(refused.content)) == ["variant-0-stock-berlin"]
+    assert units(product) == 5
+    rows = {f"variant-{number}-id": "" for number in range(rules.MAX_VARIANT_ROWS + 5)}
+    assert len(VariantGrid.sent(product, rows).rows) == rules.MAX_VARIANT_ROWS
 
 
 def test_x502_two_people_on_one_product_lose_nothing(cleo: Client) -> None:
@@ -324,6 +362,34 @@ def test_x502_a_save_that_is_killed_at_any_write_is_finished_by_sending_it_again
         assert wrong_in(stored(product.product_id)) == [], target
 
 
+def test_x502_a_new_product_that_is_killed_before_its_stock_gets_the_stock_of_all_its_variants(
+    cleo: Client,
+) -> None:
+    """Also that of a variant which is not available. What is typed anew before it is sent again is no repeat, but kept."""
+    cells = {"option-0-name": "Size", "option-0-values": "S, M"}
+    cells |= {"option-1-name": "Colour", "option-1-values": "Oat, Moss"}
+    cells |= {"variant-0-values": '["S", "Oat"]', "variant-0-stock-berlin": "3"}
+    cells |= {"variant-1-id": "", "variant-1-values": '["M", "Moss"]', "variant-1-price": "9.50"}
+    cells |= {"variant-1-stock-berlin": "4"}
+    for more in ({}, {"variant-0-stock-cork": "2", "name": "Elm stool"}):
+        sent = typed_new(cells)
+        kill_in(products, "book_stock", lambda: cleo.post(NEW, sent))  # noqa: B023
+        made = stored(UUID(sent["product_id"]))
+        assert [each.sold for each in made.variants] == [True, True, True, False]
+        answer = cleo.post(NEW, sent | more)
+        if more:
+            assert answer.status_code == 409
+            shown = html.fromstring(answer.content)
+            again = dict(shown.get_element_by_id("product-form").form_values())
+            again["overwrite"] = shown.get_element_by_id("overwrite").get("value")
+            assert "Elm stool" in answer.content.decode()
+            answer = cleo.post(address(made), again)
+        assert answer.status_code == 303
+        assert (units(made), units(made, 3)) == (3, 4)
+    made = stored(made.product_id)
+    assert (made.name, units(made, 0, "cork"), made.variants[3].sold) == ("Elm stool", 2, False)
+
+
 # ---- Large
 
 
@@ -340,6 +406,9 @@ def test_x501_two_hundred_variants_are_saved_at_once_within_bounds(cleo: Client)
     assert names < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS / 3
     assert size < settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 3
     answer = cleo.post(address(product), sent)
+    assert answer.status_code == 400, "only the address that the page has signed takes as much"
+    form = html.fromstring(page.content).get_element_by_id("product-form")
+    answer = cleo.post(form.action, sent)
     assert answer.status_code == 303
     statements, rounds = read_cost(answer)
     assert statements <= 800 + 40 * 10
