@@ -40,7 +40,7 @@ from moderation.states import PUBLISHED, UNANSWERED
 from orders.recommendations import list_bought_together
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, TaxSetting
-from promotions.errors import CodeTaken
+from promotions.errors import AlreadyCreated, CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
 from questions import operations as questions
@@ -383,7 +383,7 @@ def load_promotions(now: datetime, step: Step) -> None:
     """Create the demo shop's promotions and codes. Promotions that exist or have ended are not changed."""
     for terms in PROMOTIONS:
         key = uuid5(DEMO_NAMESPACE, terms.title).hex
-        with suppress(CodeTaken):
+        with suppress(CodeTaken, AlreadyCreated):
             do_again_if_late(partial(create_promotion, terms, now, key=key))
         step()
 

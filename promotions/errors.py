@@ -21,3 +21,12 @@ class CodeTaken(PromotionRefused):
             )
             % {"code": code}
         )
+
+
+class AlreadyCreated(PromotionRefused):
+    """The form has created a promotion before, which has other terms or has been ended."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _("This form has already created a promotion. Check it in the list of promotions.")
+        )

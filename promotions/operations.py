@@ -13,6 +13,7 @@ from cassandra_db import (
     RAISE_UNKNOWN,
     REFUSED_MEANS_DONE,
     Outcome,
+    Row,
     applied_if,
     apply_batch,
     conditional_write,
@@ -21,7 +22,7 @@ from cassandra_db import (
 )
 from mail.addresses import email_keys
 from promotions import queries, rules
-from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
+from promotions.errors import AlreadyCreated, CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
 from promotions.rules import Promotion, code_key
 
@@ -66,10 +67,10 @@ END_PROMOTION = conditional_write(
 def create_promotion(
     terms: PromotionTerms, now: datetime, key: str = "", *, replaces: Promotion | None = None
 ) -> str:
-    """Create a promotion with or without a code; return its key. A repeated call with the same `key` creates no other.
+    """Create a promotion with or without a code; return its key. A repeated call with the same `key` and terms creates no other.
 
     The same batch ends the promotion that the new one `replaces`; both have a code, or neither.
-    Raises PromotionRefused, CodeTaken and CassandraUnavailable.
+    Raises PromotionRefused, CodeTaken, AlreadyCreated and CassandraUnavailable.
     """
     _check_terms(terms)
     if replaces and bool(replaces.code) != bool(terms.code):
@@ -83,27 +84,30 @@ def create_promotion(
             _("You’ve reached the limit of %(most)s promotions of this kind.")
             % {"most": MAX_PROMOTIONS}
         )
-    insert = INSERT_PROMOTION.bind(
-        trigger=trigger,
-        key=key,
-        code=terms.code,
-        title=terms.title,
-        kind=terms.kind,
-        percent=terms.percent,
-        amount=terms.amount,
-        buy=terms.buy,
-        free=terms.free,
-        category_id=terms.category_id,
-        minimum=terms.minimum,
-        per_person=terms.limit_per_customer,
-        uses=terms.uses,
-        starts_at=terms.starts_at,
-        ends_at=terms.ends_at,
-        made_at=now,
-    )
-    is_ours = applied_if(
-        lambda row: row.key == key and row.made_at == now and row.title == terms.title
-    )
+    columns = {
+        "trigger": trigger,
+        "key": key,
+        "code": terms.code,
+        "title": terms.title,
+        "kind": terms.kind,
+        "percent": terms.percent,
+        "amount": terms.amount,
+        "buy": terms.buy,
+        "free": terms.free,
+        "category_id": terms.category_id,
+        "minimum": terms.minimum,
+        "per_person": terms.limit_per_customer,
+        "uses": terms.uses,
+        "starts_at": terms.starts_at,
+        "ends_at": terms.ends_at,
+    }
+    insert = INSERT_PROMOTION.bind(**columns, made_at=now)
+
+    def has_these_terms(row: Row) -> bool:
+        same = all(getattr(row, name) == value for name, value in columns.items())
+        return same and row.ended_at is None
+
+    is_ours = applied_if(has_these_terms)
     outcome = None
     if replaces and not replaces.ended_at:
         end = END_PROMOTION.bind(
@@ -113,8 +117,9 @@ def create_promotion(
     if not outcome:
         # Somebody else may have ended the replaced promotion meanwhile.
         outcome = apply_batch(insert, if_lost=is_ours)
-    if not outcome and terms.code:
-        raise CodeTaken(terms.code)
+    # The same form may have been sent before, and its answer lost.
+    if not outcome and not (outcome.current and has_these_terms(outcome.current)):
+        raise CodeTaken(terms.code) if terms.code else AlreadyCreated()
     queries.clear_promotion_cache()
     return key
 

@@ -1,5 +1,7 @@
 """Pages of promotions: list, create, change, duplicate, end or resume them."""
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
@@ -21,6 +23,8 @@ from cassandra_db import current_time
 from jobs.minutes import parse_moment
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
+from promotions.queries import AUTOMATIC, CODE
+from promotions.rules import Promotion
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -61,7 +65,7 @@ def _create(request: HttpRequest, form: PromotionForm) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             said = _("Promotion %(name)s created.")
-            if old and not old.ended_at:
+            if old and _has_ended(old, now):
                 note_changes(request, {"ends": old.ends_at or "never"}, {"ends": now})
                 said = _("Promotion %(name)s created. %(old)s has ended.")
             names = {"name": terms.title, "old": old.capitalized_name if old else ""}
@@ -70,6 +74,12 @@ def _create(request: HttpRequest, form: PromotionForm) -> HttpResponse:
     context = {"form": form, "kind_label": KIND_LABELS[form.kind]}
     status = 422 if form.is_bound else 200
     return render_page(request, "adminpanel/promotions/promotion_new.html", context, status=status)
+
+
+def _has_ended(old: Promotion, now: datetime) -> bool:
+    """Return whether the replaced promotion was ended at this moment. A repeated form ends nothing."""
+    found = queries.get_promotion(CODE if old.code else AUTOMATIC, old.key)
+    return found is not None and found.ended_at == now
 
 
 @staff_required(("catalogue",))

@@ -53,7 +53,6 @@ def test_a_write_that_is_sent_again_recognises_its_own_row(monkeypatch: pytest.M
     by_time = {(path, compared) for path, compared in compares_times() if "None" not in compared}
     assert by_time == {
         ("inventory/operations/receipts.py", "row.reserved_at == now"),
-        ("promotions/operations.py", "row.made_at == now"),
         ("promotions/operations.py", "row.ended_at == now"),
         (
             "promotions/operations.py",

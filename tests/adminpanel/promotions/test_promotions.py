@@ -143,6 +143,9 @@ def test_x506_a_promotions_form_has_the_fields_of_its_kind(cleo: Client) -> None
     assert [cleo.post(make_url(BUY_GET), sent).status_code for _ in range(2)] == [303, 303]
     made = [row for row in queries.list_promotions(AUTOMATIC) if row.title == sent["title"]]
     assert [(row.kind, row.percent, row.buy) for row in made] == [(BUY_GET, 0, 1)]
+    other_terms = cleo.post(make_url(BUY_GET), sent | {"buy": "2"})
+    assert other_terms.status_code == 422
+    assert "already created a promotion" in other_terms.content.decode()
     assert cleo.get(make_url("everything-for-nothing")).status_code == 404
 
 
@@ -259,17 +262,28 @@ def test_x508_a_replacement_that_is_sent_twice_or_after_the_end_is_one(cleo: Cli
     assert [status for status, _page in answers] == [303, 303]
     rows = [row for row in queries.list_promotions(AUTOMATIC) if row.title == title]
     assert sorted((row.minimum, row.ended_at is None) for row in rows) == [(0, False), (3000, True)]
+    # A repeated form ends nothing, and says nothing else.
+    (ended_at,) = (row.ended_at for row in rows if row.key == key)
+    assert resume_promotion(AUTOMATIC, key, ended_at)
+    assert duplicate(cleo, AUTOMATIC, key, key=sent, minimum="30")[0] == 303
+    assert "has ended" not in cleo.get(LIST).content.decode()
+    assert existing(queries.get_promotion(AUTOMATIC, key)).ended_at is None
+    end_promotion(AUTOMATIC, key, current_time())
     other = create_promotion(terms, current_time(), uuid4().hex, replaces=shown)
     assert existing(queries.get_promotion(AUTOMATIC, other)).ended_at is None
 
 
 def test_a_code_is_taken_once(cleo: Client) -> None:
     sent = typed()
-    assert cleo.post(MAKE, sent).status_code == 303
+    # The same form may be sent twice.
+    assert [cleo.post(MAKE, sent).status_code for _ in range(2)] == [303, 303]
     same = sent["voucher"].lower().replace("-", " ")
     again = cleo.post(MAKE, sent | {"voucher": same})
     assert again.status_code == 422
     assert f"code {same} " in again.content.decode()
+    assert cleo.post(MAKE, sent | {"percent": "20"}).status_code == 422
+    end_promotion(CODE, code_key(same), current_time())
+    assert cleo.post(MAKE, sent).status_code == 422
 
 
 def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
