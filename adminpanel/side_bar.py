@@ -66,6 +66,26 @@ ENTRIES = (
     Entry("log", _("Audit log"), "list", SETTINGS),
     Entry("second_factor", _("Two-step sign-in"), "lock", SETTINGS),
 )
+# Pages below the entries, which the command field finds. The group says where they are.
+PAGES = (
+    Entry("order_changes", _("Bulk edits"), "list", _("Orders")),
+    Entry("papers", _("Documents"), "list", _("Orders")),
+    Entry("message_labels", _("Labels"), "tag", _("Messages")),
+    Entry("saved_replies", _("Saved replies"), "mail", _("Messages")),
+    Entry("blocked_senders", _("Blocked senders"), "lock", _("Messages")),
+    Entry("bulk_changes", _("Bulk edits"), "list", _("Products")),
+    Entry("product_new", _("Add product"), "bag", _("Products")),
+    Entry("stock_transfers", _("Transfers in transit"), "truck", _("Stock")),
+    Entry("front_page_rows", _("Rows of products"), "pin", _("Front page")),
+    Entry("brand", _("Brand"), "edit", _("Settings")),
+    Entry("delivery_methods", _("Delivery methods"), "truck", _("Settings")),
+    Entry("tax_rates", _("Tax rates"), "list", _("Settings")),
+    Entry("warehouses", _("Warehouses"), "box", _("Settings")),
+    Entry("terms", _("Seller, returns and limits"), "edit", _("Settings")),
+    Entry("parcel_weights", _("Weight surcharges"), "truck", _("Settings")),
+    Entry("review_rules", _("Rules for reviews"), "star", _("Settings")),
+    Entry("mail_texts", _("Texts of emails"), "mail", _("Settings")),
+)
 
 
 @dataclass(frozen=True)
@@ -116,8 +136,13 @@ def get_staff_home(user: User) -> str:
     return _allowed_entries(user)[0].url
 
 
-def _allowed_entries(user: User) -> list[Entry]:
-    return [each for each in ENTRIES if has_permission(user, f"adminpanel.{each.page}")]
+def list_pages(user: User) -> list[Entry]:
+    """Return the pages that a user's role may open: those of the side bar, then those below them."""
+    return _allowed_entries(user, (*ENTRIES, *PAGES))
+
+
+def _allowed_entries(user: User, entries: Iterable[Entry] = ENTRIES) -> list[Entry]:
+    return [each for each in entries if has_permission(user, f"adminpanel.{each.page}")]
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:

@@ -27,7 +27,7 @@ STAFF_SORTS = {
 }
 STAFF_PAGE_LENGTH = 25
 # The most SKUs that `find_skus` returns.
-MAX_SKUS = 8
+MAX_SKUS = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ def _url(kind: str, key: str | UUID) -> str:
 
 
 def _iterate_pages(typed: str, pages: Iterable[Entry]) -> Iterator[FoundItem]:
-    """Yield the pages of the side bar in whose names each typed word begins a word."""
+    """Yield the pages in whose names each typed word begins a word."""
     words = split_words(typed)
     for page in pages:
         if words and name_has_words(str(page.label), words):

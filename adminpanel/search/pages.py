@@ -1,5 +1,6 @@
 """The staff's search: it finds orders, customers and products together."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -153,6 +154,9 @@ def prefetch_search(typed: str, user: User, years: Collection[int]) -> StartedSe
 
 
 def _find_skus(beginning: str) -> list[str]:
+    # Each SKU is a read for each year. A text without a digit or hyphen is more likely a name.
+    if not re.search(r"[0-9-]", beginning):
+        return []
     try:
         return find_skus(beginning)
     except SearchIndexMissing:

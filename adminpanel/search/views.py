@@ -11,14 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from accounts.access import current_member, staff_required
+from accounts.access import current_member, has_permission, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import TYPED_LOOK, prefetch_looks, record_look
+from accounts.models import User
 from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
 from adminpanel.parameters import seal, unseal
 from adminpanel.search.command_field import MIN_LETTERS, FoundGroup, find_matches, find_recent
 from adminpanel.search.pages import SearchAnswers, SearchForm, find_everything, find_order_number
-from adminpanel.side_bar import get_side_bar
+from adminpanel.side_bar import list_pages
 from cassandra_db import current_time
 from web.decorators import post_only
 from web.rendering import is_asked_for_part, render_page
@@ -50,7 +51,6 @@ def search(request: HttpRequest) -> HttpResponse:
         "form": form,
         "bar_form": form,
         "typed": typed or request.GET.get("q", ""),
-        "sealed": sealed,
         "own_query": urlencode({"sealed": sealed} if sealed else {"q": typed}),
         "found": found,
         "is_valid": is_valid,
@@ -80,22 +80,24 @@ def command(request: HttpRequest) -> HttpResponse:
     is_search = len(typed) >= MIN_LETTERS
     if is_search:
         looks = prefetch_looks(member, now)
-        entries = [link.entry for group in get_side_bar(request).groups for link in group.links]
-        groups = find_matches(typed, member, entries, now)
+        groups = find_matches(typed, member, list_pages(member), now)
         if any(group.shows_people for group in groups):
             record_look(member, TYPED_LOOK, "", looks, now)
     else:
-        groups = find_recent(member, now)
-    said = _count_items(groups, is_search=is_search)
+        # With a letter typed, Enter must not open what happens to be recent.
+        groups = [] if request.POST.get("q", "").strip() else find_recent(member, now)
+    said = _count_items(groups, member, is_search=is_search)
     context = {"groups": groups, "said": said}
     return render_page(request, "adminpanel/search/_command_results.html", context)
 
 
-def _count_items(groups: Sequence[FoundGroup], *, is_search: bool) -> str:
+def _count_items(groups: Sequence[FoundGroup], member: User, *, is_search: bool) -> str:
     """Return the words below the results, which screen readers announce."""
     count = sum(len(group.items) for group in groups)
+    if is_search and not count and has_permission(member, "adminpanel.order"):
+        return _("No results. Press Enter for the search page, which can search earlier years.")
     if is_search and not count:
-        return _("No results. Press Enter to search orders of earlier years.")
+        return _("No results.")
     if is_search:
         return ngettext("%(count)d result", "%(count)d results", count) % {"count": count}
     return _("Type two letters of a name, city, number or SKU, or a whole email address.")

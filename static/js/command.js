@@ -8,6 +8,7 @@
   const results = document.getElementById("command-results");
   const said = dialog.querySelector("[role=status]");
   const options = () => [...results.querySelectorAll("[role=option]")];
+  const isMac = /mac/i.test(navigator.platform);
   let place = -1;
   /* The text of the last request, the text whose options are shown, and the Enter that waits for options of what was typed. */
   let asked = null, shown = null, entered = null;
@@ -49,7 +50,8 @@
 
   document.addEventListener("click", (event) => event.target.closest("[data-command]") && open());
   document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
+    /* On a Mac, Ctrl-K deletes to the end of the line. */
+    if (!event[isMac ? "metaKey" : "ctrlKey"] || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
     event.preventDefault();
     open();
   });

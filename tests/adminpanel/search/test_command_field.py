@@ -1,6 +1,7 @@
 """The command field finds what staff type, letter by letter: recent items first, and no more than their role may open."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,6 +92,8 @@ def test_x493_names_cities_numbers_and_skus_are_found_by_their_beginnings(
         sku[:-2].lower(): {product},
         draft.name[:10]: {product},
         "aud": {reverse("adminpanel:log")},
+        "tax": {reverse("adminpanel:tax_rates")},
+        "bulk": {reverse("adminpanel:order_changes"), reverse("adminpanel:bulk_changes")},
     }
     missing = {typed: wanted - found(admin, typed).keys() for typed, wanted in expected.items()}
     assert not any(missing.values()), missing
@@ -132,6 +135,8 @@ def test_x494_recent_items_come_first(admin: Client, ada: User, draft: Product) 
         admin.get(address)
     admin.post(url("product_status", draft.product_id), {"status": "draft"})
     assert list(found(admin)) == [url("product", draft.product_id), *pages[::-1]]
+    # Enter after one letter opens nothing that has no such letter.
+    assert found(admin, "7") == {}
     # The newest order comes first, unless an older one was looked at.
     typed = [each for each in found(admin, "quinn recent") if "/orders/" in each]
     assert (typed[0], last in typed) == (first, True)
@@ -155,14 +160,17 @@ def test_x495_each_role_finds_what_it_may_open(client: Client, draft: Product) -
             continue
         shown = (
             found(client, word) | found(client, draft.name) | found(client, "au") | found(client)
-        )
+        ) | found(client, "tax")
         expected = {
             url("order", order.number): role in ("support", "warehouse", "admin"),
             url("customer", member.pk): role in ("support", "admin"),
             url("product", draft.product_id): role in ("catalogue", "admin"),
             reverse("adminpanel:log"): role == "admin",
+            reverse("adminpanel:tax_rates"): role == "admin",
         }
         assert {address: address in shown for address in expected} == expected, role
+        nothing = send(client, uuid4().hex).content.decode()
+        assert ("can search earlier years" in nothing) is (role != "catalogue"), role
 
 
 def test_s92_what_was_typed_stands_in_no_address(admin: Client) -> None:
@@ -171,6 +179,8 @@ def test_s92_what_was_typed_stands_in_no_address(admin: Client) -> None:
     assert order.number in answer.content.decode()
     assert not [name for name in answer.headers if name.startswith("HX-")]
     assert admin.get(COMMAND)["Location"] == SEARCH
+    forms = html.fromstring(admin.get(SEARCH).content.decode()).cssselect("form.search")
+    assert {(each.get("method"), each.get("action")) for each in forms} == {("post", COMMAND)}
     # Enter before there is an option, or without one: the page of results, with what was typed encrypted.
     for typed in ("Wilhelmina", order.email):
         leads_on = admin.post(COMMAND, {"q": typed})["Location"]
@@ -211,7 +221,9 @@ def test_s107_typing_is_one_entry_in_ten_minutes_and_before_anybody_is_shown(
     assert len(list_entries_this_month(ada, "staff")) == 2
 
 
-def test_x496_a_keystroke_takes_two_rounds_of_bounded_reads(admin: Client, draft: Product) -> None:
+def test_x496_a_keystroke_takes_two_rounds_of_bounded_reads(
+    admin: Client, draft: Product, tmp_path: Path
+) -> None:
     order = make_order_with_events(now=NOW, name="Quentin Zarathustra")
     admin.get(url("order", order.number))
     typed = ("zarath", order.number[:6], order.email, draft.name, "berlin")
@@ -221,6 +233,13 @@ def test_x496_a_keystroke_takes_two_rounds_of_bounded_reads(admin: Client, draft
     costs = {each: read_cost(send(admin, each)) for each in (*typed, "")}
     statements = {each: cost[0] for each, cost in costs.items()}
     assert max(statements.values()) <= 2 + 2 + 11 + 5 + 10, statements
+    # Of SKUs with the same beginning four are read for each year; of a text that may be a name, none.
+    made = make_product(options={"Size": [f"{each}" for each in range(8)]})
+    variants = (replace(each, sku=f"QUUX-{each.position}") for each in made.variants)
+    with override_settings(SEARCH_INDEX_DIR=tmp_path / "skus"):
+        build_index([replace(made, variants=tuple(variants))])
+        costs |= {each: read_cost(send(admin, each)) for each in ("quux", "quux-")}
+    assert costs["quux-"][0] - costs["quux"][0] == 4 * 2, costs
     rounds = {each: cost[1] for each, cost in costs.items()}
     assert rounds.pop("") <= 5
     assert max(rounds.values()) <= 4, rounds
