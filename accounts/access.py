@@ -126,6 +126,7 @@ def staff_required(
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
+        checked.only_reads = only_reads  # type: ignore[attr-defined]
         return checked
 
     return decorated
@@ -290,12 +291,12 @@ def redirect_to_login_page(request: HttpRequest) -> HttpResponse:
     return redirect_to_login(derive_return_url(request), resolve_url("accounts:login"))
 
 
-def derive_return_url(request: HttpRequest) -> str:
-    """Return the address on this site of the page that sent a request, or the profile's."""
+def derive_return_url(request: HttpRequest, otherwise: str = "accounts:profile") -> str:
+    """Return the address on this site of the page that sent a request, or of the page `otherwise`."""
     # A request by htmx or a form is no page of its own: return to the page that has sent it.
     htmx = getattr(request, "htmx", None)
     if htmx:
-        return _own_page_or_profile(htmx.current_url_abs_path or "")
+        return _own_page(htmx.current_url_abs_path or "", otherwise)
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
     referer = request.headers.get("Referer", "")
@@ -303,9 +304,9 @@ def derive_return_url(request: HttpRequest) -> str:
         referer, {request.get_host()}, require_https=request.is_secure()
     ):
         parts = urlsplit(referer)
-        return _own_page_or_profile(f"{parts.path}?{parts.query}" if parts.query else parts.path)
-    return resolve_url("accounts:profile")
+        return _own_page(f"{parts.path}?{parts.query}" if parts.query else parts.path, otherwise)
+    return resolve_url(otherwise)
 
 
-def _own_page_or_profile(to: str) -> str:
-    return to if is_own_page(to) else resolve_url("accounts:profile")
+def _own_page(to: str, otherwise: str) -> str:
+    return to if is_own_page(to) else resolve_url(otherwise)

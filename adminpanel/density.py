@@ -10,6 +10,8 @@ from web.decorators import post_only
 # The cookie with the density that this device shows.
 COOKIE, COMPACT = "row-density", "compact"
 _DAYS = 400
+# The page that every role may open, for browsers that do not say which page has sent the form.
+_PAGE = "adminpanel:second_factor"
 
 
 def is_compact(request: HttpRequest) -> bool:
@@ -17,11 +19,11 @@ def is_compact(request: HttpRequest) -> bool:
     return request.COOKIES.get(COOKIE) == COMPACT
 
 
-@staff_required()
-@post_only("adminpanel:second_factor")
+@staff_required(only_reads=True)
+@post_only(_PAGE)
 def choose_density(request: HttpRequest) -> HttpResponse:
     """Save the density of lists in a cookie, and return to the page that sent the form."""
-    answer = redirect(derive_return_url(request))
+    answer = redirect(derive_return_url(request, _PAGE))
     chosen = COMPACT if request.POST.get("density") == COMPACT else ""
     set_cookie(answer, COOKIE, chosen, _DAYS * 24 * 3600)
     return answer

@@ -230,7 +230,9 @@ def render_unavailable(request: HttpRequest) -> HttpResponse:
     """Return the page for status 503, which needs no database for shoppers. Call this function while the exception is being handled."""
     error = sys.exc_info()[1]
     log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
-    context = {"is_read_only": isinstance(error, ClockWrong)}
+    view = request.resolver_match.func if request.resolver_match else None
+    is_staff = getattr(view, "access", "") == "staff"
+    context = {"is_read_only": isinstance(error, ClockWrong), "is_staff": is_staff}
     response = _render_staff_unavailable(request, context) or render(
         None, "errors/503.html", context, status=503
     )

@@ -111,7 +111,7 @@
     const all = find("#select-all"), page = find("#select-page");
     const count = boxes().filter((each) => each.checked).length;
     const text = all.checked ? said.dataset.all : count ? said.dataset.selected.replace("{count}", count) : "";
-    if (said.textContent !== text) said.textContent = text;
+    if (said.textContent !== text) find("#selected").textContent = said.textContent = text;
     page.checked = count > 0 && count === boxes().length;
     page.indeterminate = count > 0 && !page.checked;
   };

@@ -199,6 +199,11 @@ def test_s20_opening_the_address_of_an_action_leads_to_the_page(admin: Client) -
     assert {name: admin.get(STAFF[name].sample_path).get("Location") for name in pages} == pages
 
 
+def test_only_these_forms_are_not_in_the_audit_log() -> None:
+    only_reads = {each.name for each in ROUTES if getattr(each.view, "only_reads", False)}
+    assert only_reads == {"adminpanel:command", "adminpanel:density"}
+
+
 def test_there_is_no_action_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
     submitted = {
         name: admin.post(STAFF[name].sample_path).status_code
