@@ -1,6 +1,7 @@
 """Ten tasks of staff in a browser: the clicks that each takes from the first staff page on, and what is stored then.
 
-A click is a click, a choice from a list, a chosen file, or Enter; typing is free. docs/staff-tasks.md has the bounds.
+A click is a click, a choice from a list, a chosen file, or Enter. Typing is free, and so is the Tab key: only the first field of a
+page counts a click, unless it has the focus. docs/staff-tasks.md has the counts and the bounds.
 """
 
 import json
@@ -17,10 +18,13 @@ from pypdf import PdfReader
 from tests.browser.conftest import OpenPage, ServedShop
 from tests.environment import ROOT
 
-BOUNDS = {
-    task: int(most)
-    for task, most in re.findall(
-        r"^\| ([^|]+?) \| \d+ \| (\d+) \|", (ROOT / "docs/staff-tasks.md").read_text(), re.MULTILINE
+# The clicks of each task, and how many they may be.
+STATED = {
+    task: (int(clicks), int(most))
+    for task, clicks, most in re.findall(
+        r"^\| ([^|]+?) \| (\d+) \| (\d+) \|",
+        (ROOT / "docs/staff-tasks.md").read_text(),
+        re.MULTILINE,
     )
 }
 # What these tasks are done with is theirs alone.
@@ -44,7 +48,7 @@ print(json.dumps({
 READ = """
 import json
 from uuid import UUID
-from catalogue.queries import find_product_id_by_slug, get_product
+from catalogue.queries import find_product_id_by_slug, get_product, list_uploads
 from inventory.queries import get_stock
 from orders.queries import get_order_by_number
 from promotions.queries import get_promotion
@@ -64,6 +68,7 @@ print(json.dumps({
     "units": units(product),
     "new": sorted([" ".join(each.options.values()), str(each.price.amount)] for each in new.variants),
     "new_units": units(new),
+    "pictures": len(new.pictures) + len(list_uploads(new.product_id)),
     "percent": str(code.percent),
 }))
 """
@@ -73,11 +78,20 @@ class Hand:
     """The hand of a member of staff, whose clicks are counted."""
 
     def __init__(self, page: Page) -> None:
-        self.page, self.clicks = page, 0
+        self.page, self.clicks, self.typed_at = page, 0, ""
 
     def click(self, there: Locator, **options: Any) -> None:
         there.click(**options)
         self.clicks += 1
+
+    def type(self, field: Locator, text: str) -> None:
+        field.wait_for()
+        if self.typed_at != self.page.url and not field.evaluate(
+            "e => e === document.activeElement"
+        ):
+            self.clicks += 1
+        self.typed_at = self.page.url
+        field.fill(text)
 
     def choose(self, there: Locator, place: int) -> None:
         there.select_option(index=place)
@@ -131,13 +145,13 @@ def test_x509_ten_tasks_take_few_clicks(
     @contextmanager
     def task(name: str) -> Iterator[None]:
         page.goto("/staff/")
-        hand.clicks = 0
+        hand.clicks, hand.typed_at = 0, ""
         yield
         clicks[name] = hand.clicks
 
     with task("Ship one order with its tracking number"):
         hand.click(page.locator(f"#order-{orders[0]}"))
-        page.locator("#shipped-tracking").fill("RR123456785IE")
+        hand.type(page.locator("#shipped-tracking"), "RR123456785IE")
         hand.press("Ship")
         expect(page.locator("#order")).to_contain_text("RR123456785IE")
     with task("Ship three orders"):
@@ -159,18 +173,18 @@ def test_x509_ten_tasks_take_few_clicks(
         hand.open_found(orders[4])
         refund = page.locator("#refund")
         hand.click(refund.locator("summary"))
-        refund.locator("[data-total]").first.fill("1")
-        refund.locator("#refund-reason").fill("Scratched")
+        hand.type(refund.locator("[data-total]").first, "1")
+        hand.type(refund.locator("#refund-reason"), "Scratched")
         hand.press("Refund €12.00")
         expect(page.locator("#order .sums")).to_contain_text("−€12.00")
     with task("Change one price"):
         hand.open_found(made["sku"], f"Tumbler {mark}")
-        page.locator("[name=variant-0-price]").fill("15.50")
+        hand.type(page.locator("[name=variant-0-price]"), "15.50")
         hand.press("Save product")
         expect(page.locator("body")).to_contain_text("Saved")
     with task("Adjust stock"):
         hand.open_found(made["sku"], f"Tumbler {mark}")
-        page.locator("[name=variant-0-stock-berlin]").fill("33")
+        hand.type(page.locator("[name=variant-0-stock-berlin]"), "33")
         hand.press("Save product")
         expect(page.locator("body")).to_contain_text("Saved")
     with task("Add a product: 2 × 2 variants, a picture, stock"):
@@ -179,17 +193,16 @@ def test_x509_ten_tasks_take_few_clicks(
     with task("Create a promotion code"):
         hand.open_entry("Promotions")
         hand.click(page.get_by_role("link", name=re.compile("Percentage off")))
-        page.locator("#promotion-title").fill("For Philippa")
-        page.locator("#promotion-voucher").fill(f"QUILL{mark}")
-        page.locator("#promotion-percent").fill("20")
+        hand.type(page.locator("#promotion-title"), "For Philippa")
+        hand.type(page.locator("#promotion-voucher"), f"QUILL{mark}")
+        hand.type(page.locator("#promotion-percent"), "20")
         hand.press("Create promotion")
         expect(page.locator("main")).to_contain_text(f"QUILL{mark}")
     with task("See yesterday’s sales"):
         hand.open_entry("Reports")
         expect(page.locator("main tbody tr").nth(1)).to_contain_text("€24.00")
-    over = [f"{name}: {clicks[name]} clicks" for name in clicks if clicks[name] > BOUNDS[name]]
-    assert not over, "\n".join(over)
-    assert list(clicks) == list(BOUNDS)
+    assert clicks == {name: stated for name, (stated, _most) in STATED.items()}
+    assert [name for name, (stated, most) in STATED.items() if stated > most] == []
     assert json.loads(shop.run_script(READ.replace("MADE", repr(made))).splitlines()[-1]) == {
         "tracking": [["RR123456785IE"], [""], [""], [""]],
         "columns": ["shipped"] * 4,
@@ -198,6 +211,7 @@ def test_x509_ten_tasks_take_few_clicks(
         "units": [33],
         "new": [[f"{size} {colour}", "48.00"] for size in "LS" for colour in ("Oak", "Walnut")],
         "new_units": [9, 9, 9, 9],
+        "pictures": 1,
         "percent": "20",
     }
 
@@ -207,14 +221,14 @@ def add_product(hand: Hand, name: str, picture: Path) -> None:
     page = hand.page
     hand.open_entry("Products")
     hand.click(page.get_by_role("link", name="Add product"))
-    page.locator("#id_name").fill(name)
+    hand.type(page.locator("#id_name"), name)
     hand.choose(page.locator("#id_category_id"), 1)
     hand.choose_file(page.locator("#id_pictures"), picture)
     for place, (option, values) in enumerate((("Size", "S, L,"), ("Wood", "Oak, Walnut,"))):
-        page.locator(f"#option-{place}-name").fill(option)
-        page.locator(f"#option-{place}-values-entry").fill(values)
-    page.get_by_label("Set all: Price").fill("48")
-    page.locator("[data-all] [data-column=stock-berlin] input").fill("9")
+        hand.type(page.locator(f"#option-{place}-name"), option)
+        hand.type(page.locator(f"#option-{place}-values"), values)
+    hand.type(page.get_by_label("Set all: Price"), "48")
+    hand.type(page.locator("[data-all] [data-column=stock-berlin] input"), "9")
     page.keyboard.press("Tab")
     hand.press("Save draft")
     expect(page.locator("h1")).to_contain_text(name)
