@@ -132,7 +132,7 @@ class Form(forms.Form):
 def _add_article(label: str) -> str:
     """Return a label as it stands after "Enter": "a name", "an address", "the name of the shop", but "words", "your name"."""
     first = label.split(" ", 1)[0]
-    text = label if first.isupper() else label[:1].lower() + label[1:]
+    text = label if first[1:2].isupper() else label[:1].lower() + label[1:]
     if re.match(r"(your|the|an?|one|what|how)\b", text):
         return text
     noun = re.split(r" (?:of|to|per|for|that|from|in|never|filter) |,", text, maxsplit=1)[0]

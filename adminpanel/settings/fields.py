@@ -25,7 +25,7 @@ def count_field(
     label: StrOrPromise, hint: StrOrPromise = "", *, most: int, least: int = 0
 ) -> forms.IntegerField:
     """Return a field for a whole number from `least` to `most`."""
-    complaint = gettext_lazy("Enter a whole number from %(least)d to %(most)d")
+    complaint = gettext_lazy("Enter a whole number from %(least)d to %(most)s")
     return forms.IntegerField(
         label=label,
         min_value=least,
@@ -33,7 +33,7 @@ def count_field(
         help_text=hint,
         widget=short_input(inputmode="numeric"),
         error_messages={
-            name: complaint % {"least": least, "most": most}
+            name: complaint % {"least": least, "most": f"{most:,}"}
             for name in ("required", "invalid", "min_value", "max_value")
         },
     )

@@ -12,6 +12,34 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from web.forms import Form
 
+# All that a form says about an empty field. A new text is read once as a sentence, and added.
+READ_TEXTS = """
+Choose a cart | Choose a cart. | Choose a category | Choose a colour | Choose a country |
+Choose a delivery method | Choose a file | Choose a format | Choose a new status |
+Choose a password | Choose a payment method | Choose a price change | Choose a reason |
+Choose a review. | Choose a role | Choose a rounding | Choose a state | Choose a tax rate |
+Choose a type of filter | Choose a unit | Choose a warehouse | Choose an action | Choose an email |
+Choose an event | Choose an order | Choose at least one country | Choose one |
+Choose one to five stars | Choose what they can do | Choose what to do | Choose yes or no |
+Enter SKUs of the products | Enter a VAT number | Enter a code. | Enter a comment |
+Enter a conversation | Enter a day and a time | Enter a name | Enter a name for the cart. |
+Enter a note | Enter a page | Enter a picture | Enter a postcode | Enter a price |
+Enter a quantity. | Enter a reason for your colleagues | Enter a review | Enter a seller |
+Enter a subject | Enter a tag, for example gift | Enter a tagline | Enter a text | Enter a title |
+Enter a town or city | Enter a version | Enter a whole number from 0 to 1,000,000 |
+Enter a whole number from 0 to 3,650 | Enter a whole number from 0 to 60 |
+Enter a whole number from 0 to 99 | Enter a whole number from 1 to 1,000,000 |
+Enter a whole number from 14 to 3,650 | Enter an act | Enter an address | Enter an amount |
+Enter an email address in the format name@example.com | Enter one of your recovery codes |
+Enter searched words | Enter searches | Enter the alt text | Enter the card number |
+Enter the code | Enter the full name | Enter the name of the shop |
+Enter the six digits that your app shows | Enter the street and number |
+Enter words never to suggest | Enter words that mean the same | Enter words to find as well |
+Enter your answer | Enter your current password | Enter your message | Enter your name |
+Enter your order number | Enter your password | Enter your question |
+Reload the page and try again
+"""
+
 
 def _below(parent: type[Any]) -> Iterator[type[Any]]:
     for each in parent.__subclasses__():
@@ -52,6 +80,23 @@ def test_x60_no_form_speaks_in_djangos_words() -> None:
                 if any(text is each for each in djangos)
             ]
     assert wrong == []
+
+
+def test_x60_each_text_for_an_empty_field_is_one_that_somebody_has_read() -> None:
+    import_module(settings.ROOT_URLCONF)
+    said = set()
+    for form_class in _below(Form):
+        if form_class.__module__.startswith("tests."):
+            continue
+        form = Form({})
+        form.fields = deepcopy(form_class.base_fields)
+        form.full_clean()
+        said |= {
+            str(field.error_messages["required"])
+            for field in form.fields.values()
+            if field.required and not field.widget.is_hidden
+        }
+    assert said == {each.strip() for each in READ_TEXTS.split("|")}
 
 
 class SampleForm(Form):
