@@ -451,7 +451,7 @@ def test_x108_a_row_that_always_fails_is_refused_and_holds_up_no_other(
             operations.run_task(stored(task), 100)
         assert "row 0 of import" in str(failed)
     assert stored(task).results == {"refused": 1, "done": 1}
-    assert f"The shop failed {MAX_FAILURES} times" in rows_of(task)[0].reason
+    assert f"The change failed {MAX_FAILURES} times" in rows_of(task)[0].reason
     assert [now_of(each).variants[0].price.amount for each in products][1] == Decimal(9)
 
 

@@ -193,7 +193,7 @@ def test_x99_what_is_refused_says_why_and_can_be_filtered(cleo: Client) -> None:
 def test_x99_what_cannot_be_done_is_said_beside_its_field(cleo: Client) -> None:
     products, violations = make_products(1), []
     for fields, sentence in (
-        (CHEAPER | {"by": ""}, "Enter by how much"),
+        (CHEAPER | {"by": ""}, "Enter an amount"),
         (CHEAPER | {"by": "-3"}, "Enter a number above 0"),
         (CHEAPER | {"by": "100"}, "less than 100 per cent"),
         (CHEAPER | {"by": "much"}, "Enter a number, such as 10"),
@@ -442,7 +442,7 @@ def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
         go_on()
     assert stored_older().counts == {"refused": 1, "changed": PAGE_LENGTH}
     page = cleo.get(reverse("adminpanel:bulk_change", args=[older.change_id])).content.decode()
-    assert f"The shop failed {MAX_FAILURES} times to change it." in page
+    assert f"The change failed {MAX_FAILURES} times." in page
     assert failing.name in page
     # In the request that starts it a row that fails is left to the worker.
     looked_at = preview(cleo, [failing, younger_product], **CHEAPER)

@@ -274,7 +274,7 @@ def test_x190_what_heavier_parcels_cost_is_set_at_once_and_said_wrong_beside_its
     where, little = reverse("adminpanel:parcel_weights"), Money("10.00", EUR)
     form = typed(WeightsForm(values(WEIGHTS)[PARCEL]))
     for fields, field, sentence in (
-        ({"surcharge_0": "1"}, "surcharge_0", "cost what their delivery method says"),
+        ({"surcharge_0": "1"}, "surcharge_0", "have no surcharge"),
         ({"kg_1": "4"}, "kg_1", "Enter the weights from light to heavy"),
         ({"surcharge_2": "1.00"}, "surcharge_2", "A heavier parcel can’t cost less"),
         ({"surcharge_3": ""}, "surcharge_3", "Fill in the whole line"),
@@ -318,7 +318,7 @@ def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(a
     for fields, sentence in (
         ({"valid_from": ""}, "Other terms begin on this day already"),
         ({"valid_from": str(today - timedelta(days=1))}, "Enter today or a later day"),
-        ({"withdrawal_days": "13"}, "Enter a whole number from 14 to 3650"),
+        ({"withdrawal_days": "13"}, "Enter a whole number from 14 to 3,650"),
         ({"email": "nobody"}, "email"),
     ):
         answer = ada.post(new, sent | fields)
