@@ -118,14 +118,20 @@ class CarrierField(forms.CharField):
 
 
 class TrackingField(forms.CharField):
-    """A field for a carrier's tracking number: typed, pasted or scanned."""
+    """A field for a carrier's tracking number: typed, pasted or scanned.
+
+    `data-tracking` is what static/js/orders.js says when pasted lines do not fit.
+    """
 
     def __init__(self, label: str = "") -> None:
         super().__init__(
             label=label or _("Tracking number"),
             max_length=60,
             required=False,
-            widget=text_input(spellcheck="false", **{"data-tracking": ""}),
+            widget=text_input(
+                spellcheck="false",
+                **{"data-tracking": _("These lines don’t fit the orders. Nothing was pasted.")},
+            ),
         )
 
     def clean(self, value: Any) -> str:
@@ -145,14 +151,14 @@ class ShipForm(OrderForm):
     mail_kinds = {"shipped": ""}
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
-        packed = next((each for each in order.parcels() if each.state == parcels.PACKED), None)
+        self.packed = next((each for each in order.parcels() if each.state == parcels.PACKED), None)
         super().__init__(
             order,
             "shipped",
             data,
             event="shipped",
-            carrier=(packed and packed.carrier) or order.method.carrier,
-            tracking=packed.tracking if packed else "",
+            carrier=(self.packed and self.packed.carrier) or order.method.carrier,
+            tracking=self.packed.tracking if self.packed else "",
         )
         self.fields |= {"carrier": CarrierField(), "tracking": TrackingField()}
 

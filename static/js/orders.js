@@ -15,15 +15,20 @@
     if (carrier && found && !typed.has(carrier)) carrier.value = found.value;
   };
 
-  /* Several lines that are pasted into a field of a number fill the fields below it, too. */
-  const fill = (field, text) => {
-    const lines = text.trim().split(/\s*\n\s*/);
-    const fields = numbers(field.form);
-    fields.slice(fields.indexOf(field)).forEach((each, place) => { if (lines[place]) each.value = lines[place]; });
-    return lines.length > 1;
-  };
+  /* Several pasted lines fill the fields from this row on, a line for each order. A blank line leaves its order's field.
+     A number for a row without a field may belong to another order, so nothing is filled then. */
   document.addEventListener("paste", (event) => {
-    if (event.target.matches?.("[data-tracking]") && fill(event.target, event.clipboardData.getData("text"))) event.preventDefault();
+    const { target } = event;
+    if (!target.matches?.("[data-tracking]")) return;
+    const lines = event.clipboardData.getData("text").replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+    if (lines.length < 2) return;
+    event.preventDefault();
+    const row = target.closest("tr");
+    const rows = row ? [...row.parentElement.rows].slice(row.sectionRowIndex) : [target.parentElement];
+    const fields = rows.map((each) => each.querySelector("[data-tracking]"));
+    const pasted = lines.map((line, place) => [line.trim(), fields[place]]).filter(([number]) => number);
+    target.setCustomValidity(pasted.every(([, field]) => field) ? "" : target.dataset.tracking);
+    if (target.reportValidity()) pasted.forEach(([number, field]) => { field.value = number; });
   });
 
   /* A scanner ends a number with Enter: the next field, or the form's own button rather than the first one. */
@@ -50,14 +55,18 @@
   const say = (form) => {
     const sum = cents(form);
     const text = new Intl.NumberFormat("en-IE", { style: "currency", currency: form.dataset.currency }).format(sum / 100);
+    const { refund, close } = form.dataset;
     form.elements.shown.value = sum;
     form.querySelector("[data-sum]").textContent = text;
-    form.querySelector("[data-sum-button]").textContent = form.dataset.refund.replace("{amount}", text);
+    form.querySelector("[data-sum-button]").textContent = sum || !close ? refund.replace("{amount}", text) : close;
   };
 
   document.addEventListener("input", ({ target }) => {
     if (target.name === "carrier") typed.add(target);
-    if (target.matches("[data-tracking]")) propose(target);
+    if (target.matches("[data-tracking]")) {
+      target.setCustomValidity("");
+      propose(target);
+    }
     if (target.form?.matches("[data-refund]")) say(target.form);
   });
 })();

@@ -2,10 +2,46 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenPage, ServedShop
 from tests.browser.page_watch import assert_accessible
+
+MAKE = """
+from tests.factories import make_order
+
+orders = [make_order(paid=True), make_order(paid=True), make_order(), make_order(paid=True)]
+print(",".join(str(each.order_id) for each in orders))
+"""
+
+
+def paste(source: Locator, text: str, field: Locator) -> None:
+    """Cut a text out of another field, and paste it by the keyboard."""
+    source.fill(text)
+    source.press("ControlOrMeta+A")
+    source.press("ControlOrMeta+X")
+    field.press("ControlOrMeta+V")
+
+
+def test_x497_pasted_numbers_stay_with_their_orders(open_page: OpenPage, shop: ServedShop) -> None:
+    page = open_page(who="admin")
+    page.goto(f"/staff/orders/{shop.things['to_pack']}/")
+    one = page.locator("#shipped-tracking")
+    paste(page.locator("#note-note"), "1Z999AA10123456784", one)
+    expect(one).to_have_value("1Z999AA10123456784")
+    page.goto(f"/staff/orders/changes/new/?act=shipped&orders={shop.run_script(MAKE).split()[-1]}")
+    page.locator("summary", has_text="Paste tracking numbers").click()
+    source, fields = page.locator("#shipped-tracking"), page.locator("[data-tracking]")
+    # The third order is refused: it has a row without a field.
+    for text, is_taken in (
+        ("A1\n\n\nA4\n", True),
+        ("B1\nB2\nB3\nB4", False),
+        ("C1\n\n\nC4\nC5", False),
+    ):
+        paste(source, text, fields.first)
+        assert [each.input_value() for each in fields.all()] == ["A1", "", "A4"]
+        said = fields.first.evaluate("field => field.validationMessage")
+        assert bool(said) != is_taken
 
 
 def test_x497_x498_an_orders_forms_follow_what_is_typed(

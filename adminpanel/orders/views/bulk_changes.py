@@ -202,7 +202,8 @@ def _preview_page(
             )
             for each in lines
         ],
-        "mails": act.kind == "mailed" or act.kind in MAILED_EVENTS,
+        "mails": (act.kind == "mailed" or act.kind in MAILED_EVENTS)
+        and (count > 1 or any(each.is_changed for each in lines)),
         "carriers": CARRIERS,
         "changed_count": sum(each.is_changed for each in lines),
         "refused_count": sum(bool(each.reason) for each in lines),

@@ -138,6 +138,19 @@ def test_x497_lines_of_numbers_move_into_the_orders_fields(ann: Client) -> None:
     assert fresh(order).parcels()[0].tracking == number
 
 
+def test_x500_the_preview_of_many_orders_says_who_is_mailed_on_other_pages(
+    ann: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpaid, paid = make_order(), make_order(paid=True)
+    sent = {"orders": f"{unpaid.order_id},{paid.order_id}", "act": "shipped"}
+    monkeypatch.setattr("adminpanel.orders.views.bulk_changes.PAGE_LENGTH", 1)
+    page = ann.post(PREVIEW, sent).content.decode()
+    assert "0 will change, 1 refused" in page
+    assert "Customers get an email" in page
+    refused = ann.post(PREVIEW, sent | {"orders": str(unpaid.order_id)}).content.decode()
+    assert "an email" not in refused
+
+
 def test_x491_a_button_of_the_board_opens_its_preview_or_the_form_that_it_needs(
     ann: Client,
 ) -> None:

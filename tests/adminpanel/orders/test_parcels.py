@@ -202,6 +202,22 @@ def test_x497_a_number_that_was_packed_stays_when_all_is_shipped_and_goes_with_i
     assert_order_consistent(order.order_id)
 
 
+def test_x497_a_number_that_was_packed_is_removed_or_corrected_when_the_order_is_shipped(
+    staff_client: Client,
+) -> None:
+    for typed in ("", make_number()):
+        order, number = make_order_with_events("paid"), make_number()
+        packed = seen(order, line_1="2", tracking=number, carrier="GLS")
+        warehouse = next(iter(order.units_to_pack))
+        assert staff_client.post(url("pack", order, warehouse), packed).status_code == 303
+        sent = {"event": "shipped", "carrier": "UPS", "tracking": typed}
+        assert submit(staff_client, "move", fresh(order), **sent) == 303
+        (parcel,) = fresh(order).parcels()
+        assert (parcel.state, parcel.carrier, parcel.tracking) == ("shipped", "UPS", typed)
+        assert find_tracking_owner(number) is None
+        assert_order_consistent(order.order_id)
+
+
 def make_number() -> str:
     return f"JD {uuid4().hex[:12]}"
 

@@ -63,7 +63,13 @@ def test_x250_a_return_of_which_nothing_is_refunded_ends_by_the_form_as_it_is_dr
     assert "refund you within a few days" in Client().get(tracking, follow=True).content.decode()
     address = url("return_refund", order, "1")
     (form,) = html.fromstring(text_of(support_client, order)).xpath(f"//form[@action='{address}']")
+    assert (form.get("data-refund"), form.get("data-close")) == ("Refund {amount}", "Close return")
     sent = {name: value or "" for name, value in form.form_values()}
+    if case == "free unit":
+        looked_at = support_client.post(address, sent | {"amount": "5"})
+        assert looked_at.status_code == 422
+        (button,) = html.fromstring(looked_at.content).xpath("//button[@id='refund-1-submit']")
+        assert button.text_content().strip() == "Refund €5.00"
     assert support_client.post(address, sent).status_code == 303
     done = fresh(order)
     assert (done.returns[0].state, done.board_column) == ("closed", "done")
